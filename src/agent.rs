@@ -158,7 +158,7 @@ pub trait Agent: Send + Sync {
 
     /// For an agent that returns parts of the item itself: those parts. No program or model is called.
     #[doc(hidden)]
-    fn shown_parts(&self) -> Option<&[ItemPart]> {
+    fn item_parts(&self) -> Option<&[ItemPart]> {
         None
     }
 

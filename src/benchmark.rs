@@ -189,7 +189,7 @@ pub trait Benchmark: Send + Sync {
     /// The validator of answers for samples that request new items: it accepts or refuses an answer, and limits
     /// repeated requests. Created anew for each run.
     #[doc(hidden)]
-    fn admission(&self) -> Option<AdmissionDesk> {
+    fn validator(&self) -> Option<ValidationClient> {
         None
     }
 
@@ -246,14 +246,14 @@ pub(crate) fn collected(benchmark: &dyn Benchmark) -> Result<Vec<Sample>> {
 }
 
 /// Handle of the validator of answers.
-pub struct AdmissionDesk(pub(crate) Arc<dyn AnswerAdmission>);
+pub struct ValidationClient(pub(crate) Arc<dyn AnswerValidator>);
 
 /// Decides which answers are accepted, given those accepted before, and how often a refused one is requested again.
 ///
-/// An answer is refused if the first scorer rejects it, or if [`beside`](Self::beside) does. It stays in the journal
+/// An answer is refused if the first scorer rejects it, or if [`second_verdict`](Self::beside) does. It stays in the journal
 /// with its verdict and counts in usage and budget; the last answer of a sample is final, even if refused. Repeating
 /// until success would inflate any accuracy: use it to produce answers, not to measure an agent.
-pub(crate) trait AnswerAdmission: Send + Sync {
+pub(crate) trait AnswerValidator: Send + Sync {
     /// Maximum number of repeated requests after refusals.
     fn again(&self) -> u32;
 
@@ -265,9 +265,9 @@ pub(crate) trait AnswerAdmission: Send + Sync {
     /// incorrect one refuses it, a correct one accepts it and adds details. `None` keeps the verdict; then
     /// [`stays`](Self::stays) is called. Called in the order of the samples, so that the result does not depend on
     /// concurrency.
-    fn beside(&self, sample: &Sample, output: &Output, score: &Score) -> Option<Score>;
+    fn second_verdict(&self, sample: &Sample, output: &Output, score: &Score) -> Option<Score>;
 
-    /// Records an accepted answer for which [`beside`](Self::beside) returned `None`, or one of an earlier part of the
+    /// Records an accepted answer for which [`second_verdict`](Self::beside) returned `None`, or one of an earlier part of the
     /// run.
     fn stays(&self, sample: &Sample, output: &Output);
 }

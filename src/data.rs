@@ -31,7 +31,7 @@ pub use output::{AgentError, EndedBy, FailureKind, Output, Usage};
 pub use record::{Outcome, Record, RefusedAnswer, Status};
 pub use sample::{Attachment, Sample, Target};
 pub(crate) use score::DetailBounds;
-pub use score::{Details, Normalized, Score, shown_prediction};
+pub use score::{Details, Normalized, Score, display_prediction};
 pub use shard::Shard;
 pub(crate) use shard::shard_hash;
 pub use task::{Task, TaskFile};

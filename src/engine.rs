@@ -17,7 +17,7 @@ pub mod text {
     pub use crate::text::redact::REDACTED;
     pub use crate::text::setting::Override;
     pub use crate::text::{clean, clean_lines, excerpt, shell_word};
-    pub use crate::text::{escape_line_ends, is_json_plain, shown_json};
+    pub use crate::text::{escape_json, escape_line_ends, is_json_plain};
 }
 
 /// Formatting of figures.
@@ -30,8 +30,8 @@ pub mod figure {
 /// Statistics of gates: tests of two runs, intervals, power.
 pub mod stats {
     pub use crate::stats::{
-        AnswerCounts, ComparedSample, Rates, RunGroup, SharesTest, SharesTestKind, Tested,
-        TimesAsked, WantedDrop, accuracy_interval, conditional_test, shares_test, smallest_drop_at,
+        AnswerCounts, ComparedSample, Rates, RunGroup, SampleDesign, SharesTest, SharesTestKind,
+        Tested, WantedDrop, accuracy_interval, conditional_test, shares_test, smallest_drop_at,
         whole_runs_test,
     };
 }
@@ -44,7 +44,7 @@ pub mod system {
     }
     /// Processes that outlive a killed run.
     pub mod orphans {
-        pub use crate::system::orphans::{adopt, kill_all, leave, watch_if_asked};
+        pub use crate::system::orphans::{adopt, kill_all, leave, watch_if_requested};
     }
     /// Locks that ignore poisoning.
     pub mod lock {
@@ -60,11 +60,11 @@ pub mod system {
     }
     /// The project's folder, and detection of CI.
     pub mod project {
-        pub use crate::system::project::{current_root, is_ci, root, root_of, shown, workspace};
+        pub use crate::system::project::{current_root, display, is_ci, root, root_of, workspace};
     }
     /// Sandboxes for agents.
     pub mod sandbox {
-        pub use crate::system::sandbox::serve_if_asked;
+        pub use crate::system::sandbox::serve_if_requested;
     }
     /// Handling of Ctrl-C and similar signals.
     pub mod signal {
@@ -95,7 +95,7 @@ pub mod review {
 /// JSON as written by Python.
 pub mod data {
     pub use crate::data::dataset::python_json;
-    pub use crate::data::{Shard, Variant, shown_prediction};
+    pub use crate::data::{Shard, Variant, display_prediction};
 }
 
 /// The history of an eval.
@@ -120,7 +120,7 @@ pub mod store {
 
 /// Scorers by name.
 pub mod scorers {
-    pub use crate::eval::registry::agents::none::shown_parts;
+    pub use crate::eval::registry::agents::none::item_parts;
     pub use crate::eval::registry::scorers::{
         Context, by_name, entries, entry, from_value, names, small_specs, without_type,
     };
@@ -136,7 +136,7 @@ pub mod judge {
         CalibratedAnswer, Calibration, CalibrationKappa, LabelledValue,
     };
     pub use crate::data::labels::{ItemLabels, LabelChoice, LabelClass, read_labels};
-    pub use crate::run::judge::calibrate::{JudgeBesidePeople, JudgeOfRun, LabelPlan};
+    pub use crate::run::judge::calibrate::{JudgeComparison, JudgeOfRun, LabelPlan};
     pub use crate::scorer::ask::judge::reading::{
         ReadStatus, Reading, Unread, VERSION, choices, helloagents_judge, helloagents_winner,
         pattern, patterns, rating, rubric,
@@ -151,11 +151,11 @@ pub mod judge {
     pub use crate::verdict::judged::correct::{
         CorrectedMean, GradedItem, JudgeCorrection, PlainMean,
     };
-    pub use crate::verdict::judged::pairs::{JudgedPair, PairsSummary, Standing};
+    pub use crate::verdict::judged::pairs::{JudgedPair, Outcome, PairsSummary};
     pub use crate::verdict::judged::winrate::{
         ComparedAnswers, LogprobPreference, OrdersWinRate, PreferenceWinRate, Preferred,
     };
-    pub use crate::verdict::judged::{JudgedLine, judged_line};
+    pub use crate::verdict::judged::{InputLine, parse_input_line};
 }
 
 /// Gates, and the agreement of answers and verdicts.
@@ -164,6 +164,7 @@ pub mod verdict {
         Agreement, Ballot, Leniency, ScorerFigures, ScorerPair, Vote,
     };
     pub use crate::verdict::alert::{Alert, AlertJudge, AlertResult, AlertVerdict, Alerts};
+    pub use crate::verdict::analysis::InterimAnalysis;
     pub use crate::verdict::baseline::{Baseline, BaselineRun, BaselineSample, CurrentSample};
     pub use crate::verdict::check::{ComparedVerdict, ErrorBounds, PairedFigures, SeenDrop};
     pub use crate::verdict::compare::RunsComparison;
@@ -174,7 +175,6 @@ pub mod verdict {
         DisagreementGroup, ErrorGroup, FailureGroups, FlakyEpochs, FlakySamples, GroupedFailures,
         SampleFigure, SliceFailures, WrongGroup,
     };
-    pub use crate::verdict::look::EarlyLook;
     pub use crate::verdict::marks::Marks;
     pub use crate::verdict::metric::{GATE_OPTIONS, METRICS};
     pub use crate::verdict::trend::{Trend, TrendChange, TrendEntry, TrendLine, TrendMark};
@@ -215,7 +215,7 @@ pub mod run {
     }
     /// Parts of runs left by nextest.
     pub mod parts {
-        pub use crate::run::shard::trial_parts::gather_left;
+        pub use crate::run::shard::trial_parts::gather_abandoned;
     }
 
     /// Merges shards into one run.
@@ -226,8 +226,8 @@ pub mod run {
     pub mod rescore {
         pub use crate::run::rescore::{
             AnswerPrice, BaselineAnswers, Evidence, Foreseen, Origin, Rescore, Versus,
-            VersusScorer, as_judged, evidence, extraction_of, foresee, reload, rescore, scorers_of,
-            scorers_of_spec,
+            VersusScorer, evidence, extraction_of, foresee, reload, reload_original, rescore,
+            scorers_of, scorers_of_spec,
         };
     }
 }

@@ -26,7 +26,7 @@ pub use crate::eval::errors::Errors;
 pub(crate) use crate::eval::keep_scratch::KeepScratch;
 pub use crate::eval::limits::Budget;
 pub(crate) use crate::eval::limits::Limits;
-use crate::eval::limits::purse::Purse;
+use crate::eval::limits::shared_budget::SharedBudget;
 use crate::eval::tiers::{Promotion, Tiers};
 use crate::scorer::Scorer;
 use crate::scorer::extract::{Extract, Extraction};
@@ -57,7 +57,7 @@ pub struct Eval {
     /// The agent and prompt, if the spec has several.
     pub(crate) variant: Variant,
     /// The budget shared by all variants of the spec, if there are several.
-    pub(crate) purse: Option<Arc<Purse>>,
+    pub(crate) shared_budget: Option<Arc<SharedBudget>>,
     pub(crate) benchmark: Arc<dyn Benchmark>,
     pub(crate) agent: Arc<dyn Agent>,
     pub(crate) prompt: Prompt,
@@ -72,7 +72,7 @@ pub struct Eval {
     /// The tiers of the spec.
     pub(crate) tiers: Tiers,
     /// The selected tier, if any.
-    pub(crate) asked_tier: Option<String>,
+    pub(crate) requested_tier: Option<String>,
     /// Whether to run tier by tier up to the selected one, with the condition for continuing.
     pub(crate) progressive: Option<Promotion>,
     pub(crate) snapshot: SnapshotConfig,
@@ -197,7 +197,7 @@ impl Eval {
             },
             name,
             variant: Variant::default(),
-            purse: None,
+            shared_budget: None,
             default_snapshots: true,
             benchmark,
             prompt: Prompt::Default,
@@ -213,7 +213,7 @@ impl Eval {
             cluster: None,
             epochs: 1,
             tiers: Tiers::default(),
-            asked_tier: None,
+            requested_tier: None,
             progressive: None,
             gates: Vec::new(),
             alerting: alerts::Alerting::default(),

@@ -23,22 +23,22 @@ use crate::snapshot::{self, update};
 use crate::store::cache;
 use crate::system::cancel::Cancel;
 use crate::system::lock::lock;
-use crate::system::project::shown;
+use crate::system::project::display;
 use crate::text::{clean, clean_lines};
 
-mod board;
-mod desk;
+mod client;
 mod flip;
 mod in_flight;
+mod libtest;
 mod message;
 mod parts;
 mod pool;
-mod shim;
+mod registry;
 mod verdict;
 
-use board::Board;
-use desk::RunEnd;
+use client::RunEnd;
 use in_flight::InFlight;
+use registry::TestRegistry;
 use verdict::{Note, TestVerdict};
 
 /// The result of a test binary. Return it from `main`.
@@ -100,7 +100,7 @@ pub fn run(evals: impl IntoIterator<Item = Eval>) -> Result<Conclusion> {
             eval.cache.usage = usage;
         }
     }
-    let args = match shim::parse(
+    let args = match libtest::parse(
         std::env::args().skip(1),
         std::env::var("RUST_TEST_THREADS").ok(),
     ) {
@@ -176,7 +176,7 @@ fn driven(drive: &Drive, evals: Vec<Eval>) -> Result<Conclusion> {
 /// The usual case: runs all trials in this process.
 fn in_process_run(
     mut arguments: Arguments,
-    args: &shim::Args,
+    args: &libtest::Args,
     plans: Vec<Plan>,
 ) -> Result<Conclusion> {
     let explicit = arguments.test_threads;
@@ -189,33 +189,35 @@ fn in_process_run(
     arguments.test_threads = Some(threads);
     let cancel = Cancel::new();
     let in_flight = Arc::new(InFlight::new(threads));
-    let boards: Vec<Arc<Board>> = plans
+    let registries: Vec<Arc<TestRegistry>> = plans
         .into_iter()
-        .map(|plan| Arc::new(Board::new(plan, &cancel, explicit, &in_flight)))
+        .map(|plan| Arc::new(TestRegistry::new(plan, &cancel, explicit, &in_flight)))
         .collect();
     let notes = Arc::new(Notes::default());
     let mut trials = Vec::new();
-    for board in &boards {
-        for (place, name) in board.names() {
-            let (board, notes) = (Arc::clone(board), Arc::clone(&notes));
+    for registry in &registries {
+        for (place, name) in registry.names() {
+            let (registry, notes) = (Arc::clone(registry), Arc::clone(&notes));
             trials.push(Trial::ignorable_test(name.clone(), move || {
-                completion(board.sample(place), |note| notes.add(board.eval(), note))
+                completion(registry.sample(place), |note| {
+                    notes.add(registry.eval(), note);
+                })
             }));
         }
     }
-    for board in &boards {
-        for (place, name) in board.gate_names().iter().enumerate() {
-            let board = Arc::clone(board);
+    for registry in &registries {
+        for (place, name) in registry.gate_names().iter().enumerate() {
+            let registry = Arc::clone(registry);
             trials.push(Trial::ignorable_test(name, move || {
-                completion(board.gate(place), |_| {})
+                completion(registry.gate(place), |_| {})
             }));
         }
     }
     let trials = args.apply(&mut arguments, trials);
     let runs = |trial: &&Trial| !arguments.is_filtered_out(trial) && !arguments.is_ignored(trial);
     let selected: HashSet<&str> = trials.iter().filter(runs).map(Trial::name).collect();
-    for board in &boards {
-        board.select(&selected);
+    for registry in &registries {
+        registry.select(&selected);
     }
     let interrupt = if arguments.list || selected.is_empty() {
         None
@@ -225,11 +227,11 @@ fn in_process_run(
     };
     let conclusion = libtest_mimic::run(&arguments, trials);
     // Not to stdout, which may be read by a program.
-    notes.tell(&mut std::io::stderr());
+    notes.print_notes(&mut std::io::stderr());
     let mut is_broken = false;
-    for board in &boards {
-        if let Some(end) = board.finish() {
-            is_broken |= !tell(end, &board.notices());
+    for registry in &registries {
+        if let Some(end) = registry.finish() {
+            is_broken |= !print_notes(end, &registry.notices());
         }
     }
     let interrupted = interrupt.is_some_and(|interrupt| interrupt.is_set());
@@ -242,7 +244,7 @@ fn in_process_run(
 }
 
 /// Prints the remarks of a finished run that no test shows; returns whether there is a run.
-fn tell(end: RunEnd, notices: &[String]) -> bool {
+fn print_notes(end: RunEnd, notices: &[String]) -> bool {
     let mut stderr = std::io::stderr();
     let run = match end {
         Ok(run) => run,
@@ -260,7 +262,7 @@ fn tell(end: RunEnd, notices: &[String]) -> bool {
     for warning in comparisons.filter_map(|comparison| comparison.warning.as_ref()) {
         let _ = writeln!(stderr, "{}: warning: {}", run.eval, clean(warning));
     }
-    let _ = writeln!(stderr, "{}: run directory: {}", run.eval, shown(&run.dir));
+    let _ = writeln!(stderr, "{}: run directory: {}", run.eval, display(&run.dir));
     true
 }
 
@@ -274,7 +276,7 @@ impl Notes {
         notes.entry((eval.to_owned(), what)).or_default().push(id);
     }
 
-    fn tell(&self, out: &mut dyn Write) {
+    fn print_notes(&self, out: &mut dyn Write) {
         for ((eval, what), ids) in &mut *lock(&self.0) {
             ids.sort();
             let _ = writeln!(out, "{eval}: {what}: {}", clean(&ids.join(", ")));
@@ -285,7 +287,7 @@ impl Notes {
 /// Under nextest: runs one trial in this process.
 fn per_process_run(
     arguments: &Arguments,
-    args: &shim::Args,
+    args: &libtest::Args,
     plans: Vec<Plan>,
     run_id: &str,
 ) -> Result<Conclusion> {
@@ -303,7 +305,7 @@ fn per_process_run(
             samples.push(Trial::ignorable_test(name, move || {
                 let notes = Notes::default();
                 let done = completion(part.sample(place), |note| notes.add(part.eval(), note));
-                notes.tell(&mut std::io::stderr());
+                notes.print_notes(&mut std::io::stderr());
                 done
             }));
         }
@@ -343,8 +345,8 @@ fn completion(
 ) -> std::result::Result<Completion, Failed> {
     match verdict {
         TestVerdict::Passed => Ok(Completion::Completed),
-        TestVerdict::Told(told) => {
-            note(told);
+        TestVerdict::PassedWithNote(noted) => {
+            note(noted);
             Ok(Completion::Completed)
         }
         TestVerdict::Ignored(reason) => Ok(Completion::ignored_with(reason)),
@@ -352,7 +354,7 @@ fn completion(
     }
 }
 
-impl shim::Args {
+impl libtest::Args {
     /// Implements several filters, any of which selects a test, which libtest-mimic does not support.
     fn apply(&self, arguments: &mut Arguments, trials: Vec<Trial>) -> Vec<Trial> {
         /// No test kind contains this text, so it hides exactly the trials with it.

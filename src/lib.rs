@@ -201,7 +201,8 @@ mod harness;
 pub mod engine;
 
 pub mod summary {
-    //! The parts of a [`Summary`](crate::Summary): figures of slices ([`Group`]) and scorers ([`ScorerSummary`]), of
+    //! The parts of a [`Summary`](crate::Summary): figures of all samples and of slices ([`Group`]), of scorers
+    //! ([`ScorerSummary`]), of
     //! epochs ([`EpochFigures`]: [`Estimate`]s with their `standard_error` and `disagreement`, [`Majority`], [`Flaky`]
     //! samples), of labels ([`Labels`], [`LabelFigures`], [`Confusion`]), [`UsageTotal`], of judges ([`JudgeSummary`])
     //! and juries ([`JurySummary`]: each [`JurorSummary`], their [`LabelAgreement`], a [`WorsePanel`], and by

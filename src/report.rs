@@ -34,8 +34,6 @@ pub mod github;
 #[cfg(feature = "command")]
 pub mod gitlab;
 #[cfg(feature = "command")]
-pub mod glance;
-#[cfg(feature = "command")]
 pub(crate) mod html;
 #[cfg(feature = "command")]
 pub mod junit;
@@ -44,6 +42,8 @@ pub mod markdown;
 pub mod masked;
 #[cfg(feature = "command")]
 pub mod matrix;
+#[cfg(feature = "command")]
+pub mod overview;
 #[cfg(feature = "command")]
 mod place;
 #[cfg(feature = "command")]

@@ -2,13 +2,12 @@
 //!
 //! Items come from a file or a run ([`items`]) in an order that depends on how they were chosen ([`order`]). Each
 //! review is written to disk before the page gets a response: a line in the reviewer's journal, then the file of
-//! verifications ([`desk`]). The page ([`page`]) requests items and submits reviews ([`served`]).
+//! verifications ([`store`]). The page ([`page`]) requests items and submits reviews ([`served`]).
 //!
 //! Reviews are never overwritten. If a reviewer has two windows, the later one is notified of the other's review; each
 //! reviewer has a journal, and the file has the latest review of all.
 
 mod agreement;
-mod desk;
 mod figures;
 mod file_lock;
 mod item_file;
@@ -22,6 +21,7 @@ mod places;
 mod rubric;
 mod run_items;
 mod served;
+mod store;
 
 use std::path::PathBuf;
 
@@ -29,13 +29,13 @@ use crate::data::labels::LabelChoice;
 use crate::error::{Error, Result};
 use crate::report::reported::MaskedTexts;
 use crate::store::RunDir;
-use crate::system::project::shown;
+use crate::system::project::display;
 
-use desk::ReviewDesk;
 use items::ReviewItems;
 use labels::LabelSource;
 use places::ReviewPlaces;
 use rubric::ReviewDimension;
+use store::ReviewStore;
 
 pub use figures::reviewed_file;
 pub use order::{ReviewChoice, ReviewOnly};
@@ -61,7 +61,7 @@ pub struct Review {
     chosen: LabelChoice,
     seed: Option<u64>,
     dimensions: Vec<ReviewDimension>,
-    desk: ReviewDesk,
+    store: ReviewStore,
 }
 
 impl Review {
@@ -70,7 +70,7 @@ impl Review {
     /// # Errors
     /// If the file or the rubric cannot be read, no item is selected, or existing reviews are damaged.
     pub fn of_file(path: PathBuf, options: &ReviewOptions) -> Result<Self> {
-        let places = ReviewPlaces::beside(&path)?;
+        let places = ReviewPlaces::for_items(&path)?;
         Self::of(ReviewItems::of_file(path)?, places, options)
     }
 
@@ -94,14 +94,14 @@ impl Review {
             return Err(error.hint("name one: `--reviewer NAME`"));
         }
         let (order, chosen, seed) = options.choice.of(&items)?;
-        let desk = ReviewDesk::open(places, reviewer, LabelSource::of(&items))?;
+        let store = ReviewStore::open(places, reviewer, LabelSource::of(&items))?;
         Ok(Self {
             items,
             order,
             chosen,
             seed,
             dimensions,
-            desk,
+            store,
         })
     }
 
@@ -112,25 +112,25 @@ impl Review {
 
     /// Number of items reviewed by this reviewer.
     pub fn reviewed(&self) -> usize {
-        let has = |place: &&usize| self.desk.has_mine(self.items.id(**place));
+        let has = |place: &&usize| self.store.has_mine(self.items.id(**place));
         self.order.iter().filter(has).count()
     }
 
     /// Path of the file, for display.
     pub fn saved_to(&self) -> String {
-        shown(&self.desk.places().verifications)
+        display(&self.store.places().verifications)
     }
 
     /// Agreement of several reviewers in one line, if they reviewed the same items.
     pub fn agreement(&self) -> Option<String> {
         // Include reviews that other programs wrote meanwhile, if they can be read.
-        let _ = self.desk.look();
-        self.desk.agreement().told()
+        let _ = self.store.reload();
+        self.store.agreement().summary()
     }
 
     /// Whether an item changed since this reviewer's last review.
     fn is_changed(&self, place: usize) -> bool {
-        let seen = self.desk.seen_hash(self.items.id(place));
+        let seen = self.store.seen_hash(self.items.id(place));
         seen.is_some_and(|seen| seen != self.items.hash(place))
     }
 

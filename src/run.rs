@@ -36,4 +36,4 @@ mod session;
 
 pub(crate) use session::Session;
 pub use session::options::CiPolicy;
-pub(crate) use session::options::{FrontDoor, Home, RunOptions, Scope};
+pub(crate) use session::options::{Caller, RunOptions, RunOrigin, Scope};

@@ -77,7 +77,7 @@ pub use crate::data::JudgeRule;
 use crate::data::{Output, Sample, Score, Target};
 use crate::error::Result;
 use crate::scorer::extract::{Extract, Extraction};
-use ask::desk::NamedDesk;
+use ask::client::NamedClient;
 use forward::forward;
 
 #[cfg(feature = "bfcl")]
@@ -106,8 +106,8 @@ pub use gsm8k::Gsm8kScorer;
 pub use includes::Includes;
 pub use json::Json;
 pub use list::List;
-pub(crate) use maker::AskedAgent;
 pub use maker::Maker;
+pub(crate) use maker::ResolvedAgent;
 pub use not::Not;
 pub use numeric::{DecimalSign, Numeric, Percent, Units};
 pub(crate) use options::OptionReader;
@@ -140,7 +140,7 @@ pub struct Answer<'a> {
     /// The dataset's question, if known.
     pub prompt: Option<&'a str>,
     /// The client for scorers that call agents.
-    pub(crate) desk: Option<NamedDesk<'a>>,
+    pub(crate) client: Option<NamedClient<'a>>,
     /// The id of the sample and the epoch, if known.
     pub(crate) item: Option<(&'a str, u32)>,
 }
@@ -169,7 +169,7 @@ impl<'a> Answer<'a> {
             sample: None,
             extract_is_given: false,
             prompt: None,
-            desk: None,
+            client: None,
             item: None,
         }
     }
@@ -219,9 +219,9 @@ pub(crate) fn begin(
 ) -> std::result::Result<(), (usize, crate::error::Error)> {
     for (place, scorer) in scorers.iter().enumerate() {
         let extract = &extraction.of(&**scorer);
-        let begun = scorer.begin(&Beginning { ids, extract, runs });
+        let prepared = scorer.begin(&Beginning { ids, extract, runs });
         let name = scorer.name();
-        begun.map_err(|error| (place, error.at(format_args!("scorer `{name}`"))))?;
+        prepared.map_err(|error| (place, error.at(format_args!("scorer `{name}`"))))?;
     }
     Ok(())
 }
@@ -382,9 +382,9 @@ pub trait Scorer: Send + Sync {
 /// The notes of these scorers, each with its name.
 pub(crate) fn notices(scorers: &[Arc<dyn Scorer>]) -> Vec<String> {
     let of = |scorer: &Arc<dyn Scorer>| {
-        let told = scorer.notices().into_iter();
-        let told = told.map(|notice| format!("scorer `{}`: {notice}", scorer.name()));
-        told.collect::<Vec<_>>()
+        let notices = scorer.notices().into_iter();
+        let notices = notices.map(|notice| format!("scorer `{}`: {notice}", scorer.name()));
+        notices.collect::<Vec<_>>()
     };
     scorers.iter().flat_map(of).collect()
 }

@@ -43,13 +43,15 @@ pub(crate) use paired::counted::CountedSamples;
 pub(crate) use paired::difference::{
     Difference, grouped_difference, paired_difference, repeated_difference,
 };
-pub(crate) use paired::early::{Decision, LOOKS, Look, allowing_for_looks, looks, places_of_looks};
+pub(crate) use paired::early::{
+    ANALYSES, Decision, StoppingBounds, analysis_points, repeated_p, stopping_bounds,
+};
 pub(crate) use paired::holm::holm;
 pub(crate) use paired::whole_runs::design_effect;
 pub use paired::whole_runs::{RunGroup, whole_runs_test};
 pub(crate) use pass::{pass_at, pass_hat};
 pub(crate) use power::detect::{RedBelow, smallest_drop, smallest_drop_of_groups};
-pub use power::detect::{TimesAsked, smallest_drop_at};
+pub use power::detect::{SampleDesign, smallest_drop_at};
 pub use power::plan::WantedDrop;
 pub use power::rates::Rates;
 pub(crate) use random::SplitMix64;

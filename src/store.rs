@@ -30,12 +30,12 @@ use crate::system::remove;
 use crate::text::name::file_name;
 use files::{JOURNAL, MANIFEST};
 
+pub(crate) mod abandoned;
 pub(crate) mod cache;
 mod carried;
 mod checked;
 pub(crate) mod events;
 pub mod files;
-pub(crate) mod left;
 pub(crate) mod manifest;
 pub(crate) mod places;
 pub(crate) mod records;
@@ -165,23 +165,23 @@ impl RunDir {
     pub fn parent(&self) -> Option<Self> {
         let parent = self.manifest().ok()?.parent?;
         // At its original path, or next to this one if both were moved.
-        let beside = self.path.parent()?.join(parent.file_name()?);
-        let found = Self::open(&parent).or_else(|_| Self::open(&beside)).ok()?;
+        let sibling = self.path.parent()?.join(parent.file_name()?);
+        let found = Self::open(&parent).or_else(|_| Self::open(&sibling)).ok()?;
         (found.path != self.path).then_some(found)
     }
 
     /// The events of one sample, as the lines of `events.jsonl`; for a rescored run those of the original run.
     pub fn attempts(&self, sample_id: &str) -> Result<Vec<serde_json::Value>> {
-        let mut asked = self.clone();
+        let mut source = self.clone();
         // A manipulated chain may be circular.
         for _ in 0..100 {
-            match asked.parent() {
-                Some(parent) if !asked.file(JOURNAL).is_file() => asked = parent,
+            match source.parent() {
+                Some(parent) if !source.file(JOURNAL).is_file() => source = parent,
                 _ => break,
             }
         }
         let mut attempts = Vec::new();
-        events::each(&asked.file(JOURNAL), &mut |line| {
+        events::each(&source.file(JOURNAL), &mut |line| {
             if line.event.sample_id == sample_id {
                 attempts.extend(line.carried().to_value());
             }

@@ -5,17 +5,17 @@
 mod platform;
 
 pub(crate) mod file;
-pub(crate) mod kept;
 pub(crate) mod lines;
 pub(crate) mod permission;
 pub(crate) mod remove;
 pub(crate) mod shortage;
+pub(crate) mod spill;
 pub(crate) mod temporary_folder;
 
-pub(crate) mod beside;
 pub(crate) mod clock;
 pub(crate) mod lock;
 pub(crate) mod parallel;
+pub(crate) mod spawn_scoped;
 
 pub(crate) mod cancel;
 pub(crate) mod panics;

@@ -2,6 +2,6 @@
 
 pub(crate) mod fuzz;
 pub(crate) mod parity;
-pub(crate) mod patience;
+pub(crate) mod wait;
 
 pub(crate) use needs::needs;

@@ -7,6 +7,7 @@
 //!
 //! Also formats texts for display: [`clean`], [`excerpt`].
 
+mod display;
 pub(crate) mod hash;
 mod js;
 mod json;
@@ -20,7 +21,6 @@ mod punctuation;
 mod python;
 pub(crate) mod redact;
 pub(crate) mod setting;
-mod shown;
 mod snippet;
 pub(crate) mod splice;
 pub(crate) mod tex_json;
@@ -28,17 +28,17 @@ mod whole_word;
 mod word;
 pub(crate) mod yaml;
 
+pub(crate) use display::quoted;
+pub use display::{clean, clean_lines, excerpt, shell_word};
 pub(crate) use js::is_js_space;
 pub(crate) use js::js_lower_word;
 pub use json::is_json_plain;
 pub(crate) use json::json_special;
 pub(crate) use json_line::{EscapedLineEnds, json_line};
-pub use json_line::{escape_line_ends, shown_json};
+pub use json_line::{escape_json, escape_line_ends};
 pub(crate) use pattern::{MatchScope, compile};
 pub(crate) use punctuation::without_punctuation;
 pub(crate) use python::{is_py_space, push_py_lower, py_digit, py_float, py_lower, py_repr_float};
-pub(crate) use shown::quoted;
-pub use shown::{clean, clean_lines, excerpt, shell_word};
 pub(crate) use snippet::snippet;
 pub(crate) use whole_word::contains_whole;
 pub(crate) use word::is_py_word;

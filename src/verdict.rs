@@ -11,7 +11,7 @@ pub(crate) mod result;
 
 pub(crate) mod progressive;
 
-pub(crate) mod look;
+pub(crate) mod analysis;
 pub(crate) mod marks;
 
 pub(crate) mod baseline;

@@ -14,7 +14,7 @@
 use evaltest::engine::history::{AnswerRow, HistoryAnswers, HistoryKind, HistoryLine};
 use evaltest::engine::verdict::{AlertJudge, AlertResult, Alerts};
 
-const LOOKS: usize = 30;
+const ANALYSES: usize = 30;
 
 /// `SplitMix64` (G. Steele, D. Lea, C. Flood, 2014).
 struct Random(u64);
@@ -86,11 +86,11 @@ fn line(kind: HistoryKind, minute: usize, rows: Vec<Vec<bool>>) -> HistoryLine {
     }
 }
 
-fn asked(rates: &[f64], random: &mut Random) -> Vec<bool> {
+fn answers(rates: &[f64], random: &mut Random) -> Vec<bool> {
     rates.iter().map(|rate| random.share() < *rate).collect()
 }
 
-/// A history: a baseline of so many runs, and runs of which accuracy fell by `fall(look)`, from 0.
+/// A history: a baseline of so many runs, and runs of which accuracy fell by `fall(analysis)`, from 0.
 struct Simulated<'a> {
     agent: Agent,
     samples: usize,
@@ -103,20 +103,20 @@ impl Simulated<'_> {
     fn raised(&self, judge: &AlertJudge<'_>, seed: u64, from: usize, to: usize) -> Option<usize> {
         let mut random = Random(seed.wrapping_mul(0x9e37_79b9) + 7);
         let before = self.agent.rates(self.samples, 0.0);
-        let rows = (0..self.baseline).map(|_| asked(&before, &mut random));
+        let rows = (0..self.baseline).map(|_| answers(&before, &mut random));
         let mut lines = vec![line(HistoryKind::Accept, 0, rows.collect())];
-        for look in 0..to {
-            let rates = self.agent.rates(self.samples, (self.fall)(look));
-            let row = asked(&rates, &mut random);
-            lines.push(line(HistoryKind::Run, look + 1, vec![row]));
-            if look >= from
+        for analysis in 0..to {
+            let rates = self.agent.rates(self.samples, (self.fall)(analysis));
+            let row = answers(&rates, &mut random);
+            lines.push(line(HistoryKind::Run, analysis + 1, vec![row]));
+            if analysis >= from
                 && (may_alarm(&lines) || random.share() < 0.1)
                 && judge
-                    .judge(&lines, &lines[look + 1])
+                    .judge(&lines, &lines[analysis + 1])
                     .iter()
                     .any(AlertResult::is_raised)
             {
-                return Some(look);
+                return Some(analysis);
             }
         }
         None
@@ -162,11 +162,11 @@ const THREE: &[&str] = &[
 ];
 
 /// The share of histories in which an alert is raised.
-fn share(simulated: &Simulated<'_>, alerts: &Alerts, looks: [usize; 2], usual: u64) -> f64 {
+fn share(simulated: &Simulated<'_>, alerts: &Alerts, analyses: [usize; 2], usual: u64) -> f64 {
     let judge = AlertJudge::new(alerts);
     let count = cases(usual);
     let raised = (0..count).filter(|seed| {
-        let raised = simulated.raised(&judge, *seed, looks[0], looks[1]);
+        let raised = simulated.raised(&judge, *seed, analyses[0], analyses[1]);
         raised.is_some()
     });
     raised.count() as f64 / count as f64
@@ -187,7 +187,7 @@ fn an_agent_that_does_not_change_raises_hardly_any() {
                     fall: &|_| 0.0,
                 };
                 let count = cases(30) as f64;
-                let found = share(&simulated, &alerts, [0, LOOKS], 30);
+                let found = share(&simulated, &alerts, [0, ANALYSES], 30);
                 println!(
                     "{rules:?} {samples} {agent:?} unchanged: {:.1} %",
                     found * 100.0
@@ -202,8 +202,8 @@ fn an_agent_that_does_not_change_raises_hardly_any() {
 
 #[test]
 fn one_that_got_worse_is_seen() {
-    let drop = |from: usize| move |look: usize| if look < from { 0.0 } else { 0.1 };
-    let creep = |look: usize| 0.01 * (look + 1) as f64;
+    let drop = |from: usize| move |analysis: usize| if analysis < from { 0.0 } else { 0.1 };
+    let creep = |analysis: usize| 0.01 * (analysis + 1) as f64;
     let cells: [(&[&str], Agent, usize, usize, f64); 10] = [
         (ALONE, Agent::Flaky(15), 1, 0, 0.8),
         (ALONE, Agent::Flaky(30), 1, 0, 0.8),

@@ -110,8 +110,8 @@ fn an_agent_that_keeps_deadlines_and_panics_fails_its_sample() {
 
 #[test]
 fn a_panic_is_repeated_and_a_wrong_answer_is_not() {
-    let asked = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&asked);
+    let requested = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&requested);
     let agent = move |task: &Task| {
         count.fetch_add(1, Ordering::SeqCst);
         assert!(task.id() != "0" || task.attempt() == 2, "not yet");
@@ -122,7 +122,7 @@ fn a_panic_is_repeated_and_a_wrong_answer_is_not() {
         })
     };
     let (run, records) = run(Eval::new(Numbers(2), agent).retries(3, Duration::ZERO));
-    assert_eq!(asked.load(Ordering::SeqCst), 3);
+    assert_eq!(requested.load(Ordering::SeqCst), 3);
     assert_eq!(records[0].result.attempts, 2);
     assert_eq!(records[1].result.attempts, 1);
     assert_eq!((run.summary.correct, run.summary.errors), (1, 0));
@@ -290,14 +290,14 @@ fn an_agent_that_is_asked_too_often_is_left_alone_and_loses_no_sample() {
     let spans: Arc<Mutex<HashMap<String, (Instant, Duration)>>> = Arc::default();
     let noted = Arc::clone(&spans);
     let agent = move |task: &Task| {
-        let asked = Instant::now();
+        let requested = Instant::now();
         let others = at_once.fetch_add(1, Ordering::SeqCst);
         std::thread::sleep(Duration::from_millis(5));
         at_once.fetch_sub(1, Ordering::SeqCst);
         if others >= 3 {
             counted.fetch_add(1, Ordering::SeqCst);
             let mut spans = noted.lock().unwrap();
-            let first = (asked, Duration::ZERO);
+            let first = (requested, Duration::ZERO);
             spans.entry(task.id().to_owned()).or_insert(first);
             let pause = Some(Duration::from_millis(20));
             return Err(AgentError::rate_limited("429", pause));

@@ -115,17 +115,17 @@ struct Comparison {
     current: Vec<CurrentSample>,
     summary: Summary,
     gates: [Gate; 1],
-    asked: [usize; 2],
+    counts: [usize; 2],
     draws: u64,
 }
 
 impl Comparison {
-    fn new(agent: Agent, samples: usize, asked: [usize; 2]) -> Self {
+    fn new(agent: Agent, samples: usize, counts: [usize; 2]) -> Self {
         let id = |i: usize| format!("{i:04}");
         let answers = |of: usize| vec![Some(false); of];
         let cluster = |i: usize| agent.is_grouped().then(|| (i / GROUP).to_string());
         let before = || BaselineSample {
-            answers: answers(asked[0]),
+            answers: answers(counts[0]),
             ..BaselineSample::default()
         };
         let run = |i: usize| BaselineRun {
@@ -135,7 +135,7 @@ impl Comparison {
         Self {
             agent,
             baseline: Baseline {
-                runs: (0..asked[0]).map(run).collect(),
+                runs: (0..counts[0]).map(run).collect(),
                 samples: (0..samples).map(|i| (id(i), before())).collect(),
                 digest_matches: true,
                 ..Baseline::default()
@@ -143,14 +143,14 @@ impl Comparison {
             current: (0..samples)
                 .map(|i| CurrentSample {
                     id: id(i),
-                    answers: answers(asked[1]),
+                    answers: answers(counts[1]),
                     cluster: cluster(i),
                     ..CurrentSample::default()
                 })
                 .collect(),
             summary: Summary::of("test", &[Record::scored("", Score::binary(true))]),
             gates: [Gate::no_regression()],
-            asked,
+            counts,
             draws: 0,
         }
     }
@@ -188,11 +188,11 @@ impl Comparison {
     /// How many standard deviations the right answers of now lie above the expected ones, were nothing changed.
     fn distance(&self) -> f64 {
         let size = if self.agent.is_grouped() { GROUP } else { 1 };
-        let [m, k] = self.asked.map(|of| f64::from(u32::try_from(of).unwrap()));
+        let [m, k] = self.counts.map(|of| f64::from(u32::try_from(of).unwrap()));
         let all = m + k;
         let before: Vec<_> = self.baseline.samples.values().collect();
         let (mut above, mut variance) = (0.0, 0.0);
-        let mut scores = vec![0.0; self.asked[0] + self.asked[1]];
+        let mut scores = vec![0.0; self.counts[0] + self.counts[1]];
         for (before, now) in before.chunks(size).zip(self.current.chunks(size)) {
             scores.fill(0.0);
             for (before, now) in before.iter().zip(now) {
@@ -203,7 +203,7 @@ impl Comparison {
             }
             let mean = scores.iter().sum::<f64>() / all;
             let squares: f64 = scores.iter().map(|score| (score - mean).powi(2)).sum();
-            above += scores[self.asked[0]..].iter().sum::<f64>() - k * mean;
+            above += scores[self.counts[0]..].iter().sum::<f64>() - k * mean;
             variance += k * m / all * squares / (all - 1.0);
         }
         if variance > 0.0 {
@@ -248,12 +248,12 @@ impl Comparison {
 fn red(
     agent: Agent,
     samples: usize,
-    asked: [usize; 2],
+    counts: [usize; 2],
     drop: f64,
     draws: u32,
     random: &mut Random,
 ) -> f64 {
-    let mut comparison = Comparison::new(agent, samples, asked);
+    let mut comparison = Comparison::new(agent, samples, counts);
     let mut reds = 0;
     for _ in 0..draws {
         let rates = agent.rates(samples, random);
@@ -289,20 +289,20 @@ fn an_unchanged_agent_is_red_no_more_often_than_alpha() {
     let mut cells = Vec::new();
     for agent in AGENTS {
         for samples in [40, 165, 466] {
-            for asked in [[1, 1], [5, 5], [5, 1], [1, 5]] {
-                cells.push((agent, samples, asked));
+            for counts in [[1, 1], [5, 5], [5, 1], [1, 5]] {
+                cells.push((agent, samples, counts));
             }
         }
     }
-    on_all(&cells, |(agent, samples, asked), random| {
-        let red = red(agent, samples, asked, 0.0, DRAWS, random);
+    on_all(&cells, |(agent, samples, counts), random| {
+        let red = red(agent, samples, counts, 0.0, DRAWS, random);
         assert!(
             red <= ALPHA + 0.015,
-            "{agent:?}, {samples} samples, {asked:?} answers: red in {red}"
+            "{agent:?}, {samples} samples, {counts:?} answers: red in {red}"
         );
         // Not because it never fails.
         let sees = samples == 466 && !agent.is_grouped();
-        assert!(red > 0.01 || !sees, "{agent:?} {asked:?}: {red}");
+        assert!(red > 0.01 || !sees, "{agent:?} {counts:?}: {red}");
     });
 }
 
@@ -318,15 +318,15 @@ fn a_worse_agent_is_red_as_often_as_measured() {
     ];
     let mut cells = Vec::new();
     for (agent, drop, measured) in rows {
-        for (asked, measured) in [[1, 1], [5, 5], [5, 1]].into_iter().zip(measured) {
-            cells.push((agent, drop, asked, measured));
+        for (counts, measured) in [[1, 1], [5, 5], [5, 1]].into_iter().zip(measured) {
+            cells.push((agent, drop, counts, measured));
         }
     }
-    on_all(&cells, |(agent, drop, asked, measured), random| {
-        let red = 100.0 * red(agent, 165, asked, drop, DRAWS, random);
+    on_all(&cells, |(agent, drop, counts, measured), random| {
+        let red = 100.0 * red(agent, 165, counts, drop, DRAWS, random);
         assert!(
             (red - measured).abs() <= 5.0,
-            "{agent:?}, a drop of {drop}, {asked:?} answers: red in {red} %, measured {measured} %"
+            "{agent:?}, a drop of {drop}, {counts:?} answers: red in {red} %, measured {measured} %"
         );
     });
 }

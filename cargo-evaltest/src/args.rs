@@ -181,12 +181,12 @@ pub(crate) fn read() -> Result<Arguments, ExitCode> {
 
 /// The error with control characters in arguments escaped: clap's message for the same arguments after escaping.
 fn printable(error: clap::Error, words: &[OsString]) -> clap::Error {
-    let shown = |word: &OsString| {
+    let rendered = |word: &OsString| {
         word.to_str()
             .map_or_else(|| word.clone(), |word| clean(word).into())
     };
-    let shown: Vec<_> = words.iter().map(shown).collect();
-    if shown == words {
+    let rendered: Vec<_> = words.iter().map(rendered).collect();
+    if rendered == words {
         return error;
     }
     let message = || {
@@ -195,7 +195,7 @@ fn printable(error: clap::Error, words: &[OsString]) -> clap::Error {
             "an argument holds characters that are not seen",
         )
     };
-    parse(shown).err().unwrap_or_else(message)
+    parse(rendered).err().unwrap_or_else(message)
 }
 
 fn parse(words: Vec<OsString>) -> clap::error::Result<Arguments> {

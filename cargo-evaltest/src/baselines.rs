@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use evaltest::engine::eval::spec;
 use evaltest::engine::store::{Manifest, RunDir};
-use evaltest::engine::system::project::shown;
+use evaltest::engine::system::project::display;
 use evaltest::engine::text::{clean, shell_word};
 use evaltest::{Error, Result};
 
@@ -57,7 +57,7 @@ pub(crate) fn snapshot_folder(dir: &RunDir, manifest: &Manifest) -> Result<PathB
     Err(Error::usage(format!(
         "eval `{}` has no snapshots in this project: its run has them in `{}`",
         clean(&manifest.eval),
-        clean(&shown(&folder))
+        clean(&display(&folder))
     ))
     .hint(format!(
         "accept in the project of the eval, or {}",
@@ -68,7 +68,7 @@ pub(crate) fn snapshot_folder(dir: &RunDir, manifest: &Manifest) -> Result<PathB
 fn name_it(dir: &RunDir) -> String {
     format!(
         "name the folder: cargo evaltest accept {} --snapshots DIR",
-        shell_word(&shown(dir.path()))
+        shell_word(&display(dir.path()))
     )
 }
 

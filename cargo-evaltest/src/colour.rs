@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_says_no_is_heard_first() {
+    fn opting_out_of_colour_wins() {
         let check = |variables: &[(&str, &str)], is_terminal: bool, expect: bool| {
             let variable = |name: &str| {
                 let mut all = variables.iter();

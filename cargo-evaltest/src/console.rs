@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use evaltest::engine::report::document::{Block, Document};
 use evaltest::engine::report::render::terminal::{self, paint::Paint};
 use evaltest::engine::system::project;
-use evaltest::engine::text::{clean_lines, shown_json};
+use evaltest::engine::text::{clean_lines, escape_json};
 use evaltest::{Error, Result};
 
 use crate::called::{Spoken, spoken};
@@ -69,14 +69,14 @@ pub(crate) fn print_each<T>(
 pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<()> {
     print_data(|out| {
         let text = serde_json::to_string_pretty(value)?;
-        writeln!(out, "{}", shown_json(&text))
+        writeln!(out, "{}", escape_json(&text))
     })
 }
 
 /// Like `print_json`, but streams values that may be too long for memory.
 pub(crate) fn print_long_json(value: &impl serde::Serialize) -> Result<()> {
     print_data(|out| {
-        let mut out = ShownLines {
+        let mut out = EscapedLines {
             out,
             line: Vec::new(),
         };
@@ -85,19 +85,19 @@ pub(crate) fn print_long_json(value: &impl serde::Serialize) -> Result<()> {
     })
 }
 
-/// Escapes lines of JSON as [`shown_json`] does; no line ends within a string.
-struct ShownLines<'a> {
+/// Escapes lines of JSON as [`escape_json`] does; no line ends within a string.
+struct EscapedLines<'a> {
     out: &'a mut dyn Write,
     line: Vec<u8>,
 }
 
-impl Write for ShownLines<'_> {
+impl Write for EscapedLines<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
             self.line.extend_from_slice(part);
             if part.ends_with(b"\n") {
                 let line = String::from_utf8_lossy(&self.line);
-                self.out.write_all(shown_json(&line).as_bytes())?;
+                self.out.write_all(escape_json(&line).as_bytes())?;
                 self.line.clear();
             }
         }
@@ -124,7 +124,7 @@ pub(crate) fn print_json_list(
         let text = serde_json::to_string_pretty(&value)?.replace('\n', "\n  ");
         out.write_all(if is_first { b"[\n  " } else { b",\n  " })?;
         is_first = false;
-        out.write_all(shown_json(&text).as_bytes())
+        out.write_all(escape_json(&text).as_bytes())
     })
 }
 
@@ -145,7 +145,7 @@ pub(crate) fn waiting<T>(what: &str, work: impl FnOnce() -> T) -> T {
     const NEXT: Duration = Duration::from_secs(10);
     let (at_work, ended) = channel::<()>();
     thread::scope(|scope| {
-        let tell = move || {
+        let report_progress = move || {
             let (began, mut pause) = (Instant::now(), FIRST);
             while ended.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
                 let seconds = began.elapsed().as_secs();
@@ -154,7 +154,7 @@ pub(crate) fn waiting<T>(what: &str, work: impl FnOnce() -> T) -> T {
             }
         };
         // If no thread can be spawned, nothing is printed.
-        let _ = thread::Builder::new().spawn_scoped(scope, tell);
+        let _ = thread::Builder::new().spawn_scoped(scope, report_progress);
         // Dropping the sender ends the thread, also on panic.
         let _at_work = at_work;
         work()
@@ -183,35 +183,35 @@ fn relative_in(root: &Path, current: &Path, text: &str) -> String {
         .ancestors()
         .take_while(|folder| folder.starts_with(root));
     let mut up = String::new();
-    let mut shown = text.to_owned();
+    let mut rendered = text.to_owned();
     for folder in folders {
-        shown = relative_to(&folder.to_string_lossy(), &up, &shown);
+        rendered = relative_to(&folder.to_string_lossy(), &up, &rendered);
         up += "../";
     }
-    shown
+    rendered
 }
 
 /// Replaces `folder` by `up` at the start of paths below it.
 fn relative_to(folder: &str, up: &str, text: &str) -> String {
     let folder = format!("{}/", folder.trim_end_matches('/'));
-    let mut shown = String::with_capacity(text.len());
+    let mut rendered = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(start) = rest.find(&folder) {
         let (before, path) = rest.split_at(start);
-        shown.push_str(before);
+        rendered.push_str(before);
         // Not inside another path, and not for the root, which contains everything.
         let begins = !before.ends_with(|c: char| c.is_alphanumeric() || "/._-:".contains(c))
             || before.ends_with(": ");
         let after = &path[folder.len()..];
         if !begins || folder == "/" || after.is_empty() || after.starts_with(['`', '/', ' ']) {
-            shown.push_str(&folder);
+            rendered.push_str(&folder);
         } else {
-            shown.push_str(up);
+            rendered.push_str(up);
         }
         rest = after;
     }
-    shown.push_str(rest);
-    shown
+    rendered.push_str(rest);
+    rendered
 }
 
 #[cfg(test)]
@@ -219,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_below_the_folder_are_shown_from_there() {
+    fn paths_below_folder_are_relative() {
         let check = |text: &str, expect: &str| assert_eq!(relative_to("/a/b", "", text), expect);
         check("cannot read `/a/b/c.csv`: no", "cannot read `c.csv`: no");
         check("/a/b/e.yaml:3:1: x /a/b/c", "e.yaml:3:1: x c");
@@ -229,8 +229,8 @@ mod tests {
         );
         check("file:///a/b/c", "file:///a/b/c");
         let check = |text: &str, expect: &str| {
-            let shown = relative_in(Path::new("/a/b"), Path::new("/a/b/c/d"), text);
-            assert_eq!(shown, expect);
+            let rendered = relative_in(Path::new("/a/b"), Path::new("/a/b/c/d"), text);
+            assert_eq!(rendered, expect);
         };
         check("/a/b/c/d/e `/a/b/c/e` /a/b/f:3", "e `../e` ../../f:3");
         check("/a/e /a/b", "/a/e /a/b");

@@ -45,7 +45,7 @@ pub(crate) struct Discovered {
     /// Variants that were given by name, for specs with several agents or prompts; other specs run all.
     pub(crate) variants: BTreeMap<PathBuf, ChosenEvals>,
     /// Files among the specs that are not specs, with the reason.
-    pub(crate) left_out: BTreeSet<String>,
+    pub(crate) excluded: BTreeSet<String>,
 }
 
 /// The selected evals of a spec.
@@ -92,8 +92,8 @@ impl Discovered {
     }
 
     /// Prints the files that are not specs.
-    pub(crate) fn tell_left_out(&self) {
-        for text in &self.left_out {
+    pub(crate) fn note_excluded(&self) {
+        for text in &self.excluded {
             console::note(text);
         }
     }
@@ -130,23 +130,23 @@ pub(crate) fn find() -> Result<Discovered> {
     let root = root()?;
     let mut specs = BTreeSet::new();
     let mut tests = Vec::new();
-    let mut left_out = BTreeSet::new();
-    specs_below(&root.join("evals"), &mut specs, &mut left_out);
+    let mut excluded = BTreeSet::new();
+    specs_below(&root.join("evals"), &mut specs, &mut excluded);
     if root.join("Cargo.toml").is_file() {
         let packages = match packages(&root)? {
             Some(packages) => packages,
-            None => without_cargo::packages(&root, &mut left_out),
+            None => without_cargo::packages(&root, &mut excluded),
         };
         for package in packages {
             let folder = package.manifest_path.parent().unwrap_or(&root).to_owned();
-            specs_below(&folder.join("evals"), &mut specs, &mut left_out);
+            specs_below(&folder.join("evals"), &mut specs, &mut excluded);
             let metadata = package.metadata.as_ref();
             let metadata = metadata.and_then(|metadata| metadata.evaltest.as_ref());
             let metadata =
                 metadata.map(|metadata| metadata::read(metadata, &package.manifest_path));
             let metadata = metadata.transpose()?.unwrap_or_default();
             let named: Vec<_> = metadata.tests.iter().map(TestEntry::name).collect();
-            harness::check(&package, &named, &mut left_out)?;
+            harness::check(&package, &named, &mut excluded)?;
             for pattern in &metadata.specs {
                 matching(&folder, pattern, &mut specs)?;
             }
@@ -167,7 +167,7 @@ pub(crate) fn find() -> Result<Discovered> {
     Ok(Discovered {
         specs: specs.into_iter().collect(),
         tests,
-        left_out,
+        excluded,
         ..Discovered::default()
     })
 }

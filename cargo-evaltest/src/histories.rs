@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use evaltest::engine::eval::spec;
 use evaltest::engine::history::HISTORY_FILE;
-use evaltest::engine::system::project::shown;
+use evaltest::engine::system::project::display;
 use evaltest::engine::text::{clean, shell_word};
 use evaltest::engine::verdict::Alerts;
 use evaltest::{Error, Result};
@@ -117,8 +117,8 @@ fn of_tests(
             continue;
         }
         match target::places(test, &known) {
-            Ok(told) => {
-                for place in told.into_iter().filter(|place| is_wanted(&place.eval)) {
+            Ok(listed) => {
+                for place in listed.into_iter().filter(|place| is_wanted(&place.eval)) {
                     let alerts = place.alerts()?;
                     let places = places.entry(place.eval).or_default();
                     places.push((place.path, alerts));
@@ -134,5 +134,5 @@ fn of_tests(
 
 /// Path of the file for display.
 pub(crate) fn text(history: &EvalHistory) -> String {
-    clean(&shown(&history.path))
+    clean(&display(&history.path))
 }

@@ -26,8 +26,8 @@ use args::CliCommand;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let asked = evaltest::engine::system::sandbox::serve_if_asked();
-    if let Some(code) = asked.or_else(evaltest::engine::system::orphans::watch_if_asked) {
+    let exit_code = evaltest::engine::system::sandbox::serve_if_requested();
+    if let Some(code) = exit_code.or_else(evaltest::engine::system::orphans::watch_if_requested) {
         return code;
     }
     evaltest::engine::system::panics::quiet();

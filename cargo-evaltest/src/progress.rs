@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use evaltest::engine::figure::Count;
 use evaltest::engine::report::Event;
-use evaltest::engine::report::terminal::troubles::Troubles;
+use evaltest::engine::report::terminal::failures::FailureTracker;
 use evaltest::engine::system::lock::lock;
 
 use crate::console;
@@ -99,7 +99,7 @@ impl CommandTally {
 #[derive(Default)]
 pub(crate) struct ProgressLines {
     tally: CommandTally,
-    troubles: Troubles,
+    failures: FailureTracker,
     next: u64,
 }
 
@@ -173,7 +173,7 @@ impl ProgressLines {
             _ => {}
         }
         if self.tally.ahead.tells(event) {
-            self.troubles.event(event, out)?;
+            self.failures.event(event, out)?;
         }
         Ok(())
     }

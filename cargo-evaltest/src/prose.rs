@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paragraphs_and_tables_are_left_to_be_wrapped() {
+    fn paragraphs_and_tables_are_not_wrapped() {
         let check = |text: &str, expect: &str| assert_eq!(flowing(text), expect);
         check("a\nb\n\nc\nd", "a b\n\nc d");
         check("# Which\n\na\nb", "Which:\n\na b");

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use evaltest::engine::data::Variant;
 use evaltest::engine::eval::spec;
-use evaltest::engine::report::glance::RunGlance;
-use evaltest::engine::run::parts::gather_left;
+use evaltest::engine::report::overview::RunOverview;
+use evaltest::engine::run::parts::gather_abandoned;
 use evaltest::engine::run::restored::{Readable, readable};
 use evaltest::engine::store::{
     DEFAULT_OUTPUT_ROOT, Manifest, RunDir, RunStatus, files, lost_runs_in, runs_in, stamp_and_id,
     stamp_of,
 };
-use evaltest::engine::system::project::shown;
+use evaltest::engine::system::project::display;
 use evaltest::engine::text::clean;
 use evaltest::{Error, Registry, Result};
 
@@ -61,11 +61,11 @@ pub(crate) fn seen_run(named: Option<&Path>) -> Result<RunDir> {
 }
 
 /// Prints a note if the run is a shard.
-pub(crate) fn tell_part(dir: &RunDir) -> Result<()> {
+pub(crate) fn note_part(dir: &RunDir) -> Result<()> {
     let manifest = dir.manifest()?;
     if let Some(part) = &manifest.part {
         let (own, all) = (manifest.selected, manifest.samples);
-        console::note(&format!("{}: {own} of {all} samples", part.told()));
+        console::note(&format!("{}: {own} of {all} samples", part.description()));
     }
     Ok(())
 }
@@ -119,7 +119,7 @@ fn last_run() -> Result<RunDir> {
         .pop()
         .ok_or_else(|| Error::usage("there is no run").hint("cargo evaltest run"))?;
     if !ended.is_empty() {
-        let others: Vec<_> = ended.iter().map(|(.., dir)| shown(dir.path())).collect();
+        let others: Vec<_> = ended.iter().map(|(.., dir)| display(dir.path())).collect();
         console::note(&format!(
             "the same command ran other evals, to be named: {}",
             others.join(", ")
@@ -213,7 +213,7 @@ pub(crate) fn output_roots() -> Result<Vec<PathBuf>> {
 
 /// Merges the parts that nextest runs left below a folder, and prints a note.
 pub(crate) fn gather_parts(root: &Path) {
-    for notice in gather_left(root) {
+    for notice in gather_abandoned(root) {
         console::note(&clean(&notice));
     }
 }
@@ -277,7 +277,7 @@ fn known_runs(root: Option<&Path>) -> Result<Vec<KnownRun>> {
         .partition(|run| !run.is_over() && run.dir.is_going_on());
     for run in going_on {
         if stamp_of(&run.manifest.started_at) >= last {
-            let name = shown(run.dir.path());
+            let name = display(run.dir.path());
             console::note(&format!(
                 "run `{}` is going on: it is left out",
                 clean(&name)
@@ -288,14 +288,18 @@ fn known_runs(root: Option<&Path>) -> Result<Vec<KnownRun>> {
 }
 
 /// One-line summaries of runs, and the number of older runs omitted.
-pub(crate) struct Glances {
-    pub(crate) runs: Vec<RunGlance>,
+pub(crate) struct RunOverviews {
+    pub(crate) runs: Vec<RunOverview>,
     pub(crate) older: usize,
 }
 
 /// Summaries of the newest runs below `root` or in the project, of one eval or of all. Prints a note for unreadable
 /// runs.
-pub(crate) fn glances(root: Option<&Path>, eval: Option<&str>, most: usize) -> Result<Glances> {
+pub(crate) fn run_overviews(
+    root: Option<&Path>,
+    eval: Option<&str>,
+    most: usize,
+) -> Result<RunOverviews> {
     let mut dirs: Vec<_> = roots(root)?.iter().flat_map(|root| runs_in(root)).collect();
     // Folder names start with the time; for renamed folders use the manifest's.
     let started = |dir: &RunDir| match named_stamp(dir.path()) {
@@ -308,7 +312,7 @@ pub(crate) fn glances(root: Option<&Path>, eval: Option<&str>, most: usize) -> R
     if dirs.is_empty() {
         console::note("there is no run; hint: cargo evaltest run");
     }
-    let mut found = Glances {
+    let mut found = RunOverviews {
         runs: Vec::new(),
         older: 0,
     };
@@ -319,7 +323,7 @@ pub(crate) fn glances(root: Option<&Path>, eval: Option<&str>, most: usize) -> R
             found.older += 1;
             continue;
         }
-        match RunGlance::of(dir) {
+        match RunOverview::of(dir) {
             Ok(run) if !is_wanted(&run.eval) => {}
             Ok(_) if found.runs.len() == most => found.older += 1,
             Ok(run) => found.runs.push(run),
@@ -357,7 +361,7 @@ fn newest<'a>(runs: impl Iterator<Item = &'a KnownRun> + Clone) -> Option<&'a Kn
 pub(crate) fn last_runs(root: Option<&Path>) -> Result<Vec<RunDir>> {
     let runs = known_runs(root)?;
     let Some(last) = newest(runs.iter()).map(|run| run.manifest.invocation.clone()) else {
-        let root = shown(&roots(root)?[0]);
+        let root = display(&roots(root)?[0]);
         return Err(Error::usage(format!("there is no run in `{root}`")).hint("cargo evaltest run"));
     };
     Ok(runs

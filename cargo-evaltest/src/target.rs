@@ -17,7 +17,7 @@ use crate::discover::{self, TestTarget};
 /// Prefix of an error returned by `main`.
 const MAINS_ERROR: &str = "Error: ";
 /// Polling interval for a running test target.
-const GLANCE: Duration = Duration::from_millis(30);
+const POLL_INTERVAL: Duration = Duration::from_millis(30);
 
 /// Runs the evals of a test target like specs. On interrupt it is stopped gracefully.
 pub(crate) fn run_test(
@@ -50,7 +50,7 @@ pub(crate) fn run_test(
         if interrupt.is_set() {
             drop(lifeline.take());
         }
-        std::thread::sleep(GLANCE);
+        std::thread::sleep(POLL_INTERVAL);
     };
     Ok(Exit::of_driven(status.code()))
 }
@@ -139,15 +139,15 @@ fn ask(test: &TestTarget, drive: &Drive) -> Result<Vec<String>> {
         .stderr(Stdio::piped())
         .output()
         .map_err(|error| Error::usage(format!("cannot run test target: {error}")))?;
-    let told = String::from_utf8_lossy(&output.stderr);
-    if let Some((before, error)) = told.split_once(MAINS_ERROR)
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    if let Some((before, error)) = stderr.split_once(MAINS_ERROR)
         && !output.status.success()
     {
         console::pass_on(before);
         // The text includes its hint.
         return Err(Error::usage(error.trim_end()));
     }
-    console::pass_on(&told);
+    console::pass_on(&stderr);
     let out = String::from_utf8_lossy(&output.stdout);
     let lines: Vec<_> = out
         .lines()
@@ -170,7 +170,7 @@ fn ask(test: &TestTarget, drive: &Drive) -> Result<Vec<String>> {
 
 /// Listings of the evals in a test target, except `skip`.
 pub(crate) fn listings(test: &TestTarget, skip: &[String], drive: &Drive) -> Result<Vec<Listing>> {
-    asked(test, skip, drive)
+    query(test, skip, drive)
 }
 
 /// Paths of the histories of the evals in a test target, except `skip`.
@@ -179,11 +179,11 @@ pub(crate) fn places(test: &TestTarget, skip: &[String]) -> Result<Vec<HistoryPl
         errand: Errand::Place,
         ..Drive::default()
     };
-    asked(test, skip, &drive)
+    query(test, skip, &drive)
 }
 
 /// A value for each eval in a test target, except `skip`.
-fn asked<T: DeserializeOwned>(test: &TestTarget, skip: &[String], drive: &Drive) -> Result<Vec<T>> {
+fn query<T: DeserializeOwned>(test: &TestTarget, skip: &[String], drive: &Drive) -> Result<Vec<T>> {
     let drive = Drive {
         evals: EvalChoice {
             skip: skip.to_vec(),

@@ -19,7 +19,7 @@ use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::system::clock;
 
 /// How often a waiting future checks whether the run was stopped.
-const GLANCE: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Makes an async closure or function an agent.
 ///
@@ -107,14 +107,16 @@ where
                 let message = "the run was interrupted";
                 return Err(AgentError::of(FailureKind::Cancelled, message));
             }
-            let left = task
+            let remaining = task
                 .deadline
                 .map(|end| end.saturating_duration_since(clock::now()));
-            if left.is_some_and(|left| left.is_zero()) {
+            if remaining.is_some_and(|remaining| remaining.is_zero()) {
                 let message = "did not answer in time";
                 return Err(AgentError::of(FailureKind::TimedOut, message));
             }
-            thread::park_timeout(left.map_or(GLANCE, |left| left.min(GLANCE)));
+            thread::park_timeout(
+                remaining.map_or(POLL_INTERVAL, |remaining| remaining.min(POLL_INTERVAL)),
+            );
         }
     }
 }

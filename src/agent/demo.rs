@@ -28,15 +28,15 @@ pub struct Demo;
 
 impl Agent for Demo {
     fn answer(&self, task: &Task) -> Result<Output, AgentError> {
-        let asked: String = task.question().chars().take(MAX_QUESTION_CHARS).collect();
-        if let Some(calls) = calls::solve(task, &asked) {
+        let question: String = task.question().chars().take(MAX_QUESTION_CHARS).collect();
+        if let Some(calls) = calls::solve(task, &question) {
             return Ok(Output::text(calls));
         }
         let answer = if task.files().is_empty() {
-            words::solve(&asked).or_else(|| arithmetic::solve(&asked))
+            words::solve(&question).or_else(|| arithmetic::solve(&question))
         } else {
             let mut files = task.files().iter();
-            files.find_map(|file| from_file(&asked, &file.name, &file.path))
+            files.find_map(|file| from_file(&question, &file.name, &file.path))
         };
         Ok(Output::text(match answer {
             Some(answer) => format!("I worked this out with my own tools.\nFINAL ANSWER: {answer}"),
@@ -63,14 +63,14 @@ const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
 const MAX_QUESTION_CHARS: usize = 20_000;
 
 /// Answers the question with the tool for the file's kind.
-fn from_file(asked: &str, name: &str, path: &Path) -> Option<String> {
+fn from_file(question: &str, name: &str, path: &Path) -> Option<String> {
     let kind = Path::new(name).extension()?.to_str()?;
-    let asked = table::Asked::new(asked);
+    let question = table::TableQuestion::new(question);
     match kind {
-        "csv" => asked.of_table(&table::Table::parse(&read_text(path)?, b',')?),
-        "tsv" => asked.of_table(&table::Table::parse(&read_text(path)?, b'\t')?),
-        "json" => asked.of_json(&serde_json::from_str(&read_text(path)?).ok()?),
-        "txt" | "md" => asked.of_text(&read_text(path)?),
+        "csv" => question.of_table(&table::Table::parse(&read_text(path)?, b',')?),
+        "tsv" => question.of_table(&table::Table::parse(&read_text(path)?, b'\t')?),
+        "json" => question.of_json(&serde_json::from_str(&read_text(path)?).ok()?),
+        "txt" | "md" => question.of_text(&read_text(path)?),
         _ => None,
     }
 }
@@ -88,7 +88,7 @@ fn read_text(path: &Path) -> Option<String> {
 }
 
 /// A number for people: no exponent, up to ten decimals.
-fn shown(number: f64) -> Option<String> {
+fn format_number(number: f64) -> Option<String> {
     let is_exact = number.abs() < 1e15;
     let text = format!("{number:.10}");
     let text = text.trim_end_matches('0').trim_end_matches('.');

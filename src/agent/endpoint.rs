@@ -24,7 +24,7 @@ use headers::Secret;
 /// Default retries of an agent behind a network: a quarter of a minute with the usual pauses.
 pub(super) const RETRIES: u32 = 4;
 /// The timeout of a secondary look-up.
-const GLANCE: Duration = Duration::from_secs(10);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The longest reply by default.
 const MAX_BYTES: u64 = 1 << 20;
 
@@ -97,17 +97,17 @@ impl Endpoint {
 
     /// Values that must not reach a record.
     pub(crate) fn secrets(&self) -> Vec<String> {
-        let secrets = self.kept_secret();
+        let secrets = self.hidden_secrets();
         secrets.map(|secret| secret.value.clone()).collect()
     }
 
     /// The variables with such values.
     pub(crate) fn secret_variables(&self) -> Vec<(String, String)> {
         let named = |secret: &Secret| Some((secret.variable.clone()?, secret.value.clone()));
-        self.kept_secret().filter_map(named).collect()
+        self.hidden_secrets().filter_map(named).collect()
     }
 
-    fn kept_secret(&self) -> impl Iterator<Item = &Secret> {
+    fn hidden_secrets(&self) -> impl Iterator<Item = &Secret> {
         let is_plain = |secret: &Secret| match &secret.variable {
             Some(name) if !secret.is_key => variables::is_plain(name, &secret.value, &self.plain),
             _ => false,
@@ -141,13 +141,13 @@ impl Endpoint {
     }
 
     /// Fetches another address of the same endpoint, if that is quick.
-    pub(crate) fn look(&self, url: &Url) -> Option<HttpReply> {
+    pub(crate) fn probe(&self, url: &Url) -> Option<HttpReply> {
         let request = HttpRequest {
             method: "GET",
             url,
             headers: &self.headers,
             body: None,
-            deadline: clock::now().checked_add(GLANCE),
+            deadline: clock::now().checked_add(PROBE_TIMEOUT),
             max_bytes: MAX_BYTES,
         };
         let reply = self.client.send(&request, &Cancel::new()).ok()?;
@@ -181,12 +181,12 @@ impl Endpoint {
             has_key,
             has_answered: self.answered.load(Ordering::Relaxed),
         };
-        self.told(refusal.error(|| self.refusals.fetch_add(1, Ordering::Relaxed) + 1))
+        self.with_address(refusal.error(|| self.refusals.fetch_add(1, Ordering::Relaxed) + 1))
     }
 
     /// The failure for a success reply that cannot be understood.
     pub(crate) fn garbled(&self, what: &str) -> AgentError {
-        self.told(AgentError::of(FailureKind::BadOutput, what))
+        self.with_address(AgentError::of(FailureKind::BadOutput, what))
     }
 
     fn unanswered(&self, failure: &Failure) -> AgentError {
@@ -202,17 +202,17 @@ impl Endpoint {
             Cause::TooLarge => "; hint: raise `limits.max_output_bytes`",
             _ => "",
         };
-        self.told(AgentError::of(kind, format!("{}{hint}", failure.message)))
+        self.with_address(AgentError::of(kind, format!("{}{hint}", failure.message)))
     }
 
     /// The error prefixed with the address, without keys.
-    fn told(&self, error: AgentError) -> AgentError {
+    fn with_address(&self, error: AgentError) -> AgentError {
         let message = format!("`{}` {}", self.url.as_str(), error.message);
         // Servers echo keys, and redirect to addresses with new ones.
         let message = literal::addresses(&message).into_owned();
-        let secrets = self.kept_secret().map(|secret| secret.value.as_str());
+        let secrets = self.hidden_secrets().map(|secret| secret.value.as_str());
         let hidden = self
-            .kept_secret()
+            .hidden_secrets()
             .filter(|secret| secret.value.len() >= MIN_SECRET && message.contains(&secret.value));
         let hidden = hidden.filter_map(|secret| secret.variable.clone());
         AgentError {

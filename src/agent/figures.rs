@@ -20,13 +20,13 @@ const MOST_COST: f64 = 1e9;
 
 /// The usage of an answer, and the dropped figures.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct ToldFigures {
+pub(crate) struct ReportedFigures {
     pub(crate) usage: Usage,
     pub(crate) steps: Option<u64>,
     dropped: Vec<String>,
 }
 
-impl ToldFigures {
+impl ReportedFigures {
     /// `usage` with the names of either API generation, `cost_usd`, next to it or in it, and `steps`.
     pub(crate) fn of(reply: &Map<String, Value>) -> Self {
         let nothing = Map::new();
@@ -41,8 +41,9 @@ impl ToldFigures {
         };
         figures.usage.input_tokens = figures.tokens(given, ["input_tokens", "prompt_tokens"]);
         figures.usage.output_tokens = figures.tokens(given, ["output_tokens", "completion_tokens"]);
-        let beside = reply.get("cost_usd").filter(|cost| !cost.is_null());
-        figures.usage.cost_usd = figures.cost("cost_usd", beside.or_else(|| given.get("cost_usd")));
+        let top_level = reply.get("cost_usd").filter(|cost| !cost.is_null());
+        figures.usage.cost_usd =
+            figures.cost("cost_usd", top_level.or_else(|| given.get("cost_usd")));
         figures.steps = figures.steps(reply.get("steps"));
         figures
     }
@@ -89,7 +90,7 @@ impl ToldFigures {
     }
 
     /// The usage, if any was reported.
-    pub(crate) fn told(&self) -> Option<Usage> {
+    pub(crate) fn reported(&self) -> Option<Usage> {
         (self.usage != Usage::default()).then_some(self.usage)
     }
 
@@ -129,15 +130,15 @@ pub(crate) fn checked(mut output: Output) -> Output {
 /// Reads JSON, including `NaN`, `Infinity` and out-of-range numbers that some programs write: these become texts.
 pub(crate) fn read(json: &[u8]) -> serde_json::Result<Value> {
     serde_json::from_slice(json).or_else(|error| {
-        let mended = quoted(json).ok_or(error)?;
-        serde_json::from_slice(&mended)
+        let fixed = quoted(json).ok_or(error)?;
+        serde_json::from_slice(&fixed)
     })
 }
 
 /// The text with quotes around numbers that are invalid in JSON; `None` if there are none.
 fn quoted(json: &[u8]) -> Option<Vec<u8>> {
-    let mut mended = Vec::with_capacity(json.len() + 16);
-    let mut is_mended = false;
+    let mut fixed = Vec::with_capacity(json.len() + 16);
+    let mut is_fixed = false;
     let mut rest = json;
     while let Some(&first) = rest.first() {
         let length = match first {
@@ -156,16 +157,16 @@ fn quoted(json: &[u8]) -> Option<Vec<u8>> {
             _ => false,
         };
         if is_foreign {
-            is_mended = true;
-            mended.push(b'"');
-            mended.extend_from_slice(token);
-            mended.push(b'"');
+            is_fixed = true;
+            fixed.push(b'"');
+            fixed.extend_from_slice(token);
+            fixed.push(b'"');
         } else {
-            mended.extend_from_slice(token);
+            fixed.extend_from_slice(token);
         }
         rest = after;
     }
-    is_mended.then_some(mended)
+    is_fixed.then_some(fixed)
 }
 
 /// The length of the string at the start of the text.
@@ -204,7 +205,7 @@ mod tests {
         let Value::Object(reply) = read(reply.as_bytes()).unwrap() else {
             panic!("no object: {reply}");
         };
-        let figures = ToldFigures::of(&reply);
+        let figures = ReportedFigures::of(&reply);
         assert_eq!(figures.usage, usage, "{reply:?}");
         assert_eq!(figures.dropped, dropped, "{reply:?}");
     }
@@ -228,16 +229,16 @@ mod tests {
         );
         check(r#"{"usage": 3}"#, none, &["`usage` is 3"]);
         for cost in ["-1", "1e+30", "true", "[]", "\"free\""] {
-            let told = format!("`cost_usd` is {cost}");
-            check(&format!("{{\"cost_usd\": {cost}}}"), none, &[&told]);
+            let reported = format!("`cost_usd` is {cost}");
+            check(&format!("{{\"cost_usd\": {cost}}}"), none, &[&reported]);
         }
         for cost in ["NaN", "Infinity", "-Infinity", "1e999"] {
-            let told = format!("`cost_usd` is \"{cost}\"");
-            check(&format!("{{\"cost_usd\": {cost}}}"), none, &[&told]);
+            let reported = format!("`cost_usd` is \"{cost}\"");
+            check(&format!("{{\"cost_usd\": {cost}}}"), none, &[&reported]);
         }
         for steps in ["-1", "1.5", "\"7\"", "[]", "1e+30"] {
-            let told = format!("`steps` is {steps}");
-            check(&format!("{{\"steps\": {steps}}}"), none, &[&told]);
+            let reported = format!("`steps` is {steps}");
+            check(&format!("{{\"steps\": {steps}}}"), none, &[&reported]);
         }
         check(r#"{"steps": null}"#, none, &[]);
         check(
@@ -278,8 +279,8 @@ mod tests {
         assert_eq!(checked.metadata[DROPPED], json!(["`cost_usd` is NaN"]));
         let output = super::checked(Output::text("4").steps(u64::MAX));
         assert_eq!(output.steps, None);
-        let told = json!(["`steps` is 18446744073709551615"]);
-        assert_eq!(output.metadata[DROPPED], told);
+        let reported = json!(["`steps` is 18446744073709551615"]);
+        assert_eq!(output.metadata[DROPPED], reported);
         let output = super::checked(Output::text("4").steps(3));
         assert_eq!(output, Output::text("4").steps(3));
     }

@@ -76,8 +76,8 @@ impl Http {
             return Err(error.hint("write `method: POST`").under("method"));
         }
         let template = UrlTemplate::new(url, EXAMPLE).under("url")?;
-        let shown = Url::new(template.shown(), EXAMPLE).under("url")?;
-        let mut endpoint = Endpoint::new(&method, shown).under("url")?;
+        let display = Url::new(template.display(), EXAMPLE).under("url")?;
+        let mut endpoint = Endpoint::new(&method, display).under("url")?;
         let has_body = !matches!(method.as_str(), "GET" | "HEAD" | "DELETE");
         let body = if has_body {
             endpoint.header("Content-Type", "application/json", []);

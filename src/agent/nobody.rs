@@ -1,7 +1,7 @@
 //! The agent `none`: the item itself is the answer, without asking a model.
 //!
 //! A task has no ground truth in it, but the text of an item has. So this agent is never called: callers build the
-//! answer from the sample itself, by [`Agent::shown_parts`], which no user's own agent has.
+//! answer from the sample itself, by [`Agent::item_parts`], which no user's own agent has.
 
 use super::Agent;
 use crate::data::item_part::ItemPart;
@@ -26,7 +26,7 @@ impl Agent for Nobody {
         Err(AgentError::of(FailureKind::Misconfigured, message))
     }
 
-    fn shown_parts(&self) -> Option<&[ItemPart]> {
+    fn item_parts(&self) -> Option<&[ItemPart]> {
         Some(&self.shows)
     }
 

@@ -213,14 +213,14 @@ impl OpenAi {
             .url()
             .as_str()
             .replacen("/chat/completions", "/models", 1);
-        let reply = self.endpoint.look(&Url::new(url, EXAMPLE).ok()?)?;
+        let reply = self.endpoint.probe(&Url::new(url, EXAMPLE).ok()?)?;
         let list: Value = serde_json::from_slice(&reply.body).ok()?;
         let ids = list.get("data")?.as_array()?.iter();
         let ids: Vec<&str> = ids.filter_map(|model| model.get("id")?.as_str()).collect();
         if ids.is_empty() || ids.contains(&self.model.as_str()) {
             return None;
         }
-        let shown = ids
+        let listed = ids
             .iter()
             .take(MODELS)
             .copied()
@@ -230,7 +230,7 @@ impl OpenAi {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        Some(format!("the endpoint has the models `{shown}`{more}"))
+        Some(format!("the endpoint has the models `{listed}`{more}"))
     }
 }
 

@@ -18,14 +18,14 @@ pub(super) fn of_line(line: &str) -> Option<String> {
         return None;
     };
     match line.get("type").map(Value::as_str) {
-        Some(Some("progress")) => Some(told(line.remove("message").unwrap_or_default())),
-        None => line.remove("progress").map(told),
+        Some(Some("progress")) => Some(message_text(line.remove("message").unwrap_or_default())),
+        None => line.remove("progress").map(message_text),
         Some(_) => None,
     }
 }
 
 /// The message as text.
-pub(super) fn told(message: Value) -> String {
+pub(super) fn message_text(message: Value) -> String {
     match message {
         Value::String(text) => text,
         Value::Null => String::new(),
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_of_stderr_may_tell_of_progress() {
+    fn stderr_line_may_report_progress() {
         let check = |line: &str, expect: Option<&str>| {
             assert_eq!(of_line(line).as_deref(), expect, "{line}");
         };

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use judged::JudgedReplies;
+use judged::JudgeReplies;
 
 use super::Agent;
 use crate::data::{AgentError, FailureKind, Output, ReplyForm, Task};
@@ -26,7 +26,7 @@ const ANSWERS: [&str; 6] = [
     "text",
 ];
 /// Recorded fields about how an answer came about.
-const TOLD: [&str; 4] = ["model", "system_fingerprint", "finish_reason", "recorded"];
+const METADATA_KEYS: [&str; 4] = ["model", "system_fingerprint", "finish_reason", "recorded"];
 
 /// Replays the recorded answer of a sample's id. A sample without one is `agent_failed`.
 ///
@@ -38,7 +38,7 @@ const TOLD: [&str; 4] = ["model", "system_fingerprint", "finish_reason", "record
 pub struct Replay {
     answers: HashMap<String, Recorded>,
     /// The replies of a run's judges; a file is of one agent or of one judge.
-    judged: Option<JudgedReplies>,
+    judged: Option<JudgeReplies>,
     /// Whether some sample has several epochs.
     has_epochs: bool,
     source: String,
@@ -143,8 +143,8 @@ fn hash(answers: &HashMap<String, Recorded>) -> String {
     for (id, recorded) in sorted {
         for (epoch, replies) in recorded {
             for ((repeat, again), output) in replies {
-                let said = serde_json::to_string(output).unwrap_or_default();
-                hash = hash.part(id).part(epoch.to_le_bytes()).part(said);
+                let reply = serde_json::to_string(output).unwrap_or_default();
+                hash = hash.part(id).part(epoch.to_le_bytes()).part(reply);
                 for (name, number) in [("again", again), ("repeat", repeat)] {
                     if *number > 0 {
                         hash = hash.part(name).part(number.to_le_bytes());
@@ -157,10 +157,10 @@ fn hash(answers: &HashMap<String, Recorded>) -> String {
 }
 
 /// The answers, the runs that asked, and the judges' replies.
-type OfRun = (HashMap<String, Recorded>, BTreeSet<String>, JudgedReplies);
+type OfRun = (HashMap<String, Recorded>, BTreeSet<String>, JudgeReplies);
 
 fn from_run(dir: &RunDir) -> Result<OfRun> {
-    let mut judged = JudgedReplies::default();
+    let mut judged = JudgeReplies::default();
     let mut answers: HashMap<_, Recorded> = HashMap::new();
     // A run without a readable manifest is identified by its path.
     let mut runs = dir.manifest().map_or_else(
@@ -223,7 +223,7 @@ fn from_jsonl(
             tool_calls: list("tool_calls"),
             usage,
             steps: row.fields.get("steps").and_then(Value::as_u64),
-            metadata: TOLD
+            metadata: METADATA_KEYS
                 .iter()
                 .filter_map(|key| Some(((*key).to_owned(), row.fields.get(*key)?.clone())))
                 .chain(form(&row.fields))
@@ -308,7 +308,7 @@ mod tests {
             r#"{"id": "sample-1", "answer": "second", "again": 1}"#,
             r#"{"id": "sample-1", "answer": "first"}"#,
         ];
-        let said = |lines: &[&str], again| {
+        let reply = |lines: &[&str], again| {
             fs::write(&path, lines.join("\n")).unwrap();
             let replay = Replay::open(&path, None, None).unwrap();
             assert!(!replay.varies_by_epoch());
@@ -322,10 +322,10 @@ mod tests {
                 replay.recordings(),
             )
         };
-        let (first, recordings) = said(&lines, 0);
+        let (first, recordings) = reply(&lines, 0);
         assert_eq!(first, "first");
-        assert_eq!(said(&lines, 1).0, "second");
-        let (again, alone) = said(&lines[1..], 1);
+        assert_eq!(reply(&lines, 1).0, "second");
+        let (again, alone) = reply(&lines[1..], 1);
         assert_eq!(again, "first");
         assert_ne!(alone, recordings);
     }
@@ -339,7 +339,7 @@ mod tests {
             r#"{"id": "sample-1", "answer": "first"}"#,
             r#"{"id": "sample-1", "answer": "once more", "again": 1}"#,
         ];
-        let said = |lines: &[&str], repeat, again| {
+        let reply = |lines: &[&str], repeat, again| {
             fs::write(&path, lines.join("\n")).unwrap();
             let replay = Replay::open(&path, None, None).unwrap();
             let turn = JudgeTurn {
@@ -354,13 +354,13 @@ mod tests {
             };
             replay.answer(&task).unwrap().text.unwrap()
         };
-        assert_eq!(said(&lines, 0, 0), "first");
-        assert_eq!(said(&lines, 0, 1), "once more");
-        assert_eq!(said(&lines, 1, 0), "other order");
-        assert_eq!(said(&lines, 1, 1), "other order");
+        assert_eq!(reply(&lines, 0, 0), "first");
+        assert_eq!(reply(&lines, 0, 1), "once more");
+        assert_eq!(reply(&lines, 1, 0), "other order");
+        assert_eq!(reply(&lines, 1, 1), "other order");
         // A single recorded reply counts for all.
-        assert_eq!(said(&lines[1..], 1, 0), "first");
-        assert_eq!(said(&lines[1..], 2, 1), "once more");
+        assert_eq!(reply(&lines[1..], 1, 0), "first");
+        assert_eq!(reply(&lines[1..], 2, 1), "once more");
     }
 
     #[test]

@@ -123,8 +123,8 @@ impl Worker {
     /// Greets the program and waits this long for its greeting; the time of a task counts only from then on. Without
     /// it, tasks are sent at once.
     #[must_use]
-    pub fn handshake(mut self, patience: Duration) -> Self {
-        self.setup.handshake = Some(patience);
+    pub fn handshake(mut self, timeout: Duration) -> Self {
+        self.setup.handshake = Some(timeout);
         self
     }
 

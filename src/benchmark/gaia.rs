@@ -307,14 +307,14 @@ fn attachment(
 ) -> Option<Attachment> {
     let name = name.filter(|name| !name.trim().is_empty());
     let path = path.filter(|path| !path.trim().is_empty());
-    let beside = |name: &str| source.beside.join(name);
+    let metadata_dir = |name: &str| source.metadata_dir.join(name);
     let place: PathBuf = match (&name, &path) {
         (None, None) => return None,
-        (Some(name), None) => beside(name),
+        (Some(name), None) => metadata_dir(name),
         (None, Some(path)) => path.into(),
         (Some(name), Some(path)) => {
             if is_inside(Path::new(path)) && !source.has(Path::new(path)) {
-                beside(name)
+                metadata_dir(name)
             } else {
                 path.into()
             }

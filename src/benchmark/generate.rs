@@ -1,10 +1,10 @@
 //! `generate`: items of data that agents write.
 //!
 //! Each sample is a prompt from a [`template`](ItemTemplate) with a topic (`topics`) and an example from the reference
-//! (`shown`), both drawn with a seed. The scorer [`ItemScorer`] checks the replies.
+//! (`reference_files`), both drawn with a seed. The scorer [`ItemScorer`] checks the replies.
 
-mod beside;
-mod shown;
+mod near_copies;
+mod reference_files;
 mod tally;
 mod template;
 mod topics;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::benchmark::{AdmissionDesk, Benchmark, CountsRecords, RunningMetrics};
+use crate::benchmark::{Benchmark, CountsRecords, RunningMetrics, ValidationClient};
 use crate::data::{Record, Sample, hub};
 use crate::error::{Error, Result, Under};
 use crate::scorer::Scorer;
@@ -23,11 +23,11 @@ use crate::scorer::item::fields::{FieldKeys, ItemFields, TOPICS};
 use crate::scorer::item::ready;
 use crate::scorer::item::references::ReferenceItems;
 use crate::scorer::item::{ItemScorer, REFERENCE_ID, TOPIC};
-use beside::ItemsBeside;
-use shown::ReferenceShape;
+use near_copies::NearCopyValidator;
+use reference_files::ReferenceShape;
 use tally::ItemCounts;
 use template::{Filling, ItemTemplate, TemplateNames};
-pub(crate) use topics::AskedTopics;
+pub(crate) use topics::RequestedTopics;
 
 /// Default number of items.
 const COUNT: u64 = 30;
@@ -83,7 +83,7 @@ pub(crate) struct Generate {
     name: String,
     count: usize,
     seed: u64,
-    topics: AskedTopics,
+    topics: RequestedTopics,
     template: ItemTemplate,
     references: Option<(Vec<PathBuf>, Arc<ReferenceItems>)>,
     scorer: Arc<ItemScorer>,
@@ -118,9 +118,9 @@ impl Generate {
             return Err(error.hint(hint).under("count"));
         }
         let topics = match (&draft.topics, &ready) {
-            (Some(value), _) if !value.is_null() => AskedTopics::of(value).under(TOPICS)?,
-            (_, Some(ready)) => AskedTopics::even(ready.topics()),
-            _ => AskedTopics::default(),
+            (Some(value), _) if !value.is_null() => RequestedTopics::of(value).under(TOPICS)?,
+            (_, Some(ready)) => RequestedTopics::even(ready.topics()),
+            _ => RequestedTopics::default(),
         };
         let keys = match (draft.fields, &ready) {
             (Some(keys), _) => keys,
@@ -158,7 +158,7 @@ impl Generate {
                 needed: checks.copy_of.as_deref().unwrap_or(&fields.0[0].name),
                 ready: ready.as_ref().map(|ready| ready.name),
             };
-            let items = shown::read_all(&paths, &shape).under("reference")?;
+            let items = reference_files::read_all(&paths, &shape).under("reference")?;
             let items = ReferenceItems::of(items, checks.copy_of.as_deref());
             Some((paths, Arc::new(items)))
         };
@@ -222,7 +222,7 @@ impl Benchmark for Generate {
             .as_ref()
             .map(|(_, references)| references.all());
         let references = references.unwrap_or_default();
-        let drawn = shown::draw(references.len(), self.count, self.seed);
+        let drawn = reference_files::draw(references.len(), self.count, self.seed);
         for place in 0..self.count {
             let topic = topics
                 .get(place)
@@ -256,9 +256,9 @@ impl Benchmark for Generate {
         Some(Box::new(Arc::clone(&self.scorer)))
     }
 
-    fn admission(&self) -> Option<AdmissionDesk> {
-        let items = ItemsBeside::new(Arc::clone(&self.scorer));
-        Some(AdmissionDesk(Arc::new(items)))
+    fn validator(&self) -> Option<ValidationClient> {
+        let items = NearCopyValidator::new(Arc::clone(&self.scorer));
+        Some(ValidationClient(Arc::new(items)))
     }
 
     fn metrics(&self, records: &[Record]) -> Map<String, Value> {

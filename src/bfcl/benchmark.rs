@@ -111,13 +111,13 @@ impl Bfcl {
     }
 
     /// The selected categories that evaltest can score.
-    fn asked(&self) -> Result<Vec<Category>> {
-        let mut asked = self.data.select(&self.categories)?;
-        asked.retain(|category| self.is_asked(category));
-        Ok(asked)
+    fn selected(&self) -> Result<Vec<Category>> {
+        let mut selected = self.data.select(&self.categories)?;
+        selected.retain(|category| self.is_selected(category));
+        Ok(selected)
     }
 
-    fn is_asked(&self, category: &Category) -> bool {
+    fn is_selected(&self, category: &Category) -> bool {
         if self.categories.is_empty() {
             category.is_default()
         } else {
@@ -127,10 +127,10 @@ impl Bfcl {
 
     /// Checks the weights.
     pub(crate) fn check_weights(&self) -> Result<()> {
-        let asked = self.asked().under("weights")?;
+        let selected = self.selected().under("weights")?;
         for (name, weight) in &self.weights {
-            if !asked.iter().any(|category| category.name == *name) {
-                let names = asked.iter().map(|category| &*category.name);
+            if !selected.iter().any(|category| category.name == *name) {
+                let names = selected.iter().map(|category| &*category.name);
                 let hint = match nearest(name, names.clone()) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("they are `{}`", names.collect::<Vec<_>>().join("`, `")),
@@ -161,11 +161,11 @@ impl Bfcl {
     fn each(&self, take: &mut TakePlaced<'_>) -> Result<Vec<String>> {
         let mut notices = Vec::new();
         let mut skipped: Vec<String> = Vec::new();
-        let (asked, others): (Vec<_>, Vec<_>) = self
+        let (selected, others): (Vec<_>, Vec<_>) = self
             .data
             .select(&self.categories)?
             .into_iter()
-            .partition(|category| self.is_asked(category));
+            .partition(|category| self.is_selected(category));
         if !self.categories.is_empty() {
             let others = others.iter().map(|category| self.skipped(category));
             skipped = others.collect::<Result<_>>()?;
@@ -176,28 +176,28 @@ impl Bfcl {
                 "{skipped}: not judged here and skipped; the official tool judges them: import its result files, \
                  `cargo evaltest import --format bfcl DIR`, then `cargo evaltest bfcl official RUN_DIR`"
             );
-            if asked.is_empty() {
+            if selected.is_empty() {
                 return Err(Error::usage(message).hint("name others: `categories: [single_turn]`"));
             }
             notices.push(message);
         }
         let mut filter = self.filter.stream();
-        let mut hopeless = Vec::new();
+        let mut unsatisfiable = Vec::new();
         self.data
-            .each_placed(&asked, sample, &mut |sample, place| {
+            .each_placed(&selected, sample, &mut |sample, place| {
                 if !filter.passes(&sample.id) {
                     return Ok(());
                 }
                 if sample.metadata.contains_key("unsatisfiable") {
-                    hopeless.push(sample.id.clone());
+                    unsatisfiable.push(sample.id.clone());
                 }
                 take(sample, place)
             })?;
         filter.finish()?;
-        if !hopeless.is_empty() {
+        if !unsatisfiable.is_empty() {
             notices.push(format!(
                 "no answer can be right for `{}`: their metadata tells why",
-                hopeless.join("`, `")
+                unsatisfiable.join("`, `")
             ));
         }
         Ok(notices)
@@ -303,13 +303,13 @@ impl Benchmark for Bfcl {
     }
 
     fn read_paths(&self) -> Vec<PathBuf> {
-        let asked = self.asked().unwrap_or_default();
-        let asked = asked
+        let selected = self.selected().unwrap_or_default();
+        let selected = selected
             .iter()
             .flat_map(|category| self.data.sources(category));
-        let asked: Vec<_> = asked.collect();
+        let selected: Vec<_> = selected.collect();
         let mut paths = self.data.holders();
-        paths.retain(|path| path == self.data.path() || asked.contains(path));
+        paths.retain(|path| path == self.data.path() || selected.contains(path));
         paths
     }
 
@@ -342,8 +342,8 @@ impl Benchmark for Bfcl {
     }
 
     fn metric_names(&self) -> Option<Vec<String>> {
-        let asked = self.asked().ok()?;
-        Some(tally::names(&asked, &self.weights))
+        let selected = self.selected().ok()?;
+        Some(tally::names(&selected, &self.weights))
     }
 
     fn categories(&self) -> Result<Vec<CategoryCount>> {

@@ -105,7 +105,7 @@ pub struct BfclExport {
     /// The categories: official ones first, in official order.
     pub categories: Vec<WrittenCategory>,
     /// Samples without an answer, with their status.
-    pub left_out: Vec<(String, Status)>,
+    pub excluded: Vec<(String, Status)>,
     /// Samples with a redacted answer.
     pub redacted: Vec<String>,
     /// Samples for which the run's verdict differs from the score file.
@@ -242,7 +242,7 @@ fn gather(
         layout::file(category, ExportKind::Result).map_err(|error| error.at(id))?;
         let answer = ResultField::of(&record, category);
         let Some(answer) = answer.filter(|_| is_answered(record.result.status)) else {
-            exported.left_out.push((id.clone(), record.result.status));
+            exported.excluded.push((id.clone(), record.result.status));
             continue;
         };
         let place = layout::place(id);

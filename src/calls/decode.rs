@@ -139,7 +139,7 @@ fn native_call(item: &Value) -> DecodeResult<Value> {
             "the JSON object must be str, bytes or bytearray, not {class}"
         )));
     };
-    let arguments = Value::from_kept_json(arguments).map_err(|fault| {
+    let arguments = Value::from_encoded_json(arguments).map_err(|fault| {
         DecodeFault::new(match fault {
             JsonFault::Syntax => "the arguments are no JSON",
             JsonFault::TooManyDigits => {
@@ -202,7 +202,7 @@ mod tests {
         let xml = |text| format!("<functions><function name=\"f\">{text}</function></functions>");
         check(&xml(half.to_string()), CallFormat::ConciseXml, false, None);
         // The internal stand-ins for halves keep their own meaning in an answer.
-        let real = half::keep("f(a='\u{10f800}\u{10f7ff}')");
+        let real = half::encode("f(a='\u{10f800}\u{10f7ff}')");
         let expect = Some("[{'f': {'a': '\\U0010f800\\U0010f7ff'}}]");
         check(&real, CallFormat::Python, false, expect);
         // A character of four bytes shifts the end of a Java value.

@@ -1,8 +1,8 @@
 //! Shortcuts: give the same result as a full parser, in a fraction of the time.
 //!
 //! * [`plain_python`], [`plain_call`]: read the usual calls without a syntax tree;
-//! * [`hopeless`]: rejects texts that cannot be Java or JavaScript, by their tokens;
-//! * [`outlook`], [`beginnings`]: detect a beginning after which a parse must fail.
+//! * [`rejected_early`]: rejects texts that cannot be Java or JavaScript, by their tokens;
+//! * [`feasibility`], [`beginnings`]: detect a beginning after which a parse must fail.
 //!
 //! Nothing here decides what a text means. The functions of this file are the only entry points, and when the shortcuts
 //! are switched off each returns "unknown": then the parsers read everything, and must give the same values, faults and
@@ -12,10 +12,10 @@ mod beginnings;
 mod cursor;
 #[cfg(test)]
 mod derived_texts;
-mod hopeless;
-mod outlook;
+mod feasibility;
 mod plain_call;
 mod plain_python;
+mod rejected_early;
 #[cfg(test)]
 pub(crate) mod switch;
 #[cfg(test)]
@@ -26,7 +26,7 @@ use super::fault::{DecodeResult, no_call};
 use plain_python::Plain;
 
 pub(super) use beginnings::{Beginnings, Reach};
-pub(super) use outlook::Outlook;
+pub(super) use feasibility::Feasibility;
 
 /// Whether shortcuts are used; only tests switch them off.
 #[cfg(not(test))]
@@ -60,12 +60,12 @@ pub(super) fn javascript_call(text: &str) -> Option<Value> {
 
 /// Whether a text certainly has no Java tree.
 pub(super) fn is_no_java(text: &str) -> bool {
-    is_on() && hopeless::in_java(text)
+    is_on() && rejected_early::in_java(text)
 }
 
 /// Whether a text certainly has no JavaScript tree.
 pub(super) fn is_no_javascript(text: &str) -> bool {
-    is_on() && hopeless::in_javascript(text)
+    is_on() && rejected_early::in_javascript(text)
 }
 
 /// Whether a text begins like one whose parse failed.
@@ -74,6 +74,6 @@ pub(super) fn begins_lost(text: &str, beginnings: &Beginnings) -> bool {
 }
 
 /// Whether there will be no tree, whatever follows.
-pub(super) fn is_lost(outlook: Outlook) -> bool {
-    is_on() && outlook.is_lost()
+pub(super) fn is_lost(feasibility: Feasibility) -> bool {
+    is_on() && feasibility.is_lost()
 }

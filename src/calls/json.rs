@@ -43,7 +43,7 @@ pub trait JsonValue: Sized {
     fn from_json(text: &str) -> Result<Self, JsonFault>;
 
     /// The same, for a text in which stand-ins replace lone surrogates.
-    fn from_kept_json(text: &str) -> Result<Self, JsonFault>;
+    fn from_encoded_json(text: &str) -> Result<Self, JsonFault>;
 
     /// The value of a JSON string, from the text between its quotes.
     fn from_json_string(escaped: &str) -> Result<Self, JsonFault>;
@@ -66,11 +66,11 @@ pub trait JsonValue: Sized {
 
 impl JsonValue for Value {
     fn from_json(text: &str) -> Result<Self, JsonFault> {
-        Self::from_kept_json(&half::keep(text))
+        Self::from_encoded_json(&half::encode(text))
     }
 
-    fn from_kept_json(text: &str) -> Result<Self, JsonFault> {
-        let (value, end) = kept_json_start(text);
+    fn from_encoded_json(text: &str) -> Result<Self, JsonFault> {
+        let (value, end) = encoded_json_start(text);
         let value = value?;
         if text[end..]
             .trim_start_matches([' ', '\t', '\n', '\r'])
@@ -83,7 +83,7 @@ impl JsonValue for Value {
 
     fn from_json_string(escaped: &str) -> Result<Self, JsonFault> {
         let mut text = String::with_capacity(escaped.len());
-        let escaped = half::keep(escaped);
+        let escaped = half::encode(escaped);
         let mut cursor = Cursor::new(&escaped, Vec::new());
         if cursor.unescape(&mut text, half::push)? {
             return Err(JsonFault::Syntax);
@@ -92,10 +92,10 @@ impl JsonValue for Value {
     }
 
     fn from_json_start(text: &str) -> (Result<Self, JsonFault>, usize) {
-        let (value, end) = kept_json_start(text);
+        let (value, end) = encoded_json_start(text);
         // Only what was read: who searches a text for JSON calls this at every bracket of it.
-        match (value, half::keep(&text[..end])) {
-            (Ok(_), Cow::Owned(kept)) => (Self::from_kept_json(&kept), end),
+        match (value, half::encode(&text[..end])) {
+            (Ok(_), Cow::Owned(encoded)) => (Self::from_encoded_json(&encoded), end),
             (value, _) => (value, end),
         }
     }
@@ -160,7 +160,7 @@ impl JsonValue for Value {
     }
 }
 
-fn kept_json_start(text: &str) -> (Result<Value, JsonFault>, usize) {
+fn encoded_json_start(text: &str) -> (Result<Value, JsonFault>, usize) {
     let mut reader = JsonReader(Cursor::new(text, Vec::new()));
     reader.0.skip_space();
     let value = reader.value(0);

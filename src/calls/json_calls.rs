@@ -8,7 +8,7 @@ use crate::text::is_py_space;
 /// The calls in a text. A text that is not JSON holds none, which is no fault.
 pub(super) fn calls(text: &str) -> DecodeResult<Value> {
     let text = array(text);
-    let json = match Value::from_kept_json(text) {
+    let json = match Value::from_encoded_json(text) {
         Ok(json) => json,
         Err(JsonFault::Syntax) => return Ok(Value::List(Vec::new())),
         Err(JsonFault::TooManyDigits | JsonFault::TooDeep) => {

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use tree_sitter::{Language, LogType, Node, Parser, Tree};
 
-use super::fast::{self, Beginnings, Outlook, Reach};
+use super::fast::{self, Beginnings, Feasibility, Reach};
 use super::fault::{DecodeFault, DecodeResult};
 use effort::Effort;
 
@@ -95,23 +95,23 @@ impl TreeReader {
     /// Parses until failure is certain or the effort is spent.
     fn watched(&mut self, text: &str) -> Option<Tree> {
         let watch = Rc::new(Cell::new(Watch {
-            outlook: Outlook::default(),
+            feasibility: Feasibility::default(),
             effort: Effort::new(text.len()),
         }));
-        let heard = Rc::clone(&watch);
+        let shared = Rc::clone(&watch);
         self.parser.set_logger(Some(Box::new(move |kind, message| {
-            let mut watch = heard.get();
+            let mut watch = shared.get();
             // From here on the parser sees an end that is not in the text: ignore its messages.
             if watch.is_over() {
                 return;
             }
             if kind == LogType::Parse {
-                watch.outlook.hear(message);
-                watch.effort.hear(message);
+                watch.feasibility.observe(message);
+                watch.effort.observe(message);
             } else {
                 watch.effort.lex();
             }
-            heard.set(watch);
+            shared.set(watch);
         })));
         let mut reach = Reach::new();
         let mut read = |place: usize, _| {
@@ -126,7 +126,7 @@ impl TreeReader {
         let tree = self.parser.parse_with(&mut read, None);
         self.parser.set_logger(None);
         let watch = watch.get();
-        if fast::is_lost(watch.outlook) {
+        if fast::is_lost(watch.feasibility) {
             self.lost.remember(text, reach);
         }
         self.is_spent = watch.effort.is_spent();
@@ -137,14 +137,14 @@ impl TreeReader {
 /// What is known from the parser's messages.
 #[derive(Clone, Copy)]
 struct Watch {
-    outlook: Outlook,
+    feasibility: Feasibility,
     effort: Effort,
 }
 
 impl Watch {
     /// Whether to stop parsing.
     fn is_over(self) -> bool {
-        fast::is_lost(self.outlook) || self.effort.is_spent()
+        fast::is_lost(self.feasibility) || self.effort.is_spent()
     }
 }
 

@@ -122,11 +122,11 @@ impl Calibration {
         let refuse = |error: &serde_json::Error| {
             let place = format!("{}:{}:{}", path.display(), error.line(), error.column());
             // serde's message also ends in the position.
-            let told = error.to_string();
-            let told = told
+            let message = error.to_string();
+            let message = message
                 .rsplit_once(" at line ")
-                .map_or(&*told, |(told, _)| told);
-            Error::usage(format!("not a calibration: {told}"))
+                .map_or(&*message, |(message, _)| message);
+            Error::usage(format!("not a calibration: {message}"))
                 .at(place)
                 .hint(format!("make it again: `{AGAIN}`"))
         };

@@ -21,7 +21,7 @@ pub use line::{HistoryGate, HistoryKind, HistoryLatency, HistoryLine, HistorySli
 
 use crate::error::{Error, Result};
 use crate::system::file::read_plain;
-use crate::system::project::shown;
+use crate::system::project::display;
 use crate::text::clean;
 
 /// The name of the file beside snapshots.
@@ -128,7 +128,7 @@ impl History {
         Some(format!(
             "{}: its newest line, `{}`, is of {:.0}, and now is {now:.0}: a clock is or was wrong; lines count in the order \
              of their time",
-            shown(&self.path),
+            display(&self.path),
             clean(&newest.id),
             newest.time,
         ))
@@ -136,7 +136,7 @@ impl History {
 
     /// Warnings about skipped lines: the first ones, and the number of others.
     pub fn notices(&self) -> Vec<String> {
-        let path = shown(&self.path);
+        let path = display(&self.path);
         let named = self.skipped.iter().take(NAMED);
         let named = named.map(|SkippedLine { line, why, hint }| {
             format!("{path}:{line}: left out of the history: {why}; {hint}")

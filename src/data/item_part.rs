@@ -57,7 +57,7 @@ impl ItemPart {
     }
 
     /// The text of an item with its existing parts; `None` if it has none of them.
-    pub(crate) fn shown(parts: &[Self], sample: &Sample) -> Option<String> {
+    pub(crate) fn rendered(parts: &[Self], sample: &Sample) -> Option<String> {
         let parts = parts.iter().filter_map(|part| {
             let text = part.of(sample)?;
             Some(match part {
@@ -87,10 +87,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_item_is_shown_by_the_parts_that_it_has() {
+    fn item_renders_present_parts() {
         let mut sample = Sample::new("a", "6 * 7?").target("42");
-        let shown = |parts: &[ItemPart], sample: &Sample| ItemPart::shown(parts, sample);
-        let whole = |sample: &Sample| shown(&ItemPart::ALL, sample).unwrap();
+        let rendered = |parts: &[ItemPart], sample: &Sample| ItemPart::rendered(parts, sample);
+        let whole = |sample: &Sample| rendered(&ItemPart::ALL, sample).unwrap();
         assert_eq!(whole(&sample), "Problem:\n6 * 7?\n\nAnswer: 42");
         sample.metadata.insert("solution".to_owned(), json!(" "));
         assert_eq!(whole(&sample), "Problem:\n6 * 7?\n\nAnswer: 42");
@@ -102,9 +102,9 @@ mod tests {
             whole(&sample),
             "Problem:\n6 * 7?\n\nAnswer: 42\n\nSolution:\nCount."
         );
-        let one = shown(&[ItemPart::Solution], &sample);
+        let one = rendered(&[ItemPart::Solution], &sample);
         assert_eq!(one.as_deref(), Some("Solution:\nCount."));
-        assert_eq!(shown(&[ItemPart::Answer], &Sample::new("b", "x")), None);
+        assert_eq!(rendered(&[ItemPart::Answer], &Sample::new("b", "x")), None);
         assert_eq!(ItemPart::named("answer"), Some(ItemPart::Answer));
         assert_eq!(ItemPart::named("topic"), None);
     }

@@ -177,8 +177,8 @@ impl Unread {
             FailureKind::NoOutput => Some(Self::NoResponse),
             FailureKind::Refused if error.http_status.is_none() => Some(Self::Refusal),
             FailureKind::Refused => {
-                let said = error.message.to_lowercase();
-                let is_filter = OF_A_FILTER.iter().any(|word| said.contains(word));
+                let message = error.message.to_lowercase();
+                let is_filter = OF_A_FILTER.iter().any(|word| message.contains(word));
                 is_filter.then_some(Self::Refusal)
             }
             _ => None,

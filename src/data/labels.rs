@@ -266,9 +266,9 @@ impl ItemLabels {
 
 /// The error for a member of the wrong type.
 fn wrong(name: &str, wanted: &str, found: &Value) -> Error {
-    let shown = excerpt(&found.to_string());
+    let rendered = excerpt(&found.to_string());
     Error::usage(format!(
-        "`{name}` must be {wanted}, found {}: `{shown}`",
+        "`{name}` must be {wanted}, found {}: `{rendered}`",
         kind(found)
     ))
 }

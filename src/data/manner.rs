@@ -9,38 +9,38 @@ pub(crate) struct FailureManner {
     exit_code: Option<i32>,
     signal: Option<i32>,
     /// The message, if it is evaltest's own; otherwise empty.
-    told: String,
+    message: String,
     /// The last line of the agent's output without digits, because process ids, times and addresses change.
-    said: String,
+    output: String,
 }
 
 impl FailureManner {
     /// The manner of a failure.
     pub(crate) fn of(error: &AgentError) -> Self {
         let is_own = matches!(error.kind, FailureKind::Failed | FailureKind::Panicked);
-        let said = match &error.stderr_tail {
+        let output = match &error.stderr_tail {
             Some(tail) => tail,
             None if is_own => &error.message,
             None => "",
         };
-        let last = said.lines().rfind(|line| !line.trim().is_empty());
+        let last = output.lines().rfind(|line| !line.trim().is_empty());
         let last = last.unwrap_or_default().trim().chars();
         Self {
             kind: error.kind,
             exit_code: error.exit_code,
             signal: error.signal,
-            told: if is_own {
+            message: if is_own {
                 String::new()
             } else {
                 error.message.clone()
             },
-            said: last.filter(|c| !c.is_numeric()).collect(),
+            output: last.filter(|c| !c.is_numeric()).collect(),
         }
     }
 
     /// Whether another failure is the same, ignoring evaltest's message.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
-        let own = (self.kind, self.exit_code, self.signal, &self.said);
-        own == (other.kind, other.exit_code, other.signal, &other.said)
+        let own = (self.kind, self.exit_code, self.signal, &self.output);
+        own == (other.kind, other.exit_code, other.signal, &other.output)
     }
 }

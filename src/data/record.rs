@@ -242,10 +242,10 @@ impl Record {
         self.forget();
         self.prompt = Arc::clone(&NO_PROMPT);
         if let Some(prediction) = &mut self.result.prediction {
-            cut(prediction);
+            truncate(prediction);
         }
         if let Some(error) = &mut self.result.error {
-            cut(&mut error.message);
+            truncate(&mut error.message);
             if let Some(tail) = &mut error.stderr_tail
                 && tail.len() > ABRIDGED
             {
@@ -260,10 +260,10 @@ impl Record {
             ]
         }) {
             match side {
-                crate::data::Normalized::Text(text) => cut(text),
+                crate::data::Normalized::Text(text) => truncate(text),
                 crate::data::Normalized::List(items) => {
                     items.truncate(64);
-                    items.iter_mut().for_each(cut);
+                    items.iter_mut().for_each(truncate);
                 }
                 crate::data::Normalized::None => {}
             }
@@ -275,19 +275,19 @@ impl Record {
                     items.truncate(64);
                 }
             }
-            lean::cut_all(score);
+            lean::truncate_all(score);
         }
         let refused = self.result.refused.iter_mut();
         let refused = refused.map(|refused| &mut refused.details);
         let details = self.result.score.iter_mut().map(|score| &mut score.details);
         for details in details.chain(refused) {
-            details.values_mut().for_each(lean::cut_all);
+            details.values_mut().for_each(lean::truncate_all);
         }
     }
 }
 
 /// Truncates a long text.
-fn cut(text: &mut String) {
+fn truncate(text: &mut String) {
     if text.len() > ABRIDGED {
         text.truncate(text.floor_char_boundary(ABRIDGED));
         text.push('…');

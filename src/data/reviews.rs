@@ -113,8 +113,8 @@ impl Verification {
         }
         let total = Self::total_of(&self.scores);
         ((self.total_score - total).abs() > 1e-6).then(|| {
-            let said = self.total_score;
-            format!("`total_score` is {said}, and the mean of its scores {total}")
+            let given = self.total_score;
+            format!("`total_score` is {given}, and the mean of its scores {total}")
         })
     }
 }

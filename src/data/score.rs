@@ -2,7 +2,7 @@
 
 mod bounds;
 mod details;
-mod shown;
+mod display;
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 pub(crate) use bounds::DetailBounds;
 pub use details::Details;
-pub use shown::shown_prediction;
+pub use display::display_prediction;
 
 /// The verdict on one answer.
 ///

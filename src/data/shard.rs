@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shards_are_read_as_they_are_shown() {
+    fn shard_display_round_trips() {
         for text in ["1/1", "2/8", "100000/100000"] {
             assert_eq!(text.parse::<Shard>().unwrap().to_string(), text);
         }

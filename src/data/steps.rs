@@ -22,16 +22,19 @@ impl Output {
 fn calls_tools(message: &Value) -> bool {
     let calls = message.get("tool_calls").and_then(Value::as_array);
     let is_one = message.get("function_call").is_some_and(Value::is_object);
-    let said_by = message.get("role").and_then(Value::as_str);
-    said_by == Some("assistant") && (is_one || calls.is_some_and(|calls| !calls.is_empty()))
+    let role = message.get("role").and_then(Value::as_str);
+    role == Some("assistant") && (is_one || calls.is_some_and(|calls| !calls.is_empty()))
 }
 
 /// Number of steps that people needed, if the dataset has it: in `annotated_steps`, or in GAIA's format.
 pub(crate) fn annotated_steps(metadata: &Map<String, Value>) -> Option<u64> {
     let of_gaia = || metadata.get("Annotator Metadata")?.get("Number of steps");
-    let told = metadata.get(ANNOTATED).or_else(of_gaia)?;
-    let of_text = || told.as_str()?.trim().parse().ok();
-    told.as_u64().or_else(of_text).filter(|steps| *steps > 0)
+    let annotated = metadata.get(ANNOTATED).or_else(of_gaia)?;
+    let of_text = || annotated.as_str()?.trim().parse().ok();
+    annotated
+        .as_u64()
+        .or_else(of_text)
+        .filter(|steps| *steps > 0)
 }
 
 #[cfg(test)]
@@ -41,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_are_told_or_messages_that_call_tools() {
+    fn steps_are_reported_or_counted_from_tool_calls() {
         let check = |steps: Option<u64>, messages: Value, expect: Option<u64>| {
             let output = json!({"steps": steps, "messages": messages});
             let output: Output = serde_json::from_value(output).unwrap();

@@ -28,7 +28,7 @@ use crate::system::panics;
 use crate::system::temporary_folder::TemporaryFolder;
 use crate::text::redact::Redactor;
 use crate::text::redact::tally::Blanked;
-use judge::DoctorDesk;
+use judge::DoctorClient;
 
 /// The prompt for the agent.
 const GREETING: &str = "Reply with the word OK.";
@@ -152,12 +152,12 @@ pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> 
     );
     let notices = eval.agent.notices().into_iter();
     findings.extend(notices.map(|note| Finding::new("agent", Health::Note, note)));
-    let desk = DoctorDesk::new(eval, &id, (timeout, cancel));
-    findings.push(agent.examine(&desk, &redactor));
+    let client = DoctorClient::new(eval, &id, (timeout, cancel));
+    findings.push(agent.examine(&client, &redactor));
     for scorer in &scorers {
-        desk.have_judged(scorer, &sample);
+        client.probe_judge(scorer, &sample);
     }
-    findings.extend(judges.iter().map(|one| one.examine(&desk, &redactor)));
+    findings.extend(judges.iter().map(|one| one.examine(&client, &redactor)));
     // Checks before the request may echo secrets, too.
     let clean = |text: String| redactor.text(&text, &mut 0).into_owned();
     let findings = findings.into_iter().map(|finding| Finding {
@@ -216,8 +216,8 @@ struct Examinee {
 }
 
 impl Examinee {
-    fn examine(&self, desk: &DoctorDesk<'_>, redactor: &Redactor) -> Finding {
-        let finding = self.find(desk, redactor);
+    fn examine(&self, client: &DoctorClient<'_>, redactor: &Redactor) -> Finding {
+        let finding = self.find(client, redactor);
         let message = match &self.name {
             Some(name) => format!("`{name}`: {}", finding.message),
             None => finding.message,
@@ -225,12 +225,12 @@ impl Examinee {
         Finding { message, ..finding }
     }
 
-    fn find(&self, desk: &DoctorDesk<'_>, redactor: &Redactor) -> Finding {
+    fn find(&self, client: &DoctorClient<'_>, redactor: &Redactor) -> Finding {
         if let Err(error) = self.agent.check() {
             // A run would not start either.
             return Finding::error(self.about, &error);
         }
-        if self.agent.shown_parts().is_some() {
+        if self.agent.item_parts().is_some() {
             let message = "nobody is asked: the items themselves are judged";
             return Finding::new(self.about, Health::Ok, message);
         }
@@ -238,11 +238,11 @@ impl Examinee {
             // It only knows the recorded answers.
             return Finding::new(self.about, Health::Ok, "repeats a recording");
         }
-        if let Some(found) = desk.found(&self.agent, redactor) {
+        if let Some(found) = client.found(&self.agent, redactor) {
             return found;
         }
         let started = clock::now();
-        match self.once(desk) {
+        match self.once(client) {
             Ok(mut output) => {
                 redactor.output(&mut output, &mut 0);
                 answered(self.about, &output, clock::since(started))
@@ -259,13 +259,20 @@ impl Examinee {
         failed(self.about, &error, more)
     }
 
-    fn once(&self, desk: &DoctorDesk<'_>) -> Result<Output, AgentError> {
+    fn once(&self, client: &DoctorClient<'_>) -> Result<Output, AgentError> {
         let scratch = TemporaryFolder::new().map_err(|error| {
             let message = format!("cannot make a folder for the agent: {error}");
             AgentError::of(FailureKind::NotStarted, message)
         });
-        scratch
-            .and_then(|scratch| self.ask(desk.eval, desk.id, &scratch, desk.timeout, desk.cancel))
+        scratch.and_then(|scratch| {
+            self.ask(
+                client.eval,
+                client.id,
+                &scratch,
+                client.timeout,
+                client.cancel,
+            )
+        })
     }
 
     fn ask(

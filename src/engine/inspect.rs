@@ -169,7 +169,7 @@ fn scorers_of(specs: &[Value]) -> Result<Vec<Arc<dyn crate::scorer::Scorer>>> {
     let context = Context {
         folder: Path::new("."),
         registry: None,
-        shown: None,
+        item_parts: None,
     };
     let made = specs.iter().map(|spec| scorers::from_value(spec, &context));
     made.collect()

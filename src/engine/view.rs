@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::error::{Error, Result};
 use crate::report::html::content;
 use crate::report::render::html::VIEW;
-use crate::report::render::html::page::{HtmlPage, asking_policy};
+use crate::report::render::html::page::{HtmlPage, same_origin_policy};
 use crate::report::reported::{MaskedTexts, ReportedRun};
 use crate::run::record::readable::readable_so_far;
 use crate::serve::{Served, ServedAnswer, ServedPage, ServedRequest};
@@ -102,7 +102,7 @@ impl Served for RunsView {
             title: "evaltest",
             scripts: &scripts,
         };
-        let policy = asking_policy(&scripts);
+        let policy = same_origin_policy(&scripts);
         let mut html = Vec::new();
         let written = page.begin_under(&policy, &mut html).and_then(|()| {
             html.write_all(
@@ -125,7 +125,7 @@ impl Served for RunsView {
             }
             ("GET", "/runs") => match self.html() {
                 Ok(html) => ServedAnswer::fine("text/html; charset=utf-8", html),
-                Err(error) => ServedAnswer::refused(500, &told(&error)),
+                Err(error) => ServedAnswer::refused(500, &message(&error)),
             },
             _ => ServedAnswer::refused(404, "there is nothing here"),
         }
@@ -133,7 +133,7 @@ impl Served for RunsView {
 }
 
 /// An error in one line.
-fn told(error: &Error) -> String {
+fn message(error: &Error) -> String {
     match error.hint_text() {
         Some(hint) => format!("{}; {hint}", error.message()),
         None => error.message().to_owned(),

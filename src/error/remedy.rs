@@ -32,11 +32,11 @@ mod tests {
         let check = |errno: Errno, expect: Option<&str>| {
             let error = Error::io("read", Path::new("a"), &errno.into());
             let hint = error.hint_text();
-            let is_told = match (hint, expect) {
+            let is_expected = match (hint, expect) {
                 (Some(hint), Some(part)) => hint.contains(part),
                 (hint, expect) => hint == expect,
             };
-            assert!(is_told, "{errno:?}: {hint:?}");
+            assert!(is_expected, "{errno:?}: {hint:?}");
         };
         check(Errno::MFILE, Some("ulimit -n"));
         check(Errno::NFILE, Some("file-max"));

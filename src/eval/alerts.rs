@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Eval;
 use crate::error::Result;
 use crate::eval::alerts::webhook::Webhook;
-use crate::verdict::alert::{Alerts, check_looks};
+use crate::verdict::alert::{Alerts, check_interim};
 
 /// Alerts on an eval's history, and where they are sent.
 #[derive(Clone, Debug, Default)]
@@ -43,7 +43,7 @@ impl Eval {
     /// # Errors
     /// When the number is invalid, or so few runs can never raise an alert.
     pub fn looks(mut self, looks: u64) -> Result<Self> {
-        self.alerting.alerts.looks = check_looks(looks)?;
+        self.alerting.alerts.looks = check_interim(looks)?;
         self.alerting.alerts.check().map_err(|(_, error)| error)?;
         Ok(self)
     }

@@ -14,8 +14,8 @@ pub(crate) mod budget;
 pub(crate) mod governor;
 mod outage;
 mod part;
-pub(crate) mod purse;
 mod rate;
+pub(crate) mod shared_budget;
 mod window;
 
 /// Limits of a run.
@@ -80,9 +80,9 @@ impl Limits {
 impl Limits {
     /// The limits of a rescore's judges, from the configuration of the run.
     pub(crate) fn of_config(config: &Value) -> Self {
-        let said = |pointer: &str| config.pointer(&format!("/limits/{pointer}"));
-        let number = |pointer: &str| said(pointer).and_then(Value::as_f64);
-        let count = |pointer: &str| said(pointer).and_then(Value::as_u64);
+        let configured = |pointer: &str| config.pointer(&format!("/limits/{pointer}"));
+        let number = |pointer: &str| configured(pointer).and_then(Value::as_f64);
+        let count = |pointer: &str| configured(pointer).and_then(Value::as_u64);
         let seconds = |pointer: &str| {
             let seconds = number(pointer)?;
             Duration::try_from_secs_f64(seconds).ok()

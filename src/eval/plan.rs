@@ -30,7 +30,7 @@ use crate::scorer::extract::Extraction;
 use crate::scorer::qa::QaRules;
 use crate::scorer::{self, Scorer, detail_bounds, hash};
 use crate::snapshot;
-use crate::system::beside::beside;
+use crate::system::spawn_scoped::spawn_scoped;
 use crate::text::hash::{Hasher, MaskKey};
 use crate::text::name;
 use crate::text::redact::Redactor;
@@ -118,7 +118,7 @@ impl Plan {
             BaselineUse::Ignore => Ok(None),
         };
         let (loaded, committed) = std::thread::scope(|scope| {
-            let committed = beside(scope, &read);
+            let committed = spawn_scoped(scope, &read);
             (load::items(eval, &scorers), committed())
         });
         let Loaded {
@@ -126,7 +126,7 @@ impl Plan {
             order,
             tier,
             slices,
-            left_out,
+            excluded,
             rules,
         } = loaded?;
         let extraction = eval.extraction();
@@ -136,10 +136,10 @@ impl Plan {
         secret::check_names(&redactor, &items)?;
         let size = RunSize {
             items: &items,
-            left_out: &left_out,
-            is_cut: eval.is_limited(),
+            excluded: &excluded,
+            is_limited: eval.is_limited(),
             tiers: &eval.tiers,
-            tier: eval.asked_tier.as_deref(),
+            tier: eval.requested_tier.as_deref(),
         };
         check_gates(eval, slices, &scorers, &|gate, slice| size.of(gate, slice))?;
         let scorer_hash = eval.errors.mark(hash::scorer_hash(&extraction, &scorers));
@@ -187,7 +187,7 @@ impl Plan {
             order,
             extraction,
             scorers,
-            gates: gate::with_default(&eval.gates, eval.asked_tier.as_deref()),
+            gates: gate::with_default(&eval.gates, eval.requested_tier.as_deref()),
             tier,
             redactor,
             baseline: None,
@@ -201,7 +201,7 @@ impl Plan {
             plan.check_baseline()?;
             if let Some(baseline) = &mut plan.baseline {
                 // A sample that is not asked is not missing.
-                baseline.samples.retain(|id, _| !left_out.contains(id));
+                baseline.samples.retain(|id, _| !excluded.contains(id));
             }
         }
         Ok(plan)
@@ -353,8 +353,8 @@ fn begin(
     items: &[Packed],
 ) -> Result<()> {
     let ids: Vec<&str> = items.iter().map(|item| &*item.id).collect();
-    let begun = scorer::begin(scorers, extraction, &ids, &BTreeSet::new());
-    begun.map_err(|(number, error)| match eval.scorer_places.get(number) {
+    let prepared = scorer::begin(scorers, extraction, &ids, &BTreeSet::new());
+    prepared.map_err(|(number, error)| match eval.scorer_places.get(number) {
         Some(Some(place)) => error.at(place),
         _ => error.at(format_args!("eval `{}`", eval.name)),
     })

@@ -50,7 +50,7 @@ pub(crate) use problem::explain;
 
 use crate::data::Variant;
 use crate::data::yaml_places::YamlPlaces;
-use crate::eval::limits::purse::Purse;
+use crate::eval::limits::shared_budget::SharedBudget;
 use build::Around;
 use keys::SpecFile;
 use matrix::SpecMatrix;
@@ -363,23 +363,23 @@ fn parse_of(
         // A gate that matches no sample, and a scorer that needs more of a sample, are found with the dataset, when
         // this text is gone.
         let file = eval.spec.as_deref().unwrap_or(path).display();
-        let told = |path: KeyPath| Some(format!("{file}:{}", place(&path)?));
-        let item = |list: &str, item| told(KeyPath::from_iter([list.into(), Step::Item(item)]));
+        let place_of = |path: KeyPath| Some(format!("{file}:{}", place(&path)?));
+        let item = |list: &str, item| place_of(KeyPath::from_iter([list.into(), Step::Item(item)]));
         let gate = |at| {
             gates.written(
                 &KeyPath::from_iter(["gates".into(), Step::Item(at)]),
                 &variant,
             )
         };
-        eval.gate_places = (0..eval.gates.len()).map(|at| told(gate(at))).collect();
-        let alone = || told(KeyPath::from_iter(["scorer"]));
+        eval.gate_places = (0..eval.gates.len()).map(|at| place_of(gate(at))).collect();
+        let alone = || place_of(KeyPath::from_iter(["scorer"]));
         let scorers = (0..eval.scorers.len()).map(|at| item("scorers", at).or_else(alone));
         eval.scorer_places = scorers.collect();
         let sees = |at| {
             let listed = KeyPath::from_iter(["scorers".into(), Step::Item(at), "sees".into()]);
             let alone = KeyPath::from_iter(["scorer", "sees"]);
             let path = [listed, alone].into_iter().find(|path| places.has(path));
-            path.and_then(told)
+            path.and_then(place_of)
         };
         eval.sees_places = (0..eval.scorers.len()).map(sees).collect();
         evals.push(eval);
@@ -403,8 +403,8 @@ fn share_budget(evals: &mut [Eval], matrix: &SpecMatrix) {
         .iter()
         .map(|variant| format!("{names}{variant}"))
         .collect();
-    let purse = Arc::new(Purse::new(names));
+    let shared_budget = Arc::new(SharedBudget::new(names));
     for eval in evals {
-        eval.purse = Some(Arc::clone(&purse));
+        eval.shared_budget = Some(Arc::clone(&shared_budget));
     }
 }

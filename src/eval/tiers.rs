@@ -144,9 +144,9 @@ impl Tiers {
         if let Some(tier) = self.get(name) {
             return Ok(tier);
         }
-        let (shown, eval) = (clean(name), clean(eval));
+        let (display, eval) = (clean(name), clean(eval));
         if self.is_empty() {
-            let message = format!("eval `{eval}` has no tiers, and so no tier `{shown}`");
+            let message = format!("eval `{eval}` has no tiers, and so no tier `{display}`");
             return Err(Error::usage(message).hint(
                 "say in its spec how large they are: `tiers: { quick: { limit: 5 }, full: {} }`; or name evals that \
                  have it",
@@ -154,7 +154,7 @@ impl Tiers {
         }
         let all = self.names().join("`, `");
         let names = self.0.iter().map(|tier| tier.name.as_str());
-        let error = Error::usage(format!("eval `{eval}` has no tier `{shown}`"));
+        let error = Error::usage(format!("eval `{eval}` has no tier `{display}`"));
         Err(error.hint(match nearest(name, names) {
             Some(near) => format!("did you mean `--tier {near}`? its tiers: `{all}`"),
             None => format!("its tiers: `{all}`"),
@@ -218,8 +218,8 @@ mod tests {
         // A tier as large as the eval is all of it.
         assert_eq!([above("some", 50), above("full", 60)], [None, None]);
         assert_eq!(all.named("quick", "e").unwrap().of(3), 3);
-        let told = |error: Error| format!("{error}: {}", error.hint_text().unwrap_or("no hint"));
-        let unknown = told(all.named("quik", "e").unwrap_err());
+        let message = |error: Error| format!("{error}: {}", error.hint_text().unwrap_or("no hint"));
+        let unknown = message(all.named("quik", "e").unwrap_err());
         assert!(unknown.contains("did you mean `--tier quick`"), "{unknown}");
         for (wrong, why) in [
             (&[][..], "names no tier"),
@@ -233,7 +233,7 @@ mod tests {
             (&[("a b", None)], "cannot be the name"),
             (&[("", None)], "cannot be the name"),
         ] {
-            let error = told(tiers(wrong).unwrap_err());
+            let error = message(tiers(wrong).unwrap_err());
             assert!(error.contains(why) && !error.contains("no hint"), "{error}");
         }
     }

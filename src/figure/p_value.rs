@@ -29,7 +29,7 @@ impl P {
     }
 
     /// The same with enough digits to see on which side of `level` it is: `p = 0.0498` for 0.05.
-    pub fn cell_beside(self, level: f64) -> String {
+    pub fn cell_at_level(self, level: f64) -> String {
         let cell = self.cell();
         let is_below = self.0 < level;
         let digits = (4..12).find(|&digits| {
@@ -37,19 +37,23 @@ impl P {
             rounded.is_ok_and(|rounded| (rounded < level) == is_below && rounded > 0.0)
         });
         match (cell.trim_start_matches("< ").parse::<f64>(), digits) {
-            (Ok(shown), Some(digits)) if cell.starts_with('<') && !(is_below && shown <= level) => {
+            (Ok(parsed), Some(digits))
+                if cell.starts_with('<') && !(is_below && parsed <= level) =>
+            {
                 format!("{:.digits$}", self.0)
             }
-            (Ok(shown), Some(digits)) if !cell.starts_with('<') && (shown < level) != is_below => {
+            (Ok(parsed), Some(digits))
+                if !cell.starts_with('<') && (parsed < level) != is_below =>
+            {
                 format!("{:.digits$}", self.0)
             }
             _ => cell,
         }
     }
 
-    /// Like [`cell_beside`](Self::cell_beside), with `p`.
-    pub fn beside(self, level: f64) -> String {
-        named(&self.cell_beside(level))
+    /// Like [`cell_at_level`](Self::cell_beside), with `p`.
+    pub fn at_level(self, level: f64) -> String {
+        named(&self.cell_at_level(level))
     }
 }
 
@@ -80,7 +84,8 @@ mod tests {
         assert_eq!(P(0.0312).cell(), "0.031");
         assert_eq!(P(0.000_836).level(), "0.00084");
         assert_eq!(P(0.05).level(), "0.050");
-        let check = |p: f64, level: f64, expect: &str| assert_eq!(P(p).cell_beside(level), expect);
+        let check =
+            |p: f64, level: f64, expect: &str| assert_eq!(P(p).cell_at_level(level), expect);
         check(0.0312, 0.05, "0.031");
         check(0.049_83, 0.05, "0.0498");
         check(0.049_996, 0.05, "0.049996");

@@ -52,8 +52,8 @@ mod tests {
         check(0.000_004, "+0.0004");
         check(-0.000_000_000_2, "-0.000000");
         assert_eq!(Points(-0.111).unsigned(), "11.1");
-        let told = Points(0.031).with_ci95([-0.012, 0.074]);
-        assert_eq!(told, "+3.1 points (95 % interval -1.2 to +7.4)");
+        let text = Points(0.031).with_ci95([-0.012, 0.074]);
+        assert_eq!(text, "+3.1 points (95 % interval -1.2 to +7.4)");
         assert_eq!(format!("{:>6}", Points(0.01)), "  +1.0");
     }
 }

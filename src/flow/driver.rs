@@ -34,7 +34,7 @@ use crate::run::drive::{Audience, Destination, Drive, Resumption};
 use crate::store::{RunDir, RunStatus, runs_in, stamp_and_id};
 use crate::system::cancel::Cancel;
 use crate::system::file::absolute;
-use crate::system::project::shown;
+use crate::system::project::display;
 use crate::text::shell_word;
 
 /// A flow in its folder.
@@ -53,7 +53,7 @@ pub struct FlowHost<'a> {
     /// Observes the events of each run.
     pub observer: Arc<Observer<'static>>,
     /// Called with the progress of the flow.
-    pub tell: &'a dyn Fn(&FlowNews<'_>),
+    pub notify: &'a dyn Fn(&FlowNews<'_>),
     /// Whether this is CI.
     pub ci: CiPolicy,
 }
@@ -116,9 +116,9 @@ impl Flow {
         let configuration = checked.configuration();
         let is_rejudged = configuration != state.configuration;
         if is_rejudged {
-            let mended = state.judges_failed() && is_same_but_judge(&configuration, &state);
-            if !mended {
-                let folder = shell_word(&shown(&folder));
+            let fixed = state.judges_failed() && is_same_but_judge(&configuration, &state);
+            if !fixed {
+                let folder = shell_word(&display(&folder));
                 return Err(Error::usage(format!(
                     "the flow in `{folder}` was begun with another spec than this is now"
                 ))
@@ -149,7 +149,7 @@ impl Flow {
     /// If items cannot be generated, or a file cannot be written. A failing judge is not an error.
     pub fn run(mut self, host: &FlowHost<'_>) -> Result<FlowEnd> {
         if let Some(dir) = runs_in(&self.folder).iter().find(|dir| dir.is_going_on()) {
-            let dir = shown(dir.path());
+            let dir = display(dir.path());
             return Err(
                 Error::usage(format!("the flow is going on: its run `{dir}` is"))
                     .hint("wait for its end, or stop it first"),
@@ -164,10 +164,10 @@ impl Flow {
             Ok(items) => items,
             Err(why) => {
                 for stage in [FlowStage::Judge, FlowStage::Winrate] {
-                    self.state.set(stage, StageStatus::LeftOut, Some(&why));
+                    self.state.set(stage, StageStatus::Skipped, Some(&why));
                 }
-                figures.judge = StageFigures::LeftOut(why.clone());
-                figures.winrate = StageFigures::LeftOut(why);
+                figures.judge = StageFigures::Skipped(why.clone());
+                figures.winrate = StageFigures::Skipped(why);
                 return self.finish(figures, &made, exit);
             }
         };
@@ -180,8 +180,8 @@ impl Flow {
         let stage = FlowStage::Winrate;
         if self.checked.spec.winrate.is_none() {
             let why = "no real items were named (`--reference`)";
-            self.state.set(stage, StageStatus::LeftOut, Some(why));
-            figures.winrate = StageFigures::LeftOut(why.to_owned());
+            self.state.set(stage, StageStatus::Skipped, Some(why));
+            figures.winrate = StageFigures::Skipped(why.to_owned());
         } else {
             let Some(ended) = self.stage(stage, items, host, StageRun::compared)? else {
                 return Ok(self.interrupted());
@@ -204,10 +204,10 @@ impl Flow {
         let over = earlier.as_ref().filter(|dir| is_finished(dir));
         let over = over.map(generation::made).transpose()?;
         let made = if let Some(made) = over.filter(|made| made.figures.accepted > 0) {
-            (host.tell)(&FlowNews::WasOver(stage));
+            (host.notify)(&FlowNews::WasOver(stage));
             made
         } else {
-            (host.tell)(&FlowNews::Begins(stage));
+            (host.notify)(&FlowNews::Begins(stage));
             self.begins(stage)?;
             let eval = self.cached(self.checked.spec.generation()?);
             let drive = self.drive(stage, host, earlier.as_ref());
@@ -227,7 +227,7 @@ impl Flow {
         if let Err(why) = made.for_stages() {
             self.state.set(stage, StageStatus::Failed, Some(&why));
             self.state.write(&self.folder)?;
-            (host.tell)(&FlowNews::Failed(stage, &why));
+            (host.notify)(&FlowNews::Failed(stage, &why));
         }
         figures.generation = ended.figures;
         Ok(Some(made))
@@ -246,13 +246,13 @@ impl Flow {
         let over = over.and_then(|dir| StageRun::read(dir).ok());
         let over = over.filter(|run| run.unread().is_none());
         let read = if let Some(run) = over {
-            (host.tell)(&FlowNews::WasOver(stage));
+            (host.notify)(&FlowNews::WasOver(stage));
             Ok(run)
         } else {
-            (host.tell)(&FlowNews::Begins(stage));
+            (host.notify)(&FlowNews::Begins(stage));
             self.begins(stage)?;
             let earlier = earlier.filter(|_| !self.is_rejudged);
-            self.asked(stage, items, host, earlier.as_ref())
+            self.run_stage(stage, items, host, earlier.as_ref())
         };
         if host.cancel.is_cancelled() {
             return Ok(None);
@@ -272,13 +272,13 @@ impl Flow {
             },
         };
         if let Some(why) = ended.figures.failure() {
-            (host.tell)(&FlowNews::Failed(stage, why));
+            (host.notify)(&FlowNews::Failed(stage, why));
         }
         Ok(Some(ended))
     }
 
     /// Runs a stage that reads the items.
-    fn asked(
+    fn run_stage(
         &self,
         stage: FlowStage,
         (items, count): (&Path, u64),

@@ -56,7 +56,8 @@ pub struct FlowBasics {
     pub judges_itself: bool,
     /// Warnings that the judge is otherwise related to the generator, such as of its model family.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub kinship: Vec<String>,
+    #[serde(rename = "kinship")]
+    pub family_notices: Vec<String>,
     /// The source of the real items, if there are any.
     pub reference: Option<String>,
     /// How many items are requested.
@@ -92,12 +93,13 @@ pub enum StageFigures<T> {
     /// The stage failed, and why.
     Failed(String),
     /// The stage was not to be run, and why.
-    LeftOut(String),
+    #[serde(rename = "left_out")]
+    Skipped(String),
 }
 
 impl<T> Default for StageFigures<T> {
     fn default() -> Self {
-        Self::LeftOut("it was not run".to_owned())
+        Self::Skipped("it was not run".to_owned())
     }
 }
 
@@ -106,7 +108,7 @@ impl<T> StageFigures<T> {
     pub fn found(&self) -> Option<&T> {
         match self {
             Self::Found(figures) => Some(figures),
-            Self::Failed(_) | Self::LeftOut(_) => None,
+            Self::Failed(_) | Self::Skipped(_) => None,
         }
     }
 
@@ -114,7 +116,7 @@ impl<T> StageFigures<T> {
     pub fn failure(&self) -> Option<&str> {
         match self {
             Self::Failed(why) => Some(why),
-            Self::Found(_) | Self::LeftOut(_) => None,
+            Self::Found(_) | Self::Skipped(_) => None,
         }
     }
 }
@@ -192,7 +194,8 @@ impl FlowGate {
 #[serde(default)]
 pub struct GeneratedItems {
     /// Requested items.
-    pub asked: u64,
+    #[serde(rename = "asked")]
+    pub requested: u64,
     /// Items that passed every check that can refuse one.
     pub accepted: u64,
     /// Items without a reply because the generator failed.
@@ -216,7 +219,7 @@ pub struct GeneratedItems {
 impl GeneratedItems {
     /// The accepted share of the requested items.
     pub fn share(&self) -> CountedShare {
-        CountedShare::of(self.accepted, self.asked)
+        CountedShare::of(self.accepted, self.requested)
     }
 }
 
@@ -235,7 +238,8 @@ pub struct TopicCount {
     /// The topic.
     pub topic: String,
     /// Items requested with this topic.
-    pub asked: u64,
+    #[serde(rename = "asked")]
+    pub requested: u64,
     /// Accepted items of this topic, of all accepted ones.
     pub reached: CountedShare,
 }
@@ -432,9 +436,9 @@ impl PointMean {
         let mean = running.mean();
         let n = points.len() as u64;
         // Equal points do not prove that the next one is equal too.
-        let alike = || BoundedMean::of((mean?, [mean?; 2]), n, scale, false).ci95();
+        let constant = || BoundedMean::of((mean?, [mean?; 2]), n, scale, false).ci95();
         let [low, high] = scale.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
-        let ci95 = running.ci95().or_else(alike);
+        let ci95 = running.ci95().or_else(constant);
         Self {
             n,
             mean,
@@ -469,9 +473,9 @@ mod tests {
     #[test]
     fn means_are_never_points_and_stay_on_their_scale() {
         let scale = Some([1.0, 5.0]);
-        let alike = PointMean::of(&[5.0; 4], scale);
-        assert_eq!(alike.mean, Some(5.0));
-        let [low, high] = alike.ci95.unwrap();
+        let constant = PointMean::of(&[5.0; 4], scale);
+        assert_eq!(constant.mean, Some(5.0));
+        let [low, high] = constant.ci95.unwrap();
         assert!(low < 4.0 && high <= 5.0, "{low} {high}");
         // A single item gives a wide interval.
         let [low, high] = PointMean::of(&[4.0], scale).ci95.unwrap();

@@ -173,7 +173,7 @@ impl IntervalPlace {
     }
 
     /// Relative to an expected value: `Near` if the whole interval lies within `close` of it.
-    fn beside(ci95: Option<[f64; 2]>, middle: f64, close: f64) -> Self {
+    fn around(ci95: Option<[f64; 2]>, middle: f64, close: f64) -> Self {
         match ci95 {
             None => Self::Nowhere,
             Some([low, _]) if low > middle => Self::Above,
@@ -252,7 +252,7 @@ pub(super) fn findings(figures: &FlowFigures) -> Vec<FlowFinding> {
 fn of_generated(generated: &GeneratedItems) -> Vec<FlowFinding> {
     let mut found = Vec::new();
     // A generator without any reply has not written bad items.
-    if generated.accepted > 0 || generated.refused > 0 || generated.asked == 0 {
+    if generated.accepted > 0 || generated.refused > 0 || generated.requested == 0 {
         let (share, target) = (generated.share(), Target::ungated(ACCEPTED));
         found.push(FlowFinding::of_share(
             FindingTopic::Accepted,
@@ -312,7 +312,7 @@ fn of_judged(judged: &ItemPoints, figures: &FlowFigures) -> Vec<FlowFinding> {
 fn of_compared(compared: &ComparedItems, figures: &FlowFigures) -> Vec<FlowFinding> {
     let metrics = ["mean(pairwise.win)", "mean(win)"];
     let target = Target::of(figures, FlowStage::Winrate, &metrics, 0.5);
-    let place = IntervalPlace::beside(compared.pairs.ci95, 0.5, CLOSE);
+    let place = IntervalPlace::around(compared.pairs.ci95, 0.5, CLOSE);
     let wins = FlowFinding {
         gate: target.gate,
         target: Share(target.threshold).to_string(),

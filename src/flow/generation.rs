@@ -92,15 +92,15 @@ fn failure(figures: &GeneratedItems, failures: &str) -> Option<String> {
     if figures.accepted > 0 {
         return None;
     }
-    let mut told = "no item was accepted".to_owned();
+    let mut message = "no item was accepted".to_owned();
     if figures.refused > 0 {
-        told = format!("{told}: each reply was refused");
+        message = format!("{message}: each reply was refused");
     }
     if figures.errors > 0 {
-        let (errors, asked) = (figures.errors, figures.asked);
-        told = format!("{told}; {errors} of {asked} without a reply ({failures})");
+        let (errors, requested) = (figures.errors, figures.requested);
+        message = format!("{message}; {errors} of {requested} without a reply ({failures})");
     }
-    Some(told)
+    Some(message)
 }
 
 fn figures(of: &GenerationStatistics) -> GeneratedItems {
@@ -110,12 +110,12 @@ fn figures(of: &GenerationStatistics) -> GeneratedItems {
     });
     let topics = of.topics.topics.iter().map(|topic| TopicCount {
         topic: topic.topic.clone(),
-        asked: topic.asked,
+        requested: topic.requested,
         reached: CountedShare::of(topic.reached, of.items.accepted),
     });
     let solver = of.solver.as_ref();
     GeneratedItems {
-        asked: of.items.asked,
+        requested: of.items.requested,
         accepted: of.items.accepted,
         errors: of.items.errors,
         failure: None,

@@ -12,10 +12,10 @@ use super::state::FlowState;
 use crate::error::{Error, Result};
 use crate::eval::plan::secret::redactor;
 use crate::run::CiPolicy;
-use crate::scorer::ask::kin::{Answerer, notices};
+use crate::scorer::ask::model_family::{Answerer, notices};
 use crate::store::{random_run_id, stamp};
 use crate::system::file::{absolute, make_root};
-use crate::system::project::shown;
+use crate::system::project::display;
 use crate::text::redact::Redactor;
 
 /// A flow that is ready to start: its spec is read and checked, nothing is requested yet.
@@ -33,7 +33,7 @@ pub(super) struct CheckedFlow {
     /// Redacts secrets in it.
     pub(super) redactor: Redactor,
     /// Warnings that the judge is the generator or of its model family.
-    pub(super) kinship: Vec<String>,
+    pub(super) family_notices: Vec<String>,
 }
 
 impl CheckedFlow {
@@ -44,7 +44,7 @@ impl CheckedFlow {
         let answerer = Answerer::of(&*generation.agent);
         let redactor = redactor(&generation, &judging.scorers)?;
         Ok(Self {
-            kinship: notices(&answerer, &judging.scorers),
+            family_notices: notices(&answerer, &judging.scorers),
             redactor,
             spec,
         })
@@ -76,7 +76,7 @@ impl CheckedFlow {
         let spec = &self.spec;
         let run = |stage: FlowStage| {
             let state = state.stages.iter().find(|state| state.stage == stage)?;
-            Some(shown(&folder.join(state.run_dir.as_ref()?)))
+            Some(display(&folder.join(state.run_dir.as_ref()?)))
         };
         let configuration = &state.configuration;
         FlowBasics {
@@ -86,16 +86,16 @@ impl CheckedFlow {
             generator: described(&configuration["agent"]),
             judge: described(&configuration["judge"]["agent"]),
             judges_itself: spec.judges_itself,
-            kinship: self.kinship.clone(),
+            family_notices: self.family_notices.clone(),
             reference: spec.reference().map(|reference| match reference {
                 hub if hub.starts_with("hf://") => hub.to_owned(),
-                path => shown(&spec.folder.join(path)),
+                path => display(&spec.folder.join(path)),
             }),
             count: spec.count,
             seed: spec.seed,
             places: FlowPlaces {
-                folder: shown(folder),
-                items: items.map(shown),
+                folder: display(folder),
+                items: items.map(display),
                 generation: run(FlowStage::Generate),
                 judge: run(FlowStage::Judge),
                 winrate: run(FlowStage::Winrate),
@@ -120,7 +120,7 @@ impl FlowPlan {
                     .to_owned(),
             );
         } else {
-            notices.extend(checked.kinship.iter().cloned());
+            notices.extend(checked.family_notices.iter().cloned());
         }
         if spec.winrate.is_none() {
             notices.push(

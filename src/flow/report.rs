@@ -128,7 +128,7 @@ fn stage<T>(stage: &StageFigures<T>, report: &mut Document, write: fn(&T, &mut D
                 .plain(" ")
                 .marked(why),
         ),
-        StageFigures::LeftOut(why) => {
+        StageFigures::Skipped(why) => {
             report.paragraph(Line::default().plain("Not run: ").marked(why));
         }
     }
@@ -166,8 +166,12 @@ fn basics(figures: &FlowFigures, report: &mut Document) {
              independent opinion.",
         );
     }
-    for kinship in basics.kinship.iter().filter(|_| !basics.judges_itself) {
-        report.note(Line::default().marked(kinship));
+    for family_notices in basics
+        .family_notices
+        .iter()
+        .filter(|_| !basics.judges_itself)
+    {
+        report.note(Line::default().marked(family_notices));
     }
     costs(&figures.costs, report);
 }

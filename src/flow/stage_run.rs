@@ -28,7 +28,7 @@ pub(super) struct StageRun {
 
 impl StageRun {
     pub(super) fn read(dir: &RunDir) -> Result<Self> {
-        let mut run = ReportedRun::read(dir.clone(), MaskedTexts::Shown)?;
+        let mut run = ReportedRun::read(dir.clone(), MaskedTexts::Visible)?;
         // People may have added labels since.
         if run.summary.judge.is_some()
             && let Ok(now) = reload(dir, None, false, true)
@@ -88,10 +88,10 @@ impl StageRun {
         let usages = || usages.iter().flatten();
         let tokens: Vec<u64> = usages().filter_map(|usage| usage.tokens()).collect();
         let costs: Vec<f64> = usages().filter_map(|usage| usage.cost_usd).collect();
-        let asked = if answers { summary.attempts } else { 0 };
+        let attempts = if answers { summary.attempts } else { 0 };
         StageCost {
             stage,
-            requests: asked + judge.map_or(0, |judge| judge.requests),
+            requests: attempts + judge.map_or(0, |judge| judge.requests),
             tokens: (!tokens.is_empty()).then(|| tokens.iter().sum()),
             cost_usd: (!costs.is_empty()).then(|| costs.iter().sum()),
             duration_s: self.run.manifest.duration_s,
@@ -252,7 +252,7 @@ fn worth(judge: &JudgeSummary) -> JudgeWorth {
     };
     JudgeWorth {
         calibrated: calibration.status == CalibrationStatus::Calibrated,
-        text: JudgeCalibration::told(calibration),
+        text: JudgeCalibration::summary(calibration),
         kappa_ci95: calibration.kappa_ci95,
         corrected: corrected_lines(Some(calibration)),
     }

@@ -79,7 +79,8 @@ pub enum StageStatus {
     /// Finished without figures.
     Failed,
     /// Not to be run.
-    LeftOut,
+    #[serde(rename = "left_out")]
+    Skipped,
 }
 
 impl StageStatus {
@@ -90,7 +91,7 @@ impl StageStatus {
             Self::Running => "running",
             Self::Done => "done",
             Self::Failed => "failed",
-            Self::LeftOut => "left out",
+            Self::Skipped => "left out",
         }
     }
 }
@@ -139,7 +140,7 @@ impl FlowState {
     /// If it is not the folder of a flow, or its file is damaged or of another version.
     pub(super) fn read(folder: &Path) -> Result<Self> {
         let path = folder.join(FLOW_FILE);
-        let shown = path.display();
+        let display = path.display();
         if !path.is_file() {
             let folder = folder.display();
             let error = Error::usage(format!(
@@ -155,19 +156,19 @@ impl FlowState {
         }
         let bytes = read_plain(&path).map_err(|error| Error::io("read", &path, &error))?;
         let value: Value = serde_json::from_slice(&bytes).map_err(|error| {
-            Error::usage(format!("`{shown}` is damaged: {error}"))
+            Error::usage(format!("`{display}` is damaged: {error}"))
                 .hint("take it from a backup, or begin anew: its run directories stay as they are")
         })?;
         let version = value.get("format_version").and_then(Value::as_u64);
         if version != Some(u64::from(FORMAT_VERSION)) {
             let version = version.map_or_else(|| "no version".to_owned(), |it| it.to_string());
             return Err(Error::usage(format!(
-                "`{shown}` is of format {version}, and this evaltest knows {FORMAT_VERSION}"
+                "`{display}` is of format {version}, and this evaltest knows {FORMAT_VERSION}"
             ))
             .hint("go on with the evaltest that began it"));
         }
         serde_json::from_value(value).map_err(|error| {
-            Error::usage(format!("`{shown}` is damaged: {error}"))
+            Error::usage(format!("`{display}` is damaged: {error}"))
                 .hint("take it from a backup, or begin anew: its run directories stay as they are")
         })
     }

@@ -200,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_say_of_what_and_of_whom() {
+    fn file_names_contain_benchmark_and_model() {
         let check = |eval: &str, expect: &str| assert_eq!(prefix(eval), expect, "{eval}");
         check("aime", "aime");
         check("gen-aime", "aime");

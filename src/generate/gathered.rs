@@ -42,7 +42,7 @@ pub(super) fn gathered(
 
 /// The fields of a journal line that tell when a reply came. The rest of the line is long and skipped.
 #[derive(Deserialize)]
-struct HeardReply<'a> {
+struct ReplyEvent<'a> {
     #[serde(borrow)]
     sample_id: Cow<'a, str>,
     epoch: u32,
@@ -61,7 +61,7 @@ fn times(dir: &RunDir) -> Result<HashMap<(String, u32), String>> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(HashMap::new()),
         Err(error) => return Err(Error::io("read", &path, &error)),
     };
-    let mut heard = HashMap::new();
+    let mut answered = HashMap::new();
     let mut times = HashMap::new();
     let mut line = Vec::new();
     loop {
@@ -70,17 +70,17 @@ fn times(dir: &RunDir) -> Result<HashMap<(String, u32), String>> {
         if read.map_err(|error| Error::io("read", &path, &error))? == 0 {
             return Ok(times);
         }
-        let Ok(event) = serde_json::from_slice::<HeardReply<'_>>(&line) else {
+        let Ok(event) = serde_json::from_slice::<ReplyEvent<'_>>(&line) else {
             continue;
         };
         match event.kind {
             Kind::Answered => {
                 let key = (event.sample_id.into_owned(), event.epoch);
-                heard.insert(key, event.time.into_owned());
+                answered.insert(key, event.time.into_owned());
             }
             Kind::Scored => {
                 let key = (event.sample_id.into_owned(), event.epoch);
-                if let Some(time) = heard.remove(&key) {
+                if let Some(time) = answered.remove(&key) {
                     times.insert(key, time);
                 }
             }

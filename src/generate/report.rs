@@ -13,7 +13,7 @@ use crate::report::document::Align::{Left, Right};
 use crate::report::document::{Document, Line, Table};
 use crate::report::render::markdown;
 use crate::store::{RunDir, RunStatus};
-use crate::system::project::shown;
+use crate::system::project::display;
 use crate::text::shell_word;
 
 /// Significance level: a difference is reported below it.
@@ -49,10 +49,10 @@ fn headline(of: &GenerationStatistics, report: &mut Document) {
     let items = &of.items;
     let tried = items.accepted + items.never_passed;
     let accepted = part_of(items.accepted, tried, "");
-    let whole = if tried == items.asked {
+    let whole = if tried == items.requested {
         String::new()
     } else {
-        format!(", of {} that were asked for", items.asked)
+        format!(", of {} that were asked for", items.requested)
     };
     report.paragraph(Line::default().strong(format!("{accepted} items were accepted{whole}.")));
     if items.accepted == 0 {
@@ -64,7 +64,7 @@ fn headline(of: &GenerationStatistics, report: &mut Document) {
         _ => report.note(format!(
             "The run ended early{}: {} never asked for.",
             reason.map_or_else(String::new, |reason| format!(" ({reason})")),
-            counted(items.not_asked, "item")
+            counted(items.not_requested, "item")
         )),
     }
     if items.errors > 0 {
@@ -76,8 +76,8 @@ fn headline(of: &GenerationStatistics, report: &mut Document) {
 }
 
 fn basics(of: &GenerationStatistics, report: &mut Document) {
-    let asked = [&of.agent, &of.model].into_iter().flatten();
-    let asked: Vec<&str> = asked.map(String::as_str).collect();
+    let requested = [&of.agent, &of.model].into_iter().flatten();
+    let requested: Vec<&str> = requested.map(String::as_str).collect();
     let served = of.models.iter();
     let served: Vec<String> = served
         .map(|(model, items)| format!("{model} ({})", counted(*items as u64, "item")))
@@ -85,7 +85,7 @@ fn basics(of: &GenerationStatistics, report: &mut Document) {
     let drawn = counted(of.references_shown, "reference");
     let references = match &of.reference {
         Some(path) if path.starts_with("hf://") => format!("{path} ({drawn} shown)"),
-        Some(path) => format!("{} ({drawn} shown)", shown(Path::new(path))),
+        Some(path) => format!("{} ({drawn} shown)", display(Path::new(path))),
         None if of.references_shown > 0 => format!("{drawn} shown"),
         None => "none".to_owned(),
     };
@@ -100,7 +100,10 @@ fn basics(of: &GenerationStatistics, report: &mut Document) {
     let mut table = Table::new(&[("", Left), ("", Left)]);
     for (name, value) in [
         ("eval", Some(of.eval.clone())),
-        ("agent", (!asked.is_empty()).then(|| asked.join(", "))),
+        (
+            "agent",
+            (!requested.is_empty()).then(|| requested.join(", ")),
+        ),
         (
             "answered by",
             (!served.is_empty()).then(|| served.join(", ")),
@@ -129,11 +132,11 @@ fn statistics(of: &GenerationStatistics, report: &mut Document) {
     let refused = share_cell(replies.share, replies.ci95);
     let mut table = Table::of_numbers(["figure", "count", "share"]);
     for (name, count, share) in [
-        ("items asked for", items.asked, ""),
+        ("items asked for", items.requested, ""),
         ("accepted", items.accepted, &accepted),
         ("never passed", items.never_passed, ""),
         ("without a reply", items.errors, ""),
-        ("never asked for", items.not_asked, ""),
+        ("never asked for", items.not_requested, ""),
         ("replies checked", replies.checked, ""),
         ("refused", replies.refused, &refused),
         ("mended (LaTeX that was not escaped)", replies.repaired, ""),
@@ -162,8 +165,8 @@ fn topics(of: &GenerationStatistics, report: &mut Document) {
     for it in topics {
         table.row([
             it.topic.clone(),
-            it.asked.to_string(),
-            it.asked_share
+            it.requested.to_string(),
+            it.requested_share
                 .map_or_else(String::new, |share| Share(share).to_string()),
             it.reached.to_string(),
             share_cell(it.share, it.ci95),
@@ -353,10 +356,10 @@ fn next_steps(files: &GeneratedFiles, dir: &RunDir, report: &mut Document) {
         "the run: every prompt and reply, also those that were refused".into(),
     ]);
     report.table(table);
-    let run = shell_word(&shown(dir.path()));
+    let run = shell_word(&display(dir.path()));
     let typed = |command: String, what: &str| Line::default().code(command).plain(what);
     let mut steps = Vec::new();
-    let open = of.items.not_asked + of.items.errors;
+    let open = of.items.not_requested + of.items.errors;
     if open > 0 {
         steps.push(typed(
             format!("cargo evaltest generate --resume {run}"),
@@ -374,7 +377,7 @@ fn next_steps(files: &GeneratedFiles, dir: &RunDir, report: &mut Document) {
     }
     if of.items.accepted > 0 {
         steps.push(typed(
-            format!("cargo evaltest review {}", shell_word(&shown(&files.items))),
+            format!("cargo evaltest review {}", shell_word(&display(&files.items))),
             " has people look at the items one by one: checks find what is malformed, not what is wrong or dull",
         ));
     }

@@ -94,7 +94,8 @@ pub struct GenerationStatistics {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ItemFigures {
     /// Requested items.
-    pub asked: u64,
+    #[serde(rename = "asked")]
+    pub requested: u64,
     /// Items with an accepted reply.
     pub accepted: u64,
     /// Items whose replies were all refused.
@@ -102,7 +103,8 @@ pub struct ItemFigures {
     /// Items without a reply that could be checked: the agent or a solver failed.
     pub errors: u64,
     /// Items that were never requested because the run stopped before.
-    pub not_asked: u64,
+    #[serde(rename = "not_asked")]
+    pub not_requested: u64,
     /// accepted / (accepted + never passed); `None` if both are 0.
     pub share: Option<f64>,
     /// Its 95 % Wilson interval.
@@ -217,10 +219,10 @@ pub(super) struct GenerationTally {
 impl GenerationTally {
     /// Adds a record, with its item if one was accepted.
     pub(super) fn add(&mut self, record: &Record, item: Option<&GeneratedItem>) {
-        self.items.asked += 1;
-        let asked_topic = text_of(&record.slices, "topic");
-        if let Some(topic) = &asked_topic {
-            self.topics.asked(topic);
+        self.items.requested += 1;
+        let requested_topic = text_of(&record.slices, "topic");
+        if let Some(topic) = &requested_topic {
+            self.topics.requested(topic);
         }
         self.references
             .extend(text_of(&record.metadata, "reference_id"));
@@ -238,32 +240,32 @@ impl GenerationTally {
                 };
                 self.reply(&record.sample_id, &last);
                 if score.correct {
-                    self.accepted(record, item, asked_topic.as_deref());
+                    self.accepted(record, item, requested_topic.as_deref());
                 } else {
                     self.items.never_passed += 1;
                     if self.never_passed.len() < LISTED {
                         self.never_passed.push(NeverPassed {
                             id: record.sample_id.clone(),
-                            topic: asked_topic,
+                            topic: requested_topic,
                             replies: refused + 1,
                             reason: check_of(&score.reason).to_owned(),
                         });
                     }
                 }
             }
-            (Status::Skipped, _) => self.items.not_asked += 1,
+            (Status::Skipped, _) => self.items.not_requested += 1,
             _ => self.items.errors += 1,
         }
     }
 
-    fn accepted(&mut self, record: &Record, item: Option<&GeneratedItem>, asked: Option<&str>) {
+    fn accepted(&mut self, record: &Record, item: Option<&GeneratedItem>, requested: Option<&str>) {
         self.items.accepted += 1;
         let Some(score) = &record.result.score else {
             return;
         };
         let found = score.details.get("topic").and_then(Value::as_str);
         let written = item.and_then(|item| item.fields.get("topic")?.as_str());
-        if let Some(topic) = found.or(written).or(asked) {
+        if let Some(topic) = found.or(written).or(requested) {
             self.topics.reached(topic);
         }
         if let Some(agrees) = score.details.get(SOLVER).and_then(is_true) {

@@ -24,9 +24,11 @@ pub struct TopicShare {
     /// Its name.
     pub topic: String,
     /// Items it was requested for.
-    pub asked: u64,
-    /// `asked` as a share of all requests.
-    pub asked_share: Option<f64>,
+    #[serde(rename = "asked")]
+    pub requested: u64,
+    /// `requested` as a share of all requests.
+    #[serde(rename = "asked_share")]
+    pub requested_share: Option<f64>,
     /// Accepted items with this topic.
     pub reached: u64,
     /// `reached` as a share of all accepted items.
@@ -44,7 +46,7 @@ pub(super) struct TopicTally {
 
 impl TopicTally {
     /// Counts a request for the topic.
-    pub(super) fn asked(&mut self, topic: &str) {
+    pub(super) fn requested(&mut self, topic: &str) {
         let place = self.place(topic);
         self.counts[place].1 += 1;
     }
@@ -66,14 +68,14 @@ impl TopicTally {
 
     pub(super) fn figures(mut self) -> TopicFigures {
         // The sort is stable: requested topics keep their order.
-        self.counts.sort_by_key(|(_, asked, _)| *asked == 0);
+        self.counts.sort_by_key(|(_, requested, _)| *requested == 0);
         let sum = |count: fn(&(String, u64, u64)) -> u64| self.counts.iter().map(count).sum();
-        let asked: u64 = sum(|it| it.1);
+        let requested: u64 = sum(|it| it.1);
         let reached: u64 = sum(|it| it.2);
-        let share = |(topic, of_asked, of_reached): &(String, u64, u64)| TopicShare {
+        let share = |(topic, of_requested, of_reached): &(String, u64, u64)| TopicShare {
             topic: topic.clone(),
-            asked: *of_asked,
-            asked_share: ratio(*of_asked, asked),
+            requested: *of_requested,
+            requested_share: ratio(*of_requested, requested),
             reached: *of_reached,
             share: ratio(*of_reached, reached),
             ci95: wilson95(*of_reached, reached),
@@ -95,16 +97,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_nobody_asked_for_comes_last() {
+    fn unrequested_topics_come_last() {
         let mut tally = TopicTally::default();
         tally.reached("Other");
         for topic in ["Algebra", "Geometry", "Algebra"] {
-            tally.asked(topic);
+            tally.requested(topic);
         }
         tally.reached("Algebra");
         let figures = tally.figures();
         let rows = figures.topics.iter();
-        let rows: Vec<_> = rows.map(|it| (&*it.topic, it.asked, it.reached)).collect();
+        let rows: Vec<_> = rows
+            .map(|it| (&*it.topic, it.requested, it.reached))
+            .collect();
         assert_eq!(
             rows,
             [("Algebra", 2, 1), ("Geometry", 1, 0), ("Other", 0, 1)]

@@ -10,7 +10,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use super::message;
-use super::verdict::{AskedSample, Note, TestVerdict, cut_short};
+use super::verdict::{Note, SampleAnswers, TestVerdict, interruption};
 use crate::data::{Record, Status};
 use crate::error::Result;
 use crate::eval::Flips;
@@ -82,7 +82,7 @@ impl Change {
         let Self {
             path, now, header, ..
         } = self;
-        if self.policy.settle(path, self.exists, now, header)? {
+        if self.policy.resolve(path, self.exists, now, header)? {
             return Ok(TestVerdict::Passed);
         }
         Ok(TestVerdict::Failed(message))
@@ -100,7 +100,7 @@ impl Change {
 impl OpenFlip {
     /// The verdict once the run is over.
     pub(super) fn close(&self, run: &Run) -> TestVerdict {
-        if let Some(reason) = cut_short(run) {
+        if let Some(reason) = interruption(run) {
             return TestVerdict::Failed(format!(
                 "infrastructure: the run stopped before a gate could tell whether this is chance: {reason}\n{}",
                 self.message
@@ -117,19 +117,19 @@ impl OpenFlip {
             self.change.fail(message)
         } else {
             let lines: Vec<_> = gates.into_iter().map(line).collect();
-            self.told(&lines.join("; "))
+            self.noted(&lines.join("; "))
         };
         verdict.unwrap_or_else(|error| TestVerdict::Failed(error.to_string()))
     }
 
     /// The verdict if the test cannot wait for the end of the run.
     pub(super) fn leave_to_gates(&self) -> TestVerdict {
-        let told = self.told("the gate decides; a selection of tests without it asks none");
-        told.unwrap_or_else(|error| TestVerdict::Failed(error.to_string()))
+        let noted = self.noted("the gate decides; a selection of tests without it asks none");
+        noted.unwrap_or_else(|error| TestVerdict::Failed(error.to_string()))
     }
 
-    fn told(&self, why: &str) -> Result<TestVerdict> {
-        self.change.pass(TestVerdict::Told(Note {
+    fn noted(&self, why: &str) -> Result<TestVerdict> {
+        self.change.pass(TestVerdict::PassedWithNote(Note {
             id: self.change.header.id.clone(),
             what: format!("correct in the baseline and wrong now, passed: {why}"),
         }))
@@ -143,7 +143,7 @@ fn line(gate: &GateResult) -> String {
 }
 
 /// The result of asking again.
-struct AskedAgain {
+struct Confirmation {
     /// Whether an answer was right, which ends the asking.
     was_right: bool,
     /// Wrong answers, including those of the run.
@@ -156,7 +156,7 @@ impl FlipWatch<'_> {
     /// The verdict on a sample that became wrong since the baseline.
     pub(super) fn of_flip(
         &self,
-        sample: &AskedSample<'_>,
+        sample: &SampleAnswers<'_>,
         before: &[Option<bool>],
         change: Change,
     ) -> Result<SampleVerdict> {
@@ -174,7 +174,7 @@ impl FlipWatch<'_> {
                 return Ok(self.confirmed(sample, &change, says, gated)?.into());
             }
         }
-        let is_own = !self.is_judged_otherwise(sample.record);
+        let is_own = !self.has_judge_changed(sample.record);
         if eval.agent.is_deterministic() && is_own {
             let message = says("\nthe agent says that it is deterministic, so this is no chance");
             return Ok(change.fail(message)?.into());
@@ -201,13 +201,13 @@ impl FlipWatch<'_> {
     }
 
     /// Whether the deciding judge is served by another model than in the baseline: then the judge may be what changed.
-    fn is_judged_otherwise(&self, record: &Record) -> bool {
+    fn has_judge_changed(&self, record: &Record) -> bool {
         let plan = self.session.plan();
-        let beside = plan.scorers.iter().skip(1);
-        let beside = |name: &str| beside.clone().any(|scorer| scorer.name() == name);
+        let is_secondary = plan.scorers.iter().skip(1);
+        let is_secondary = |name: &str| is_secondary.clone().any(|scorer| scorer.name() == name);
         let served = ServedJudges::of_calls(&record.result.judged);
         let baseline = plan.baseline.as_ref();
-        baseline.is_some_and(|baseline| served.other_than(baseline, beside).is_some())
+        baseline.is_some_and(|baseline| served.other_than(baseline, is_secondary).is_some())
     }
 
     /// The places of the `no_regression` gates whose slice contains the sample.
@@ -220,7 +220,7 @@ impl FlipWatch<'_> {
     /// Fails unless a repeated answer is right. `no_gate` is why the deciding gates were not asked.
     fn confirmed(
         &self,
-        sample: &AskedSample<'_>,
+        sample: &SampleAnswers<'_>,
         change: &Change,
         says: impl Fn(&str) -> String,
         no_gate: Option<&String>,
@@ -230,7 +230,7 @@ impl FlipWatch<'_> {
         let flaky = |how: &str| {
             change.pass(match &no_gate {
                 None => TestVerdict::Passed,
-                Some(no_gate) => TestVerdict::Told(Note {
+                Some(no_gate) => TestVerdict::PassedWithNote(Note {
                     id: change.header.id.clone(),
                     what: format!("correct in the baseline and wrong now, but {how}; {no_gate}"),
                 }),
@@ -271,8 +271,8 @@ impl FlipWatch<'_> {
     }
 
     /// Asks a sample whose epochs are all wrong again, until there are `times + 1` wrong answers, or a right one.
-    fn ask_again(&self, sample: &AskedSample<'_>, times: u32) -> AskedAgain {
-        let mut again = AskedAgain {
+    fn ask_again(&self, sample: &SampleAnswers<'_>, times: u32) -> Confirmation {
+        let mut again = Confirmation {
             was_right: false,
             wrong: sample.epochs,
             outage: None,

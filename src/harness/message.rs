@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use super::verdict::TestVerdict;
-use crate::data::{Normalized, Record, shown_prediction};
+use crate::data::{Normalized, Record, display_prediction};
 use crate::run::Session;
-use crate::system::project::shown;
+use crate::system::project::display;
 use crate::text::{clean, excerpt, shell_word};
 
 /// For a sample without an answer.
@@ -31,7 +31,7 @@ pub(super) fn infrastructure(session: &Session, record: &Record) -> String {
 }
 
 /// For a sample that was not asked because the run ended.
-pub(super) fn not_asked(session: &Session) -> TestVerdict {
+pub(super) fn not_run(session: &Session) -> TestVerdict {
     if let Some(reason) = session.is_sure() {
         return TestVerdict::Ignored(reason);
     }
@@ -56,7 +56,7 @@ pub(super) fn wrong(session: &Session, record: &Record, title: &str) -> String {
         let _ = write!(message, "\n  failed: {}", excerpt(&error.message));
     }
     if let Some(score) = &record.result.score {
-        if let Normalized::Text(text) = shown_prediction(score) {
+        if let Normalized::Text(text) = display_prediction(score) {
             let _ = write!(message, "\n  compared: {}", excerpt(&text));
         }
         let _ = write!(message, "\n  reason: {}", clean(&score.reason));
@@ -69,9 +69,9 @@ pub(super) fn more(session: &Session, record: &Record) -> String {
     let id = shell_word(&record.sample_id);
     if session.is_part() {
         // The sample's folder is gone once the gates have put all parts together.
-        let root = shown(&session.plan().eval.output_folder());
+        let root = display(&session.plan().eval.output_folder());
         return format!("\n  more: cargo evaltest show RUN_DIR {id}, the newest in {root}");
     }
-    let dir = shell_word(&shown(session.dir().path()));
+    let dir = shell_word(&display(session.dir().path()));
     format!("\n  more: cargo evaltest show {dir} {id}")
 }

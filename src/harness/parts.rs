@@ -14,7 +14,7 @@ use crate::data::Record;
 use crate::error::{Error, Result};
 use crate::eval::plan::Plan;
 use crate::run::shard::trial_parts::{AGAIN, TrialParts, is_finished};
-use crate::run::{CiPolicy, FrontDoor, Home, RunOptions, Scope, Session};
+use crate::run::{Caller, CiPolicy, RunOptions, RunOrigin, Scope, Session};
 use crate::snapshot;
 use crate::snapshot::update::Policy;
 use crate::store::files::{JOURNAL, RECORDS, SUMMARY};
@@ -23,7 +23,7 @@ use crate::store::{RunDir, RunStatus, read_records, runs_in};
 use crate::system::cancel::Cancel;
 use crate::system::file::make_root;
 use crate::system::lock::lock;
-use crate::system::project::shown;
+use crate::system::project::display;
 use crate::text::{clean, name, shell_word};
 use crate::verdict::summary::Summary;
 
@@ -68,14 +68,14 @@ impl Incomplete {
     /// A gate's verdict on it.
     fn verdict(&self, word: Option<&str>) -> TestVerdict {
         let Self { there, all, .. } = self;
-        let dirs: Vec<_> = self.dirs.iter().map(|dir| shown(dir)).collect();
+        let dirs: Vec<_> = self.dirs.iter().map(|dir| display(dir)).collect();
         let place = if dirs.is_empty() {
             String::new()
         } else {
             format!(", which are in {}", dirs.join(" and "))
         };
         let merge = self.dirs.first().and_then(|dir| dir.parent());
-        let merge = merge.map_or("DIR…".to_owned(), |root| shell_word(&shown(root)));
+        let merge = merge.map_or("DIR…".to_owned(), |root| shell_word(&display(root)));
         let merge = format!("cargo evaltest merge {merge}");
         match word {
             Some(DEFER) => TestVerdict::Ignored(format!(
@@ -137,15 +137,15 @@ impl TrialRun {
             snapshot::Content::read(&snapshot::path(&plan.eval.snapshot.folder, &id))?;
             self.parts.make_room(&part)?;
             let options = RunOptions {
-                home: Home::Part(part),
+                origin: RunOrigin::Part(part),
                 scope: Scope {
-                    cut: Some(self.parts.cut(place)),
+                    coverage: Some(self.parts.coverage(place)),
                     ..Scope::default()
                 },
                 invocation: Some(self.parts.invocation()),
                 cancel: self.cancel.clone(),
                 ci: CiPolicy::from_env(),
-                door: FrontDoor::Harness,
+                caller: Caller::Harness,
                 ..RunOptions::default()
             };
             let session = Session::with_plan(plan, options, Arc::new(|_| {}))?;
@@ -251,11 +251,11 @@ impl TrialRun {
         // The baseline was skipped to start quickly; the gates need it.
         let plan = Plan::load(&plan.eval, crate::eval::plan::BaselineUse::Compare)?;
         let options = RunOptions {
-            home: Home::Merged(journals),
+            origin: RunOrigin::Merged(journals),
             invocation: Some(invocation),
             cancel: self.cancel.clone(),
             ci: CiPolicy::from_env(),
-            door: FrontDoor::Harness,
+            caller: Caller::Harness,
             ..RunOptions::default()
         };
         let run = Session::with_plan(plan, options, Arc::new(|_| {}))?.run()?;

@@ -11,13 +11,13 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use std::thread::Builder;
 use std::time::Duration;
 
-use super::desk::{Close, RunEnd, TrialDesk};
+use super::client::{Close, RunEnd, TrialClient};
 use super::flip::{FlipWatch, SampleVerdict};
 use super::in_flight::InFlight;
 use super::message;
 use super::verdict::TestVerdict;
 use crate::eval::plan::Plan;
-use crate::run::{CiPolicy, FrontDoor, RunOptions, Scope, Session};
+use crate::run::{Caller, CiPolicy, RunOptions, Scope, Session};
 use crate::snapshot::update::Policy;
 use crate::store::random_run_id;
 use crate::system::cancel::Cancel;
@@ -44,16 +44,16 @@ pub(super) struct EvalPool {
     /// The slots of all evals.
     pub(super) in_flight: Arc<InFlight>,
     pub(super) cancel: Cancel,
-    pub(super) desk: Arc<TrialDesk>,
+    pub(super) client: Arc<TrialClient>,
 }
 
 impl EvalPool {
     /// Asks all samples and ends the run, on this thread and its own.
     pub(super) fn run(self) {
-        let desk = Arc::clone(&self.desk);
-        let _close = Close(&desk);
+        let client = Arc::clone(&self.client);
+        let _close = Close(&client);
         let run = panics::catch(|| self.ask());
-        desk.end(run.unwrap_or_else(|panic| Err(format!("infrastructure: the run {panic}"))));
+        client.end(run.unwrap_or_else(|panic| Err(format!("infrastructure: the run {panic}"))));
     }
 
     fn ask(self) -> RunEnd {
@@ -75,14 +75,14 @@ impl EvalPool {
             concurrency: self.threads,
             cancel: self.cancel,
             ci: CiPolicy::from_env(),
-            door: FrontDoor::Harness,
+            caller: Caller::Harness,
             invocation: Some(INVOCATION.clone()),
             ..RunOptions::default()
         };
         let threads = self.threads.unwrap_or(self.plan.eval.limits.concurrency);
         let session = Session::with_plan(self.plan, options, Arc::new(|_| {})).map_err(broken)?;
         let selected = self.places.len();
-        let asking = Asker {
+        let queue = TrialQueue {
             judging: FlipWatch {
                 session: &session,
                 policy: Policy::from_env(),
@@ -92,9 +92,9 @@ impl EvalPool {
             places: session.queue(),
             next: AtomicUsize::new(0),
             in_flight: &self.in_flight,
-            desk: &self.desk,
+            client: &self.client,
         };
-        asking.all(session.threads(threads), &eval);
+        queue.all(session.threads(threads), &eval);
         let run = session.finish();
         run.map(Arc::new)
             .map_err(|error| format!("infrastructure: {error}"))
@@ -102,36 +102,36 @@ impl EvalPool {
 }
 
 /// Shared by the threads of a pool.
-struct Asker<'a> {
+struct TrialQueue<'a> {
     judging: FlipWatch<'a>,
     places: &'a [usize],
     /// The next position.
     next: AtomicUsize,
     in_flight: &'a InFlight,
-    desk: &'a TrialDesk,
+    client: &'a TrialClient,
 }
 
-impl Asker<'_> {
+impl TrialQueue<'_> {
     /// Asks every sample, `threads` at a time, and stores a verdict on each.
     fn all(&self, threads: usize, eval: &str) {
         let threads = threads.clamp(1, self.places.len().max(1));
         // How many threads work, set once it is known how many can be started.
-        let kept = OnceLock::new();
+        let thread_limit = OnceLock::new();
         std::thread::scope(|scope| {
             // Nothing is sent: the channel closes when no thread works any more.
             let (working, watched) = channel::<()>();
-            let kept = &kept;
+            let thread_limit = &thread_limit;
             let started = (0..threads).find(|&number| {
                 let working = working.clone();
                 let builder = Builder::new().name(format!("evaltest-{}", number + 1));
                 let work = move || {
-                    if number < *kept.wait() {
+                    if number < *thread_limit.wait() {
                         self.work(&working);
                     }
                 };
                 builder.spawn_scoped(scope, work).is_err()
             });
-            let _ = kept.set(started.map_or(threads, shortage::threads_to_keep));
+            let _ = thread_limit.set(started.map_or(threads, shortage::threads_to_keep));
             if started == Some(0) {
                 self.work(&working);
             }
@@ -151,14 +151,14 @@ impl Asker<'_> {
     }
 
     fn leave_unasked(&self, place: usize) {
-        let verdict = message::not_asked(self.judging.session);
-        self.desk.leave(place, SampleVerdict::Closed(verdict));
+        let verdict = message::not_run(self.judging.session);
+        self.client.leave(place, SampleVerdict::Closed(verdict));
     }
 
     /// Asks one sample after another.
     fn work(&self, _working: &Sender<()>) {
         let session = self.judging.session;
-        while let Some(_seat) = self.in_flight.take(|| session.is_stopped()) {
+        while let Some(_guard) = self.in_flight.take(|| session.is_stopped()) {
             let Some((turn, place)) = self.turn() else {
                 return;
             };
@@ -171,7 +171,7 @@ impl Asker<'_> {
             let verdict = judged.unwrap_or_else(|panic| {
                 SampleVerdict::Closed(TestVerdict::Failed(format!("infrastructure: {panic}")))
             });
-            self.desk.leave(place, verdict);
+            self.client.leave(place, verdict);
         }
     }
 
@@ -180,7 +180,7 @@ impl Asker<'_> {
         let mut tells = TELLS.into_iter();
         let mut pause = tells.next().unwrap_or_default();
         while watched.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
-            if let Some(done) = self.desk.waited_for() {
+            if let Some(done) = self.client.waited_for() {
                 let all = self.places.len();
                 let _ = writeln!(
                     std::io::stderr(),

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::eval::Assert;
 use crate::run::Session;
 use crate::snapshot::{self, Content, EpochContent, SampleContent, SnapshotHeader, assertion};
-use crate::system::project::shown;
+use crate::system::project::display;
 use crate::text::{clean, excerpt};
 use crate::verdict::baseline::flipped;
 use crate::verdict::poll;
@@ -22,7 +22,7 @@ use crate::verdict::run::Run;
 pub(super) enum TestVerdict {
     Passed,
     /// It passed, with a notice.
-    Told(Note),
+    PassedWithNote(Note),
     /// With the reason.
     Ignored(String),
     /// With the message.
@@ -39,7 +39,7 @@ pub(super) struct Note {
 
 /// The verdict on a gate.
 pub(super) fn of_gate(gate: &GateResult, dir: &Path) -> TestVerdict {
-    let message = format!("{}\nrun directory: {}", gate.message, shown(dir));
+    let message = format!("{}\nrun directory: {}", gate.message, display(dir));
     match gate.verdict {
         result::Verdict::Passed => TestVerdict::Passed,
         result::Verdict::Ignored => TestVerdict::Ignored(clean(&gate.message)),
@@ -53,7 +53,7 @@ pub(super) fn of_gate_in(run: &Run, place: usize) -> TestVerdict {
     let Some(gate) = run.summary.gates.get(place) else {
         return TestVerdict::Failed("infrastructure: the run lacks the gate".to_owned());
     };
-    match (cut_short(run), of_gate(gate, &run.dir)) {
+    match (interruption(run), of_gate(gate, &run.dir)) {
         (Some(reason), TestVerdict::Passed) => {
             TestVerdict::Failed(format!("infrastructure: the run stopped: {reason}"))
         }
@@ -65,13 +65,13 @@ pub(super) fn of_gate_in(run: &Run, place: usize) -> TestVerdict {
 }
 
 /// Why a run did not ask everything it should have.
-pub(super) fn cut_short(run: &Run) -> Option<String> {
+pub(super) fn interruption(run: &Run) -> Option<String> {
     let reason = run.stop_reason.as_deref()?;
     (run.summary.skipped > 0).then(|| excerpt(reason))
 }
 
 /// A sample that was answered in every epoch.
-pub(super) struct AskedSample<'a> {
+pub(super) struct SampleAnswers<'a> {
     pub(super) place: usize,
     /// The record of the first epoch with the majority's answer.
     pub(super) record: &'a Record,
@@ -85,7 +85,7 @@ pub(super) struct AskedSample<'a> {
     pub(super) correct: u64,
 }
 
-impl<'a> AskedSample<'a> {
+impl<'a> SampleAnswers<'a> {
     pub(super) fn of(session: &Session, place: usize, records: &'a [Record]) -> Option<Self> {
         let eval = &session.plan().eval;
         let record = poll::representative(records)?;
@@ -126,14 +126,14 @@ impl FlipWatch<'_> {
         let status = |record: &&Record| record.result.status;
         let mut all = records.iter();
         if all.any(|record| status(&record) == Status::Skipped) {
-            let mistake = session.untold_mistake().map(TestVerdict::Failed);
-            let verdict = mistake.unwrap_or_else(|| message::not_asked(session));
+            let mistake = session.unreported_mistake().map(TestVerdict::Failed);
+            let verdict = mistake.unwrap_or_else(|| message::not_run(session));
             return verdict.into();
         }
         if let Some(record) = records.iter().find(|record| status(record).is_error()) {
             return TestVerdict::Failed(message::infrastructure(session, record)).into();
         }
-        let Some(sample) = AskedSample::of(session, place, records) else {
+        let Some(sample) = SampleAnswers::of(session, place, records) else {
             return TestVerdict::Ignored("not asked".to_owned()).into();
         };
         let judged = match session.plan().eval.snapshot.assert {
@@ -148,20 +148,20 @@ impl FlipWatch<'_> {
         judged.unwrap_or_else(|error| TestVerdict::Failed(error.to_string()).into())
     }
 
-    fn exact(&self, sample: &AskedSample<'_>) -> Result<TestVerdict> {
+    fn exact(&self, sample: &SampleAnswers<'_>) -> Result<TestVerdict> {
         let header = sample.header(self.session)?;
         let Some(difference) = assertion::exact(&sample.path, &sample.content, &header)? else {
             return Ok(TestVerdict::Passed);
         };
         let mut message = message::wrong(self.session, sample.record, difference.title());
-        for line in difference.shown.lines() {
+        for line in difference.display.lines() {
             let _ = write!(message, "\n  {}", clean(line));
         }
         let _ = write!(message, "\n  accept it: {}", assertion::ACCEPT);
         Ok(TestVerdict::Failed(message))
     }
 
-    fn baseline(&self, sample: &AskedSample<'_>) -> Result<SampleVerdict> {
+    fn baseline(&self, sample: &SampleAnswers<'_>) -> Result<SampleVerdict> {
         let old = Content::read(&sample.path)?;
         let is_same = old
             .as_ref()
@@ -183,7 +183,7 @@ impl FlipWatch<'_> {
 
     /// The verdict on a sample that cannot be compared. With a baseline it is a new one. Without a baseline, an eval's
     /// own gates decide; an eval without gates must still be able to fail.
-    fn without_snapshot(&self, sample: &AskedSample<'_>, change: &Change) -> Result<TestVerdict> {
+    fn without_snapshot(&self, sample: &SampleAnswers<'_>, change: &Change) -> Result<TestVerdict> {
         if sample.content.content.correct != Some(false) {
             return change.pass(TestVerdict::Passed);
         }
@@ -193,7 +193,7 @@ impl FlipWatch<'_> {
             } else {
                 "wrong, and not compared, for it is new beside the baseline"
             };
-            return change.pass(TestVerdict::Told(Note {
+            return change.pass(TestVerdict::PassedWithNote(Note {
                 id: change.header.id.clone(),
                 what: what.to_owned(),
             }));
@@ -206,7 +206,7 @@ impl FlipWatch<'_> {
         change.fail(message + "\n  make this run the baseline: cargo evaltest accept")
     }
 
-    fn change(&self, sample: &AskedSample<'_>, exists: bool) -> Result<Change> {
+    fn change(&self, sample: &SampleAnswers<'_>, exists: bool) -> Result<Change> {
         Ok(Change {
             header: sample.header(self.session)?,
             path: sample.path.clone(),

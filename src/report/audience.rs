@@ -157,6 +157,6 @@ pub(super) fn rankings(runs: &[ReportedRun]) -> Vec<Document> {
 /// Numbers of missing and of requested answers.
 fn outages(summary: &Summary) -> (u64, u64) {
     let lacking = summary.errors.saturating_sub(summary.unjudged) + summary.failed_as_wrong;
-    let asked = summary.scored + summary.errors + summary.unscored;
-    (lacking, asked)
+    let attempts = summary.scored + summary.errors + summary.unscored;
+    (lacking, attempts)
 }

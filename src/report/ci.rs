@@ -5,7 +5,7 @@
 //! or never requested are skipped.
 
 use crate::data::record::slices_of;
-use crate::data::{Normalized, Record, shown_prediction};
+use crate::data::{Normalized, Record, display_prediction};
 use crate::error::Result;
 use crate::report::masked::PublicWords;
 use crate::report::reported::ReportedRun;
@@ -108,7 +108,7 @@ impl CiSample {
     }
 
     /// The record that explains the result: the first with the same result.
-    pub(super) fn teller(&self) -> &Record {
+    pub(super) fn representative(&self) -> &Record {
         let is_one = |record: &&Record| CaseEnd::of(std::slice::from_ref(*record)) == self.end;
         let found = self.records.iter().find(is_one);
         found.unwrap_or(&self.records[0])
@@ -124,20 +124,20 @@ pub(super) fn samples(run: &ReportedRun) -> Result<impl Iterator<Item = Result<C
 }
 
 /// Maximum bytes of a text. No service shows more.
-const KEPT: usize = 4096;
+const MAX_TEXT: usize = 4096;
 
 /// The record with truncated texts, and the question in place of the prompt.
 fn shortened(mut record: Record) -> Record {
-    let asked = record.question.as_deref().unwrap_or(&record.prompt);
-    let asked = beginning(asked, KEPT).into();
+    let question = record.question.as_deref().unwrap_or(&record.prompt);
+    let question = beginning(question, MAX_TEXT).into();
     record.abridge();
-    record.prompt = asked;
+    record.prompt = question;
     let truth = match record.ground_truth {
         serde_json::Value::String(text) => text,
         other if other.is_null() => String::new(),
         other => other.to_string(),
     };
-    record.ground_truth = beginning(&truth, KEPT).into();
+    record.ground_truth = beginning(&truth, MAX_TEXT).into();
     record
 }
 
@@ -168,16 +168,17 @@ pub(super) fn why(record: &Record) -> String {
     let result = &record.result;
     if let Some(error) = &result.error {
         let tail = error.stderr_tail.as_deref().unwrap_or_default();
-        let said = tail.lines().rfind(|line| !line.trim().is_empty());
-        let said = said.map(|line| format!("; stderr: {}", beginning(line, 500)));
-        return error.message.clone() + &said.unwrap_or_default();
+        let output = tail.lines().rfind(|line| !line.trim().is_empty());
+        let output = output.map(|line| format!("; stderr: {}", beginning(line, 500)));
+        return error.message.clone() + &output.unwrap_or_default();
     }
     match &result.score {
         Some(score) => {
-            let said = said(record).map(|said| format!(": said `{}`", beginning(&said, 200)));
+            let output =
+                output(record).map(|output| format!(": said `{}`", beginning(&output, 200)));
             let truth =
                 truth(record).map(|truth| format!(", expected `{}`", beginning(truth, 200)));
-            let more = [said, truth].into_iter().flatten();
+            let more = [output, truth].into_iter().flatten();
             std::iter::once(score.reason.to_string())
                 .chain(more)
                 .collect()
@@ -187,11 +188,11 @@ pub(super) fn why(record: &Record) -> String {
 }
 
 /// The answer, in the compared form if there is one.
-pub(super) fn said(record: &Record) -> Option<String> {
+pub(super) fn output(record: &Record) -> Option<String> {
     if let Some(prediction) = &record.result.prediction {
         return Some(prediction.clone());
     }
-    match shown_prediction(record.result.score.as_ref()?) {
+    match display_prediction(record.result.score.as_ref()?) {
         Normalized::Text(text) => Some(text),
         Normalized::List(items) => Some(items.join(", ")),
         Normalized::None => None,
@@ -205,12 +206,12 @@ pub(super) fn truth(record: &Record) -> Option<&str> {
 }
 
 /// Why a run did not request all its samples.
-pub(super) fn cut_short(run: &ReportedRun) -> Option<String> {
+pub(super) fn interruption(run: &ReportedRun) -> Option<String> {
     if run.is_finished() {
         return None;
     }
-    let told = run.manifest.stop_reason.clone();
-    Some(told.unwrap_or_else(|| match run.manifest.status {
+    let reason = run.manifest.stop_reason.clone();
+    Some(reason.unwrap_or_else(|| match run.manifest.status {
         RunStatus::Interrupted => "the run was interrupted".to_owned(),
         _ => "the run did not come to its end".to_owned(),
     }))
@@ -258,15 +259,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_of_a_record_is_short() {
+    fn shortened_records_are_short() {
         let mut record = sample("-").remove(0);
         record.prompt = "é".repeat(1 << 20).into();
         record.ground_truth = vec![1; 1 << 16].into();
         record.result.prediction = Some("x".repeat(1 << 20));
         let record = shortened(record);
         let truth = truth(&record).map_or(0, str::len);
-        let said = said(&record).map_or(0, |said| said.len());
-        assert!(record.prompt.len() <= KEPT && truth <= KEPT && said <= KEPT + 3);
+        let output = output(&record).map_or(0, |output| output.len());
+        assert!(record.prompt.len() <= MAX_TEXT && truth <= MAX_TEXT && output <= MAX_TEXT + 3);
         assert!(
             why(&record).starts_with("mismatch: said `xxx"),
             "{}",

@@ -21,8 +21,8 @@ use crate::report::masked::PublicWords;
 use crate::report::reported::MaskedTexts;
 use crate::store::files::RECORDS;
 use crate::store::{Manifest, RunDir, RunStatus, read_lean_records};
-use crate::system::kept::{KeptRows, SortedRows};
-use crate::system::project::shown;
+use crate::system::project::display;
+use crate::system::spill::{SortedRows, SpilledRows};
 use crate::text::{clean, shell_word};
 use crate::verdict::compare::side::{RunSideBuilder, SideNames, SideSample};
 use crate::verdict::compare::{Comparing, RunsComparison, SampleFate, holm};
@@ -246,7 +246,7 @@ pub(super) fn letter(place: usize) -> String {
 
 /// The compared data of a run.
 struct RunSide {
-    samples: KeptRows,
+    samples: SpilledRows,
     /// Whether samples are clustered.
     is_grouped: bool,
     summary: Summary,
@@ -256,7 +256,7 @@ impl RunSide {
     fn read(dir: &RunDir, manifest: &Manifest, names: &mut SideNames) -> Result<Self> {
         let scorer = manifest.scorers.first().map(String::as_str);
         let mut side = RunSideBuilder::new(&manifest.eval, scorer, manifest.epochs);
-        let (mut samples, mut row, mut is_grouped) = (KeptRows::default(), Vec::new(), false);
+        let (mut samples, mut row, mut is_grouped) = (SpilledRows::default(), Vec::new(), false);
         let mut keep = |sample: &SideSample| {
             is_grouped |= sample.cluster.is_some();
             rows::write(sample, &mut row);
@@ -344,11 +344,11 @@ fn check_scorer([a, b]: [(&RunDir, &Manifest, &String); 2]) -> Result<()> {
         clean(&first.run_id)
     );
     let how = match &second.spec {
-        Some(spec) => format!("--spec {}", shell_word(&shown(spec))),
+        Some(spec) => format!("--spec {}", shell_word(&display(spec))),
         None => "--scorer NAME".to_owned(),
     };
     let rescore = |dir: &RunDir| {
-        let dir = shell_word(&shown(dir.path()));
+        let dir = shell_word(&display(dir.path()));
         format!("cargo evaltest rescore {dir} {how}")
     };
     let hint = format!(
@@ -421,7 +421,7 @@ fn notices(manifests: &[Manifest], letters: &[String]) -> Vec<String> {
             let (own, all) = (manifest.selected, manifest.samples);
             notices.push(format!(
                 "{letter} is {}: {own} of {all} samples",
-                part.told()
+                part.description()
             ));
         } else if !manifest.whole {
             notices.push(format!("{letter} is a partial run"));

@@ -75,7 +75,7 @@ pub enum Event<'a> {
         /// The reason, such as `answers nobody`.
         why: &'a str,
         /// Its last message; may be empty.
-        said: &'a str,
+        last_message: &'a str,
         /// Time until the next attempt.
         pause: Duration,
         /// Whether it is the first pause since the last answer.

@@ -21,7 +21,7 @@ pub(crate) const MOST_FAILING: usize = 100;
 const MOST_FLIPPED: usize = 50;
 
 /// Maximum characters of a text in a row.
-const SHOWN: usize = 200;
+const MAX_CHARS: usize = 200;
 
 /// Maximum number of distinct wrong answers counted.
 const MOST_ANSWERS: usize = 1000;
@@ -156,7 +156,7 @@ impl RunFigures {
         let flips = run.flips();
         let mut failures = FailureGroups::new(run.summary.scorer.as_deref());
         let mut figures = Self::new();
-        let shown_flips = shown_flips(run);
+        let listed_flips = listed_flips(run);
         let mut parameters = BTreeMap::new();
         let mut answers: BTreeMap<String, SameAnswer> = BTreeMap::new();
         for record in run.records()? {
@@ -165,7 +165,7 @@ impl RunFigures {
             if figures.first.len() < FIRST {
                 figures.first.push(ReportedSample::of(&record));
             }
-            figures.add_sample(&record, &shown_flips);
+            figures.add_sample(&record, &listed_flips);
             if let Some(worse) = flips.get(&*record.sample_id)
                 && record.epoch == 0
             {
@@ -183,10 +183,10 @@ impl RunFigures {
                 !run.hides_texts && outcome.prediction.is_none() && outcome.error.is_none(),
             );
             if let Some(answer) = &outcome.prediction
-                && (answers.len() < MOST_ANSWERS || answers.contains_key(&cut(answer)))
+                && (answers.len() < MOST_ANSWERS || answers.contains_key(&truncate(answer)))
             {
                 let same = answers
-                    .entry(cut(answer))
+                    .entry(truncate(answer))
                     .or_insert_with_key(|answer| SameAnswer {
                         answer: answer.clone(),
                         count: 0,
@@ -217,7 +217,7 @@ impl RunFigures {
     }
 
     /// Stores the parts shown of a single sample.
-    fn add_sample(&mut self, record: &Record, shown_flips: &HashMap<&str, bool>) {
+    fn add_sample(&mut self, record: &Record, listed_flips: &HashMap<&str, bool>) {
         let outcome = SampleOutcome::of(record);
         if outcome.is_failing() {
             self.all_failing += 1;
@@ -225,7 +225,7 @@ impl RunFigures {
                 self.failing.push(ReportedSample::of(record));
             }
         }
-        if let Some(worse) = shown_flips.get(&*record.sample_id) {
+        if let Some(worse) = listed_flips.get(&*record.sample_id) {
             let is_side = (outcome == SampleOutcome::Wrong) == *worse;
             if is_side && !self.flipped.contains_key(&record.sample_id) {
                 let id = record.sample_id.clone();
@@ -240,7 +240,7 @@ impl RunFigures {
 }
 
 /// The first samples that flipped, and whether they became wrong.
-fn shown_flips(run: &ReportedRun) -> HashMap<&str, bool> {
+fn listed_flips(run: &ReportedRun) -> HashMap<&str, bool> {
     let change = run.summary.change.iter();
     let sides = change.flat_map(|it| [(&it.became_wrong, true), (&it.became_correct, false)]);
     let flips = sides.flat_map(|(ids, worse)| {
@@ -259,12 +259,16 @@ pub(crate) fn error_kind(kind: impl serde::Serialize) -> String {
 
 /// Errors that a scorer of calls reports: place and problem, without duplicates.
 fn wrong_parameters(score: &Score) -> Vec<(String, String)> {
-    let told = score.details.get("wrong_parameters");
+    let detail = score.details.get("wrong_parameters");
     let mut found: Vec<(String, String)> = Vec::new();
-    for parameter in told.and_then(Value::as_array).into_iter().flatten() {
+    for parameter in detail.and_then(Value::as_array).into_iter().flatten() {
         let text = |key| parameter.get(key).and_then(Value::as_str).unwrap_or("-");
-        let place = format!("{}: {}", cut(text("function")), cut(text("parameter")));
-        let key = (place, cut(text("problem")));
+        let place = format!(
+            "{}: {}",
+            truncate(text("function")),
+            truncate(text("parameter"))
+        );
+        let key = (place, truncate(text("problem")));
         if !found.contains(&key) {
             found.push(key);
         }
@@ -274,8 +278,11 @@ fn wrong_parameters(score: &Score) -> Vec<(String, String)> {
     }
     // The place of the first difference; the text after it differs between samples.
     let difference = score.details.get("difference").and_then(Value::as_str);
-    if let Some((place, _)) = difference.and_then(|told| told.split_once(": got ")) {
-        found.push((cut(&place.replace('`', "")), "another value".to_owned()));
+    if let Some((place, _)) = difference.and_then(|detail| detail.split_once(": got ")) {
+        found.push((
+            truncate(&place.replace('`', "")),
+            "another value".to_owned(),
+        ));
     }
     found
 }
@@ -284,25 +291,25 @@ impl ReportedSample {
     /// The row of a record.
     pub fn of(record: &Record) -> Self {
         let outcome = &record.result;
-        let asked = record.question.as_deref().unwrap_or(&record.prompt);
+        let question = record.question.as_deref().unwrap_or(&record.prompt);
         let ground_truth = match &record.ground_truth {
             Value::Null => None,
-            Value::String(text) => Some(cut(text)),
-            other => Some(cut(&other.to_string())),
+            Value::String(text) => Some(truncate(text)),
+            other => Some(truncate(&other.to_string())),
         };
         let text = outcome.output.as_ref().and_then(|it| it.text.as_deref());
         let error = outcome.error.as_ref().map(|error| &*error.message);
         let answer = outcome.prediction.as_deref().or(text).or(error);
         let why = match (&outcome.score, outcome.failure_kind()) {
             (_, Some(kind)) => kind.replace('_', " "),
-            (Some(score), None) if !score.correct => cut(&score.reason).replace('_', " "),
+            (Some(score), None) if !score.correct => truncate(&score.reason).replace('_', " "),
             _ => String::new(),
         };
         Self {
-            id: cut(&record.sample_id),
+            id: truncate(&record.sample_id),
             epoch: record.epoch,
-            question: cut(asked),
-            answer: answer.filter(|answer| !answer.is_empty()).map(cut),
+            question: truncate(question),
+            answer: answer.filter(|answer| !answer.is_empty()).map(truncate),
             ground_truth,
             outcome: SampleOutcome::of(record),
             why,
@@ -311,7 +318,7 @@ impl ReportedSample {
 }
 
 /// The beginning of a text on one line. Only that part is read, however long the text is.
-fn cut(text: &str) -> String {
+fn truncate(text: &str) -> String {
     let mut line = String::new();
     for word in text.split_whitespace() {
         if !line.is_empty() {
@@ -319,11 +326,11 @@ fn cut(text: &str) -> String {
         }
         line.push_str(word);
         // At most four bytes per character.
-        if line.len() > 4 * SHOWN {
+        if line.len() > 4 * MAX_CHARS {
             break;
         }
     }
-    if let Some((end, _)) = line.char_indices().nth(SHOWN) {
+    if let Some((end, _)) = line.char_indices().nth(MAX_CHARS) {
         line.truncate(end);
         line.push('…');
     }
@@ -335,7 +342,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn failing_samples_are_counted_beyond_those_that_are_kept() {
+    fn failing_samples_are_counted_beyond_the_stored_ones() {
         let mut figures = RunFigures::new();
         for number in 0..250u32 {
             let mut record = Record::scored(format!("q{number}"), Score::binary(number % 2 == 0));

@@ -23,7 +23,7 @@ pub enum Traces {
     #[default]
     Written,
     /// No `reasoning_trace`.
-    LeftOut,
+    Excluded,
 }
 
 /// The result of an export.
@@ -158,7 +158,7 @@ mod tests {
         );
         let empty = json!({"task_id": "b", "model_answer": "", "reasoning_trace": ""});
         assert_eq!(lines[1], empty);
-        let (_, lines) = written(records, Traces::LeftOut);
+        let (_, lines) = written(records, Traces::Excluded);
         assert_eq!(lines[0], json!({"task_id": "a", "model_answer": "17"}));
     }
 
@@ -166,7 +166,7 @@ mod tests {
     fn the_name_tells_the_level() {
         let check = |levels: &[&str], expect: &str| {
             let records = levels.iter().map(|level| answered("a", level, "x", None));
-            let (exported, _) = written(records.collect(), Traces::LeftOut);
+            let (exported, _) = written(records.collect(), Traces::Excluded);
             assert_eq!(file_name(exported.level.as_deref(), "T"), expect);
         };
         check(&["2", "2"], "gaia_level2_result_T.jsonl");

@@ -12,7 +12,7 @@ mod rows;
 use std::io::Write;
 
 use super::ci;
-use super::ci::{UnstartedEval, cut_short};
+use super::ci::{UnstartedEval, interruption};
 use super::document::Line;
 use super::format::{ReportAudience, ReportFormat, unwritten};
 use super::render::markdown::{Page, row_text};
@@ -102,7 +102,7 @@ fn written(runs: &[ReportedRun], unstarted: &[UnstartedEval], mut page: Page) ->
 fn headline(runs: &[ReportedRun], unstarted: &[UnstartedEval]) -> String {
     let codes = runs.iter().map(|run| run.summary.exit_code);
     let worst = codes.max().unwrap_or(Exit::Passed);
-    let stopped = runs.iter().find_map(cut_short);
+    let stopped = runs.iter().find_map(interruption);
     let of = |verdict: Verdict| {
         let gates = runs.iter().flat_map(|run| &run.summary.gates);
         gates.filter(|gate| gate.verdict == verdict).count()
@@ -139,14 +139,14 @@ fn gates(runs: &[ReportedRun]) -> Vec<String> {
         (Verdict::Passed, "✅ passed"),
     ];
     let mut rows = Vec::new();
-    for (verdict, shown) in order {
+    for (verdict, display) in order {
         for run in runs {
             let gates = run.summary.gates.iter();
             let gates = gates.filter(|gate| gate.verdict == verdict);
             rows.extend(gates.map(|gate| {
                 let eval = run.manifest.eval.as_str().into();
                 let name = gate.gate.to_string().into();
-                row_text(&[shown.into(), eval, name, cell(&gate.message, 2000)])
+                row_text(&[display.into(), eval, name, cell(&gate.message, 2000)])
             }));
         }
     }
@@ -169,11 +169,11 @@ fn alerts(runs: &[ReportedRun]) -> Vec<String> {
 /// The figures of a run as a row.
 fn figures(run: &ReportedRun) -> String {
     let summary = &run.summary;
-    let shown = match accuracy::missing(summary) {
+    let display = match accuracy::missing(summary) {
         Some(missing) => {
-            let shown = accuracy::shown(summary.accuracy, summary.accuracy_bounds);
-            let shown = shown.unwrap_or_else(|| "nothing was scored".to_owned());
-            format!("{shown} ({missing})")
+            let display = accuracy::display(summary.accuracy, summary.accuracy_bounds);
+            let display = display.unwrap_or_else(|| "nothing was scored".to_owned());
+            format!("{display} ({missing})")
         }
         None => accuracy::cell(
             summary.accuracy,
@@ -186,12 +186,12 @@ fn figures(run: &ReportedRun) -> String {
         let points = difference_cell(change);
         format!("{points}, {worse} worse, {better} better of {}", change.n)
     });
-    let stopped = ci::cut_short(run).map(|reason| cell(&reason, 200));
+    let stopped = ci::interruption(run).map(|reason| cell(&reason, 200));
     let stopped = stopped.map(|reason| Line::from(", stopped early: ").line(reason));
     let tier = summary.tier.as_ref();
     let tier = tier.map_or_else(String::new, |tier| format!(", tier {tier}"));
     let partial = match &summary.part {
-        Some(part) => format!(", {}", part.told()),
+        Some(part) => format!(", {}", part.description()),
         None if summary.partial => ", partial run".to_owned(),
         None => String::new(),
     };
@@ -200,7 +200,7 @@ fn figures(run: &ReportedRun) -> String {
     row_text(&[
         run.manifest.eval.as_str().into(),
         samples.line(stopped.unwrap_or_default()),
-        shown.into(),
+        display.into(),
         change.unwrap_or_else(usual).into(),
         summary.errors.to_string().into(),
         summary
@@ -218,10 +218,10 @@ fn figures(run: &ReportedRun) -> String {
 /// An untrusted text as a table cell, truncated to `most` bytes.
 fn cell(raw: &str, most: usize) -> Line {
     let start = ci::beginning(raw, most);
-    let shown = Line::default().lines(start.trim());
+    let display = Line::default().lines(start.trim());
     if start.len() < raw.len() {
-        shown.plain("…")
+        display.plain("…")
     } else {
-        shown
+        display
     }
 }

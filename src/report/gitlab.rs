@@ -64,11 +64,17 @@ pub fn write(runs: &[ReportedRun], workspace: &Path, out: &mut dyn Write) -> Res
         let gates = run.summary.gates.iter();
         for gate in gates.filter(|gate| gate.verdict == Verdict::Failed) {
             let (name, message) = (gate.gate.to_string(), &gate.message);
-            let said = message.lines().next().unwrap_or_default();
-            let said = format!("{eval}: gate {name} failed: {said}");
+            let description = message.lines().next().unwrap_or_default();
+            let description = format!("{eval}: gate {name} failed: {description}");
             let place = places.gate(Some(&gate.gate));
             let print = Hasher::default().part(eval).part("gate").part(&*name).hex();
-            issue(&entry("evaltest.gate", "critical", &said, &print, place))?;
+            issue(&entry(
+                "evaltest.gate",
+                "critical",
+                &description,
+                &print,
+                place,
+            ))?;
         }
         let worse = run.summary.change.iter();
         let worse = worse.flat_map(|change| &change.became_wrong);
@@ -83,13 +89,13 @@ pub fn write(runs: &[ReportedRun], workspace: &Path, out: &mut dyn Write) -> Res
             if !worse.contains(id) {
                 continue;
             }
-            let why = ci::why(sample.teller());
-            let said = format!("{eval}: {id} became wrong: {why}");
+            let why = ci::why(sample.representative());
+            let description = format!("{eval}: {id} became wrong: {why}");
             let print = Hasher::default().part(eval).part("sample").part(id).hex();
             issue(&entry(
                 "evaltest.flip",
                 "major",
-                &said,
+                &description,
                 &print,
                 lines.remove(id),
             ))?;
@@ -103,7 +109,7 @@ pub fn write(runs: &[ReportedRun], workspace: &Path, out: &mut dyn Write) -> Res
 fn entry(
     check: &str,
     severity: &str,
-    said: &str,
+    description: &str,
     fingerprint: &str,
     place: Option<CodePlace>,
 ) -> Value {
@@ -113,7 +119,7 @@ fn entry(
         line: 1,
     });
     json!({
-        "description": clean(ci::beginning(said, DESCRIPTION)),
+        "description": clean(ci::beginning(description, DESCRIPTION)),
         "check_name": check,
         "fingerprint": fingerprint,
         "severity": severity,

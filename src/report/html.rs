@@ -71,8 +71,8 @@ pub(crate) fn content(all: &[ReportedRun], out: &mut dyn Write) -> Result<()> {
     }
     for (place, run) in all.iter().enumerate() {
         let figures = RunFigures::of(run)?;
-        let shown = document(run, &figures, ReportAudience::Developer).blocks;
-        runs::run(place, run, &shown, &failing(run, &figures), out)?;
+        let blocks = document(run, &figures, ReportAudience::Developer).blocks;
+        runs::run(place, run, &blocks, &failing(run, &figures), out)?;
     }
     Ok(())
 }

@@ -61,9 +61,9 @@ pub fn write(runs: &[ReportedRun], unstarted: &[UnstartedEval], out: &mut dyn Wr
         }
         suites.push(suite);
     }
-    let left = unstarted.len() as u64;
-    all.all += left;
-    all.errored += left;
+    let remaining = unstarted.len() as u64;
+    all.all += remaining;
+    all.errored += remaining;
     let seconds = suites.iter().map(|suite| suite.seconds).sum();
     let mut xml = XmlWriter::new(out);
     xml.begin(&all, seconds)?;
@@ -78,11 +78,11 @@ pub fn write(runs: &[ReportedRun], unstarted: &[UnstartedEval], out: &mut dyn Wr
         };
         xml.begin_suite(&eval.eval, &counts, None)?;
         xml.begin_case(&eval.eval, "run", None)?;
-        let said = "it left no run";
+        let output = "it left no run";
         xml.complaint(
             Complaint::Error,
             "not_run",
-            one_line(&eval.error, said),
+            one_line(&eval.error, output),
             &eval.error,
         )?;
         xml.end_case()?;
@@ -99,7 +99,7 @@ struct Suite<'a> {
     /// Samples that differ from their snapshots.
     asserted: HashSet<&'a str>,
     /// Why the run is incomplete.
-    cut_short: Option<String>,
+    interruption: Option<String>,
     seconds: f64,
 }
 
@@ -115,7 +115,7 @@ impl<'a> Suite<'a> {
                 .iter()
                 .map(|id| &**id)
                 .collect(),
-            cut_short: ci::cut_short(run),
+            interruption: ci::interruption(run),
             seconds: run.manifest.duration_s.unwrap_or_default(),
         };
         for sample in ci::ends(run)? {
@@ -124,7 +124,7 @@ impl<'a> Suite<'a> {
         }
         let gates = run.summary.gates.iter();
         gates.for_each(|gate| suite.gates.add(end_of_gate(gate)));
-        if suite.cut_short.is_some() {
+        if suite.interruption.is_some() {
             suite.gates.add(CaseEnd::Errored);
         }
         Ok(suite)
@@ -172,7 +172,7 @@ impl<'a> Suite<'a> {
             }
             xml.end_case()?;
         }
-        if let Some(reason) = &self.cut_short {
+        if let Some(reason) = &self.interruption {
             xml.begin_case(&group, "every sample is asked", None)?;
             let what = format!("stopped early: {reason}");
             xml.complaint(Complaint::Error, "stopped", &what, "")?;
@@ -219,7 +219,7 @@ impl<'a> Suite<'a> {
         let name = seen.unique(&group, name, id);
         let seconds: f64 = records.iter().map(|it| it.result.latency_s).sum();
         xml.begin_case(&group, &name, Some(seconds))?;
-        let told = sample.teller();
+        let record = sample.representative();
         match self.asserted(id, *end) {
             CaseEnd::Passed => {
                 // Correct overall but not in every epoch: services call this flaky.
@@ -243,21 +243,21 @@ impl<'a> Suite<'a> {
                 let what = in_epochs(records, "wrong", |it| {
                     it.result.status == Status::Scored && !it.result.is_correct()
                 });
-                let what = what + &ci::why(told);
-                xml.complaint(Complaint::Failure, &kind(told), &what, &texts(records))?;
+                let what = what + &ci::why(record);
+                xml.complaint(Complaint::Failure, &kind(record), &what, &texts(records))?;
             }
             CaseEnd::Errored => {
                 let what = in_epochs(records, "no verdict", |it| it.result.status.is_error());
-                let what = what + &ci::why(told);
-                xml.complaint(Complaint::Error, &kind(told), &what, &texts(records))?;
+                let what = what + &ci::why(record);
+                xml.complaint(Complaint::Error, &kind(record), &what, &texts(records))?;
             }
             CaseEnd::Skipped => {
-                let what = match (told.result.status, self.run.summary.early_stop) {
+                let what = match (record.result.status, self.run.summary.early_stop) {
                     (Status::Skipped, Some(_)) => "not asked: every gate was sure before",
                     (Status::Skipped, None) => "never asked",
                     _ => "there is no ground truth",
                 };
-                xml.complaint(Complaint::Skipped, told.result.status.as_str(), what, "")?;
+                xml.complaint(Complaint::Skipped, record.result.status.as_str(), what, "")?;
             }
         }
         xml.end_case()
@@ -300,16 +300,16 @@ fn kind(record: &Record) -> String {
 /// The details of a sample.
 fn texts(records: &[Record]) -> String {
     let mut text = String::new();
-    let mut add = |title: &str, said: &str| {
-        if !said.is_empty() {
-            text.extend([title, ": ", ci::beginning(said, 1000), "\n"]);
+    let mut add = |title: &str, output: &str| {
+        if !output.is_empty() {
+            text.extend([title, ": ", ci::beginning(output, 1000), "\n"]);
         }
     };
     let record = &records[0];
     add("asked", &record.prompt);
     add("expected", ci::truth(record).unwrap_or_default());
     match records {
-        [one] => add("said", &ci::said(one).unwrap_or_default()),
+        [one] => add("said", &ci::output(one).unwrap_or_default()),
         several => {
             for record in several {
                 let end = match CaseEnd::of(std::slice::from_ref(record)) {
@@ -324,8 +324,8 @@ fn texts(records: &[Record]) -> String {
     text
 }
 
-/// The first line of a message, or `else_say` if it is empty.
-fn one_line<'a>(message: &'a str, else_say: &'a str) -> &'a str {
+/// The first line of a message, or `fallback` if it is empty.
+fn one_line<'a>(message: &'a str, fallback: &'a str) -> &'a str {
     let first = message.lines().find(|line| !line.trim().is_empty());
-    first.unwrap_or(else_say)
+    first.unwrap_or(fallback)
 }

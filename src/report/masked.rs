@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn no_text_of_a_masked_benchmark_is_left() {
+    fn no_text_of_a_masked_benchmark_remains() {
         let secret = "whale oil";
         let score = Score::new(0.5, false, format!("not {secret}"))
             .normalized(secret, secret)
@@ -354,8 +354,8 @@ mod tests {
         let check = |scorers: &Value, name: &'static str, reason: &'static str| {
             let mut record =
                 Record::scored("q1", Score::new(0.0, false, reason).detail(name, 4242));
-            let told = json!({"value": 0.5, "correct": false, "reason": reason, "details": {name: 4242}, name: 4242});
-            record.result.scores.insert("other".to_owned(), told);
+            let other = json!({"value": 0.5, "correct": false, "reason": reason, "details": {name: 4242}, name: 4242});
+            record.result.scores.insert("other".to_owned(), other);
             public(scorers).hide(&mut record);
             serde_json::to_string(&record).unwrap()
         };

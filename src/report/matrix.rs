@@ -145,7 +145,7 @@ pub fn rank(runs: &[ReportedRun]) -> Ranking {
         Vec::new()
     });
     let ranges: Vec<[f64; 2]> = entries.iter().map(|run| bounds(&run.summary)).collect();
-    let apart = |pair: &&RunPair| is_told_apart(pair, &ranges);
+    let apart = |pair: &&RunPair| is_distinct(pair, &ranges);
     let apart: Vec<[usize; 2]> = pairs.iter().filter(apart).map(|pair| pair.places).collect();
     let groups = if pairs.is_empty() && known.len() > 1 {
         vec![Vec::new(); entries.len()]
@@ -197,7 +197,7 @@ pub fn rank(runs: &[ReportedRun]) -> Ranking {
             difference_ci95: figures.difference_ci95,
             p_two_sided: figures.p_two_sided,
             p_holm: pair.p_holm,
-            told_apart: is_told_apart(pair, &ranges),
+            told_apart: is_distinct(pair, &ranges),
         }
     });
     Ranking {
@@ -238,12 +238,12 @@ fn places(at: usize, ranges: &[[f64; 2]]) -> [usize; 2] {
     [ahead + 1, may_be_ahead + 1]
 }
 
-fn is_told_apart(pair: &RunPair, ranges: &[[f64; 2]]) -> bool {
+fn is_distinct(pair: &RunPair, ranges: &[[f64; 2]]) -> bool {
     let [a, b] = pair.places.map(|place| ranges[place]);
     let stays = match pair.comparison.whole.verdict {
         ComparedVerdict::Worse => b[1] < a[0],
         ComparedVerdict::Better => a[1] < b[0],
-        ComparedVerdict::NotToldApart | ComparedVerdict::NothingToCompare => false,
+        ComparedVerdict::Indistinguishable | ComparedVerdict::NothingToCompare => false,
     };
     stays && pair.p_holm.is_some_and(|p| p < ALPHA)
 }
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_share_a_letter_where_they_are_not_told_apart() {
+    fn indistinguishable_runs_share_a_letter() {
         fn check(known: &[usize], apart: &[[usize; 2]], expect: &str) {
             let found: Vec<_> = letters(4, known, apart)
                 .iter()
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_shares_a_letter_if_and_only_if_it_is_not_told_apart() {
+    fn pair_shares_letter_iff_indistinguishable() {
         // All graphs on five runs.
         let pairs: Vec<[usize; 2]> = (0..5)
             .flat_map(|a| (a + 1..5).map(move |b| [a, b]))

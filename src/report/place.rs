@@ -35,7 +35,7 @@ pub(super) struct CodePlaces {
 /// A file in the checkout.
 struct CodeFile {
     path: PathBuf,
-    shown: String,
+    relative: String,
 }
 
 impl CodeFile {
@@ -43,13 +43,13 @@ impl CodeFile {
         let path = path.canonicalize().ok().filter(|path| path.is_file())?;
         let inside = path.strip_prefix(workspace.canonicalize().ok()?).ok()?;
         let names = inside.iter().map(|name| name.to_string_lossy());
-        let shown = names.collect::<Vec<_>>().join("/");
-        Some(Self { path, shown })
+        let relative = names.collect::<Vec<_>>().join("/");
+        Some(Self { path, relative })
     }
 
     fn at(&self, line: u64) -> CodePlace {
         CodePlace {
-            path: self.shown.clone(),
+            path: self.relative.clone(),
             line,
         }
     }

@@ -18,7 +18,7 @@ use super::figures::RunFigures;
 use super::reported::ReportedRun;
 
 /// Maximum number of recommendations.
-const TOLD: usize = 7;
+const MAX_ADVICE: usize = 7;
 
 /// The priority of a row, from causes that invalidate other figures downwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -73,13 +73,13 @@ pub fn recommendations(run: &ReportedRun, figures: &RunFigures) -> Vec<Line> {
     let advised = AdvisedRun { run, figures };
     let mut advice: Vec<(AdviceRank, AdvisedFigure, &str)> = Vec::new();
     for topic in &*TABLE {
-        let told = figures::named(&topic.figure, &advised)
+        let text = figures::named(&topic.figure, &advised)
             .into_iter()
             .filter_map(|figure| {
                 let row = topic.rows.iter().find(|row| row.is_about(&figure))?;
                 Some((row.rank, figure, &*row.todo))
             });
-        advice.extend(told.take(topic.most));
+        advice.extend(text.take(topic.most));
     }
     advice.sort_by(|(rank, one, _), (other_rank, other, _)| {
         let by_rank = rank.cmp(other_rank);
@@ -90,9 +90,9 @@ pub fn recommendations(run: &ReportedRun, figures: &RunFigures) -> Vec<Line> {
                 .unwrap_or(Ordering::Equal)
         })
     });
-    advice.truncate(TOLD);
+    advice.truncate(MAX_ADVICE);
     let lines = advice.into_iter();
-    lines.map(|(_, figure, todo)| told(figure, todo)).collect()
+    lines.map(|(_, figure, todo)| text(figure, todo)).collect()
 }
 
 impl AdviceRow {
@@ -113,8 +113,8 @@ impl AdviceRow {
     }
 }
 
-fn told(figure: AdvisedFigure, todo: &str) -> Line {
-    let line = Line::default().strong(figure.told).plain(": ").marked(todo);
+fn text(figure: AdvisedFigure, todo: &str) -> Line {
+    let line = Line::default().strong(figure.text).plain(": ").marked(todo);
     match figure.next {
         Some(command) => line.plain(": ").code(command),
         None => line,

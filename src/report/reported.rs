@@ -10,7 +10,7 @@ use crate::data::Record;
 use crate::error::Result;
 use crate::store::files::{RECORDS, SUMMARY};
 use crate::store::{Manifest, RunDir, RunStatus, read_records};
-use crate::system::project::shown;
+use crate::system::project::display;
 use crate::text::shell_word;
 use crate::verdict::summary::Summary;
 
@@ -20,7 +20,7 @@ pub enum MaskedTexts {
     /// No, because reports, comments and artifacts are public.
     Hidden,
     /// Yes, because of `--show-texts`.
-    Shown,
+    Visible,
 }
 
 /// A run to report on.
@@ -46,7 +46,7 @@ impl ReportedRun {
     pub fn read(dir: RunDir, texts: MaskedTexts) -> Result<Self> {
         let mut manifest = dir.manifest()?;
         let mut summary = Summary::read(&dir.file(SUMMARY)).map_err(|error| {
-            let repair = shell_word(&shown(dir.path()));
+            let repair = shell_word(&display(dir.path()));
             error.hint(format!("cargo evaltest repair {repair}"))
         })?;
         // Reviews are made after the run.

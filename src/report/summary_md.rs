@@ -39,7 +39,7 @@ mod tests {
     use crate::verdict::gate::Gate;
     use crate::verdict::summary::tests::record;
 
-    fn shown(summary: &Summary) -> String {
+    fn markdown_of(summary: &Summary) -> String {
         let mut out = Vec::new();
         markdown::document(&super::summary(summary), 1, &mut out).unwrap();
         String::from_utf8(out).unwrap()
@@ -56,7 +56,7 @@ mod tests {
         summary.metrics.insert("own".to_owned(), 3.into());
         let gate: Gate = "accuracy >= 0.2".parse().unwrap();
         summary.gates = vec![gate.check(&Facts::of(summary.clone()))];
-        let out = shown(&summary);
+        let out = markdown_of(&summary);
         for expect in [
             "# my\\|eval\n",
             "**33.3 % to 66.7 % (1 of 3 without an answer)** correct: 1 of the 2 scored.",
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn an_empty_run_is_no_trouble() {
-        let out = shown(&Summary::of("none", &[]));
+        let out = markdown_of(&Summary::of("none", &[]));
         assert!(out.contains("Nothing was scored."), "{out}");
     }
 }

@@ -1,11 +1,11 @@
 //! Output of a run for a terminal or CI log.
 
+pub mod failures;
 mod next;
 #[cfg(feature = "command")]
 pub mod overview;
 #[cfg(feature = "command")]
 pub mod runs;
-pub mod troubles;
 
 use std::io::{self, Write};
 
@@ -18,9 +18,9 @@ pub use super::section::{errors_of, in_epoch};
 use crate::exit::Exit;
 use crate::figure::{Interval, Seconds, Share};
 use crate::report::event::Event;
-use crate::system::project::shown;
+use crate::system::project::display;
 use crate::text::excerpt;
-use crate::verdict::look::EarlyLook;
+use crate::verdict::analysis::InterimAnalysis;
 use crate::verdict::progressive::Progressive;
 use crate::verdict::result::Verdict;
 use crate::verdict::run::Run;
@@ -79,16 +79,16 @@ fn event_lines(event: &Event<'_>) -> Vec<String> {
             eval,
             who,
             why,
-            said,
+            last_message,
             pause,
             first: true,
         } => {
-            let said = match *said {
+            let last_message = match *last_message {
                 "" => String::new(),
-                said => format!(": {}", excerpt(said)),
+                last_message => format!(": {}", excerpt(last_message)),
             };
             let pause = Seconds::whole(pause.as_secs_f64().ceil());
-            format!("{eval}: {who} {why}, and is waited for, first for {pause}{said}")
+            format!("{eval}: {who} {why}, and is waited for, first for {pause}{last_message}")
         }
         Event::WentOn { eval, who, waited } => {
             let waited = Seconds::from(*waited);
@@ -123,7 +123,7 @@ pub fn painted(run: &Run, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
     blocks.extend(stopped(run));
     blocks.extend(gates(run, |_| true));
     blocks.extend(section::alerts(&source));
-    blocks.extend(troubles(run));
+    blocks.extend(failures(run));
     write(run, blocks, paint, out)
 }
 
@@ -143,7 +143,7 @@ pub fn brief(run: &Run, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
         is_open(verdict) || summary.ignored_matter && verdict == Verdict::Ignored
     }));
     blocks.extend(section::alerts(&Source::of(summary, Detail::Brief)));
-    blocks.extend(troubles(run));
+    blocks.extend(failures(run));
     write(run, blocks, paint, out)
 }
 
@@ -158,32 +158,35 @@ fn write(run: &Run, blocks: Vec<Block>, paint: Paint, out: &mut dyn Write) -> io
 /// The line with the accuracy.
 fn headline(run: &Run) -> String {
     let summary = &run.summary;
-    let asked = summary.samples - summary.skipped + summary.not_judged;
+    let requested = summary.samples - summary.skipped + summary.not_judged;
     let tier = summary.tier.as_ref();
     let tier = tier.map_or_else(String::new, |tier| format!("tier `{tier}`, "));
     let part = match &summary.part {
-        Some(part) => part.told() + ", ",
+        Some(part) => part.description() + ", ",
         None if summary.partial => "partial run, ".to_owned(),
         None => String::new(),
     };
     let correct = summary.correct;
     let counts = match &summary.epochs {
-        None => format!("{asked} samples, {correct} correct"),
+        None => format!("{requested} samples, {correct} correct"),
         Some(figures) => format!(
-            "{} samples{}, {correct} of {asked} answers correct",
+            "{} samples{}, {correct} of {requested} answers correct",
             figures.samples,
             epochs(figures.epochs),
         ),
     };
-    let shown = accuracy::shown(summary.accuracy, summary.accuracy_bounds);
-    let shown = shown.map_or_else(String::new, |shown| {
+    let display = accuracy::display(summary.accuracy, summary.accuracy_bounds);
+    let display = display.map_or_else(String::new, |display| {
         match (accuracy::missing(summary), summary.accuracy_ci95) {
             // The interval over existing verdicts would look too certain.
-            (Some(missing), _) => format!(", accuracy {shown} ({missing})"),
+            (Some(missing), _) => format!(", accuracy {display} ({missing})"),
             (None, Some(ci95)) => {
-                format!(", accuracy {shown} ({})", Interval(ci95.map(Share)).ci95())
+                format!(
+                    ", accuracy {display} ({})",
+                    Interval(ci95.map(Share)).ci95()
+                )
             }
-            (None, None) => format!(", accuracy {shown}"),
+            (None, None) => format!(", accuracy {display}"),
         }
     });
     let unscored = match summary.unscored {
@@ -197,7 +200,7 @@ fn headline(run: &Run) -> String {
         ""
     };
     format!(
-        "{}: {tier}{part}{counts}{shown}, {}{unscored}, {}{uncalibrated}",
+        "{}: {tier}{part}{counts}{display}, {}{unscored}, {}{uncalibrated}",
         run.eval,
         errors_of(summary.errors),
         Seconds(run.duration_s)
@@ -208,46 +211,48 @@ fn headline(run: &Run) -> String {
 fn stopped(run: &Run) -> Vec<Block> {
     let summary = &run.summary;
     let mut lines: Vec<String> = Vec::new();
-    if let Some(EarlyLook { number, of, .. }) = summary.early_stop {
-        let (left, all) = (summary.skipped, summary.samples);
+    if let Some(InterimAnalysis { number, of, .. }) = summary.early_stop {
+        let (skipped, all) = (summary.skipped, summary.samples);
         let what = match summary.epochs {
             Some(_) => "answers",
             None => "samples",
         };
         lines.push(format!(
-            "every gate was sure at look {number} of {of}: {left} of {all} {what} were not asked"
+            "every gate was sure at look {number} of {of}: {skipped} of {all} {what} were not asked"
         ));
     }
     let progressive = summary.progressive.as_ref();
     lines.extend(
         progressive
             .filter(|it| it.is_ended())
-            .map(Progressive::told),
+            .map(Progressive::description),
     );
     if let Some(reason) = &run.stop_reason {
-        let left = match (summary.not_judged, summary.skipped - summary.not_judged) {
-            (0, left) => format!("{left} samples not asked"),
+        let skipped = match (summary.not_judged, summary.skipped - summary.not_judged) {
+            (0, skipped) => format!("{skipped} samples not asked"),
             (open, 0) => format!("{open} answered and not judged"),
-            (open, left) => format!("{open} answered and not judged, {left} samples not asked"),
+            (open, skipped) => {
+                format!("{open} answered and not judged, {skipped} samples not asked")
+            }
         };
-        lines.push(format!("stopped early: {reason} ({left})"));
+        lines.push(format!("stopped early: {reason} ({skipped})"));
     }
     list(lines).into_iter().collect()
 }
 
-/// The gates whose verdict passes `are_shown`.
-fn gates(run: &Run, are_shown: impl Fn(Verdict) -> bool) -> Option<Block> {
+/// The gates whose verdict passes `is_listed`.
+fn gates(run: &Run, is_listed: impl Fn(Verdict) -> bool) -> Option<Block> {
     let edited = |message: &str| next::in_run(message, &run.dir);
-    gate_lines(&run.summary.gates, are_shown, edited)
+    gate_lines(&run.summary.gates, is_listed, edited)
 }
 
 /// Flips and failures, the run directory and the next command.
-fn troubles(run: &Run) -> Vec<Block> {
+fn failures(run: &Run) -> Vec<Block> {
     let mut blocks = section::flips(run);
     blocks.extend(section::assertions(run, true));
     blocks.extend(section::failures(run));
     let ignored = ignored(&run.summary);
-    let dir = format!("run directory: {}", shown(&run.dir));
+    let dir = format!("run directory: {}", display(&run.dir));
     let next = next::next(run).map(|next| format!("next: {next}"));
     let lines = ignored.into_iter().chain([dir]).chain(next);
     blocks.extend(list(lines.map(Line::from)));

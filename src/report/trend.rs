@@ -11,7 +11,7 @@ pub use section::document;
 
 use crate::data::history::{History, HistoryLine};
 use crate::system::clock::timestamp;
-use crate::system::project::shown;
+use crate::system::project::display;
 use crate::verdict::alert::{AlertJudge, AlertResult, Alerts};
 use crate::verdict::trend::{Trend, TrendEntry};
 
@@ -41,7 +41,7 @@ impl<'a> EvalTrend<'a> {
         let trend = Trend::of(&history.lines);
         Self {
             eval,
-            file: shown(&history.path),
+            file: display(&history.path),
             first: trend.first_of_last(last),
             trend,
             notices: history.notices(),

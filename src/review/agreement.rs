@@ -46,7 +46,7 @@ impl ReviewersAgreement {
     }
 
     /// The agreement in one line; `None` if no two people reviewed the same item.
-    pub(super) fn told(&self) -> Option<String> {
+    pub(super) fn summary(&self) -> Option<String> {
         let status = ratio(self.same_status, self.items)?;
         let (items, were) = match self.items {
             1 => ("item", "was"),
@@ -89,9 +89,9 @@ mod tests {
             word("c", Approved, 5),
         ];
         assert_eq!(
-            ReviewersAgreement::of(words.iter()).told().unwrap(),
+            ReviewersAgreement::of(words.iter()).summary().unwrap(),
             "2 items were reviewed by several people: the same status on 1 (50.0 %), scores a point apart at most in 50.0 %"
         );
-        assert_eq!(ReviewersAgreement::of(words[4..].iter()).told(), None);
+        assert_eq!(ReviewersAgreement::of(words[4..].iter()).summary(), None);
     }
 }

@@ -17,7 +17,7 @@ pub fn reviewed_file(
     items: &Path,
     judged: &dyn Fn(&str) -> Option<bool>,
 ) -> Result<Option<ReviewedFigures>> {
-    let places = ReviewPlaces::beside(items)?;
+    let places = ReviewPlaces::for_items(items)?;
     if !places.verifications.exists() {
         return Ok(None);
     }

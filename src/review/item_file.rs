@@ -10,11 +10,11 @@ use std::path::Path;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::items::{ListedItem, ShownItem};
+use super::items::{DisplayedItem, ListedItem};
 use crate::error::{Error, Result};
-use crate::system::beside::beside;
 use crate::system::file::read_given;
-use crate::system::project::shown;
+use crate::system::project::display;
+use crate::system::spawn_scoped::spawn_scoped;
 use crate::text::hash::Hasher;
 
 /// Fields displayed first, in this order.
@@ -52,7 +52,7 @@ impl ItemFile {
             ErrorKind::Other => Error::usage(format!("cannot read `{}`: {error}", path.display())),
             _ => Error::io("read", path, &error),
         })?;
-        let name = shown(path);
+        let name = display(path);
         let text = String::from_utf8(text)
             .map_err(|_| Error::usage(format!("{name}:1: it is no text in UTF-8")).hint(WANTED))?;
         let places = places(&text, &name)?;
@@ -95,9 +95,9 @@ impl ItemFile {
     }
 
     /// The item at a place.
-    pub(super) fn item(&self, place: usize) -> Result<ShownItem> {
+    pub(super) fn item(&self, place: usize) -> Result<DisplayedItem> {
         let mut item = members(&self.text[self.places[place].clone()])?;
-        let mut found = ShownItem::default();
+        let mut found = DisplayedItem::default();
         item.shift_remove("id");
         for name in FIRST {
             if let Some(value) = item.shift_remove(*name) {
@@ -147,7 +147,7 @@ fn heads(text: &str, places: &[Range<usize>]) -> Vec<serde_json::Result<Option<I
     std::thread::scope(|scope| {
         let parts: Vec<_> = places
             .chunks(part)
-            .map(|places| beside(scope, move || read(places)))
+            .map(|places| spawn_scoped(scope, move || read(places)))
             .collect();
         parts.into_iter().flat_map(|heads| heads()).collect()
     })

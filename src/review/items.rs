@@ -8,7 +8,7 @@ use super::run_items::RunItems;
 use crate::error::Result;
 use crate::report::reported::MaskedTexts;
 use crate::store::RunDir;
-use crate::system::project::shown;
+use crate::system::project::display;
 
 /// An item in the list.
 #[derive(Clone, Debug, Default)]
@@ -47,7 +47,7 @@ pub(super) struct JudgeSeen {
 
 /// An item as it is displayed.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ShownItem {
+pub(super) struct DisplayedItem {
     /// Its content by name.
     pub(super) fields: Vec<(String, String)>,
     /// Metadata.
@@ -123,7 +123,7 @@ impl ReviewItems {
     }
 
     /// The item at a place.
-    pub(super) fn item(&self, place: usize) -> Result<ShownItem> {
+    pub(super) fn item(&self, place: usize) -> Result<DisplayedItem> {
         match &self.texts {
             ItemTexts::File(texts) => texts.item(place),
             ItemTexts::Run(texts) => texts.item(place),
@@ -132,7 +132,7 @@ impl ReviewItems {
 
     /// What was opened, as displayed to people.
     pub(super) fn source(&self) -> String {
-        shown(&self.path)
+        display(&self.path)
     }
 
     /// `items` or `run`.

@@ -21,9 +21,9 @@ pub(super) struct ReviewedItem {
     /// How often it changed.
     pub(super) version: u64,
     /// Submissions that were not undone, the latest last.
-    pub(super) standing: Vec<ReviewLine>,
+    pub(super) current: Vec<ReviewLine>,
     /// All submissions ever made, to recognise our own entries in a verifications file.
-    pub(super) said: Vec<Verification>,
+    pub(super) submitted: Vec<Verification>,
 }
 
 /// The journal of a reviewer.
@@ -56,7 +56,7 @@ impl ReviewJournal {
 
     /// The current review of an item.
     pub(super) fn latest(&self, id: &str) -> Option<&ReviewLine> {
-        self.items.get(id)?.standing.last()
+        self.items.get(id)?.current.last()
     }
 
     pub(super) fn version(&self, id: &str) -> u64 {
@@ -159,12 +159,12 @@ impl ReviewJournal {
         match line.event {
             ReviewEvent::Submitted => {
                 item.version += 1;
-                item.said.extend(line.verification.clone());
-                item.standing.push(line);
+                item.submitted.extend(line.verification.clone());
+                item.current.push(line);
             }
             ReviewEvent::Undone => {
                 item.version += 1;
-                item.standing.pop();
+                item.current.pop();
             }
             ReviewEvent::Refused => {}
         }

@@ -14,7 +14,7 @@ use crate::data::labels::LabelChoice;
 use crate::data::reviews::ReviewLine;
 use crate::error::{Error, Result};
 use crate::system::file::{open_plain, write_atomically_by};
-use crate::system::project::shown;
+use crate::system::project::display;
 use crate::text::json_line;
 
 /// A key that only labels written by reviews have.
@@ -49,8 +49,8 @@ impl LabelSource {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub(super) fn write(&self, path: &Path, standing: &[&ReviewLine]) -> Result<()> {
-        let known = standing
+    pub(super) fn write(&self, path: &Path, current: &[&ReviewLine]) -> Result<()> {
+        let known = current
             .iter()
             .filter(|line| self.order.contains_key(&line.id));
         let mut known: Vec<&ReviewLine> = known.copied().collect();
@@ -75,10 +75,10 @@ impl LabelSource {
                     Some(_) => LabelChoice::Random,
                     None => LabelChoice::Picked,
                 };
-                let said = line.verification.as_ref();
+                let verification = line.verification.as_ref();
                 let mut label = json!({
                     "id": line.id,
-                    "label": said.map(|said| &said.scores),
+                    "label": verification.map(|verification| &verification.scores),
                     "person": line.reviewer,
                     "chosen": chosen,
                 });
@@ -109,7 +109,7 @@ pub(super) fn check(path: &Path) -> Result<()> {
         let value: Option<Value> = serde_json::from_str(&line).ok();
         let is_ours = value.is_some_and(|value| value.get(OURS).is_some());
         if !is_ours && !line.trim_ascii().is_empty() {
-            let place = format!("{}:{number}", shown(path));
+            let place = format!("{}:{number}", display(path));
             let message = format!("{place}: no review wrote this label");
             let hint =
                 "nothing was written over it: move the file away, and keep it as labels of its own";

@@ -81,7 +81,7 @@ impl ReviewChoice {
             Self::All { .. } => {
                 let mut order = all;
                 // The sort is stable: equal items stay in dataset order.
-                order.sort_by_key(|place| standing(items.listed(*place)));
+                order.sort_by_key(|place| sort_key(items.listed(*place)));
                 Ok((order, LabelChoice::All, None))
             }
             Self::Sample { count, seed } => {
@@ -105,7 +105,7 @@ impl ReviewChoice {
                 }
                 let mut picked = all;
                 picked.retain(|place| only.is_of(items.listed(*place)));
-                picked.sort_by_key(|place| standing(items.listed(*place)));
+                picked.sort_by_key(|place| sort_key(items.listed(*place)));
                 if picked.is_empty() {
                     let (source, word) = (items.source(), only.as_str());
                     let message = format!("nothing in `{source}` is {word}");
@@ -119,7 +119,7 @@ impl ReviewChoice {
 
 /// The sort key: errors by kind, flips, disagreements and wrong answers first, each by slice. Items of a file all have
 /// the same key.
-fn standing(item: &ListedItem) -> (u8, Option<&str>, Option<&str>) {
+fn sort_key(item: &ListedItem) -> (u8, Option<&str>, Option<&str>) {
     let rank = match item.tag.as_deref() {
         Some(_) if item.is_error => 0,
         Some("flipped") => 1,

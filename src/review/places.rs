@@ -20,7 +20,7 @@ pub(super) struct ReviewPlaces {
 
 impl ReviewPlaces {
     /// The paths for an item file: `a.json` has `a_verifications.json`.
-    pub(super) fn beside(items: &Path) -> Result<Self> {
+    pub(super) fn for_items(items: &Path) -> Result<Self> {
         let Some(stem) = items.file_stem() else {
             let message = format!("`{}` is no file of items", items.display());
             return Err(Error::usage(message));

@@ -34,7 +34,7 @@ pub(super) fn of_run(run: &RunItems) -> Result<Vec<ReviewDimension>> {
         return dimensions(None);
     };
     let names = &judge.rule.weights;
-    let told = |why: String| {
+    let refusal = |why: String| {
         Error::usage(format!(
             "people cannot review by the rubric of `{name}`: {why}"
         ))
@@ -51,12 +51,12 @@ pub(super) fn of_run(run: &RunItems) -> Result<Vec<ReviewDimension>> {
     });
     if let Some((dimension, [lowest, highest])) = other {
         let why = format!("`{dimension}` has points from {lowest} to {highest}");
-        return Err(told(why));
+        return Err(refusal(why));
     }
     if names.len() > MOST {
-        return Err(told(format!("it has {} dimensions", names.len())));
+        return Err(refusal(format!("it has {} dimensions", names.len())));
     }
-    let found = asked(manifest, name).into_iter();
+    let found = dimensions_of(manifest, name).into_iter();
     let mut found: Vec<ReviewDimension> =
         found.filter(|one| names.contains_key(&one.name)).collect();
     for name in names.keys() {
@@ -71,7 +71,7 @@ pub(super) fn of_run(run: &RunItems) -> Result<Vec<ReviewDimension>> {
 }
 
 /// The dimensions of a judge as its spec describes them; empty if its rubric cannot be read.
-fn asked(manifest: &Manifest, judge: &str) -> Vec<ReviewDimension> {
+fn dimensions_of(manifest: &Manifest, judge: &str) -> Vec<ReviewDimension> {
     let scorers = [
         manifest.config.get("scorer"),
         manifest.config.get("scorers"),
@@ -113,16 +113,16 @@ fn described(dimensions: Vec<Dimension>) -> Vec<ReviewDimension> {
 /// The dimensions of a rubric.
 pub(super) fn dimensions(rubric: Option<&str>) -> Result<Vec<ReviewDimension>> {
     let name = rubric.unwrap_or(USUAL);
-    let told = |why: String| {
+    let refusal = |why: String| {
         Error::usage(format!("people cannot review by the rubric `{name}`: {why}"))
             .hint("name one with at most nine dimensions on a scale of [1, 5]: `--rubric aime`, or a file")
     };
     let Grading::Rubric(rubric) = Grading::given(name, Path::new(""))? else {
-        return Err(told("it has choices, and no dimensions".to_owned()));
+        return Err(refusal("it has choices, and no dimensions".to_owned()));
     };
     if rubric.dimensions.len() > MOST {
         let count = rubric.dimensions.len();
-        return Err(told(format!("it has {count} dimensions")));
+        return Err(refusal(format!("it has {count} dimensions")));
     }
     let other = rubric
         .dimensions
@@ -130,7 +130,7 @@ pub(super) fn dimensions(rubric: Option<&str>) -> Result<Vec<ReviewDimension>> {
         .find(|one| one.scale != POINTS.map(i64::from));
     if let Some(other) = other {
         let (name, [lowest, highest]) = (&other.name, other.scale);
-        return Err(told(format!(
+        return Err(refusal(format!(
             "`{name}` has points from {lowest} to {highest}"
         )));
     }

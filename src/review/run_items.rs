@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::items::{JudgeSeen, ListedItem, ShownItem};
+use super::items::{DisplayedItem, JudgeSeen, ListedItem};
 use crate::data::Record;
 use crate::data::record::slices_of;
 use crate::error::{Error, Result};
@@ -18,7 +18,7 @@ use crate::report::reported::{MaskedTexts, ReportedRun};
 use crate::store::files::RECORDS;
 use crate::store::{Manifest, RunDir, records};
 use crate::system::file::open_plain;
-use crate::system::project::shown;
+use crate::system::project::display;
 use crate::text::hash::Hasher;
 use crate::text::shell_word;
 use crate::verdict::judged::items::{CORRECT, GivenFigures, TOTAL, VALUE};
@@ -40,13 +40,13 @@ impl RunItems {
     /// # Errors
     /// If it cannot be read, or its texts must not be shown.
     pub(super) fn open(dir: &RunDir, texts: MaskedTexts) -> Result<(Self, Vec<ListedItem>)> {
-        let run = ReportedRun::read(dir.clone(), MaskedTexts::Shown)?;
+        let run = ReportedRun::read(dir.clone(), MaskedTexts::Visible)?;
         if run.manifest.masked && texts == MaskedTexts::Hidden {
             let message = format!(
                 "the answers of `{}` are masked, and a page without them has nothing to review",
                 run.manifest.eval
             );
-            let again = shell_word(&shown(dir.path()));
+            let again = shell_word(&display(dir.path()));
             return Err(Error::usage(message).hint(format!(
                 "on this machine alone: cargo evaltest review {again} --show-texts"
             )));
@@ -138,18 +138,18 @@ impl RunItems {
     }
 
     /// The item at a place.
-    pub(super) fn item(&self, place: usize) -> Result<ShownItem> {
+    pub(super) fn item(&self, place: usize) -> Result<DisplayedItem> {
         let io = |error: std::io::Error| Error::io("read", &self.path, &error);
         let mut file = open_plain(&self.path).map_err(io)?;
         file.seek(SeekFrom::Start(self.places[place])).map_err(io)?;
         let record = read_record(&line_of(&mut file).map_err(io)?)
-            .map_err(|error| error.at(shown(&self.path)))?;
-        Ok(self.shown(&record))
+            .map_err(|error| error.at(display(&self.path)))?;
+        Ok(self.display(&record))
     }
 
-    fn shown(&self, record: &Record) -> ShownItem {
+    fn display(&self, record: &Record) -> DisplayedItem {
         let result = &record.result;
-        let mut found = ShownItem::default();
+        let mut found = DisplayedItem::default();
         let pair = |name: &str, text: &str| (name.to_owned(), text.to_owned());
         found.fields.push(pair("prompt", &record.prompt));
         let answer = result.output.as_ref().and_then(|it| it.text.as_deref());
@@ -168,19 +168,19 @@ impl RunItems {
             found.facts.push(pair(name, &value));
         }
         if let Some(error) = &result.error {
-            let told = format!("{}: {}", kind_of(error.kind), error.message);
-            found.facts.push(pair("error", &told));
+            let text = format!("{}: {}", kind_of(error.kind), error.message);
+            found.facts.push(pair("error", &text));
         }
         let first = self.manifest.scorers.first().map(String::as_str);
         let is_judge = |name: &str| self.manifest.judges.contains_key(name);
         if let Some(score) = &result.score {
-            let told = verdict(score.correct, score.value, &score.reason);
+            let text = verdict(score.correct, score.value, &score.reason);
             let list = if self.judge_decides() {
                 &mut found.later
             } else {
                 &mut found.facts
             };
-            list.push(("verdict".to_owned(), told));
+            list.push(("verdict".to_owned(), text));
         }
         let others = result.scores.iter();
         for (name, score) in others.filter(|(name, _)| Some(name.as_str()) != first) {
@@ -192,11 +192,11 @@ impl RunItems {
             let value = score.get(VALUE).and_then(Value::as_f64);
             let correct = score.get(CORRECT).and_then(Value::as_bool);
             let reason = score.get("reason").and_then(Value::as_str);
-            let told = match (value, correct) {
+            let text = match (value, correct) {
                 (Some(value), Some(correct)) => verdict(correct, value, reason.unwrap_or_default()),
                 _ => "no verdict".to_owned(),
             };
-            list.push((format!("verdict of {name}"), told));
+            list.push((format!("verdict of {name}"), text));
         }
         if let Some(judge) = self.judge()
             && let Some(given) = GivenFigures::of(record, judge, first)

@@ -6,17 +6,17 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::Review;
-use super::desk::{ReviewOutcome, ReviewWord, SeenItem, StandingReview};
 use super::items::JudgeSeen;
 use super::math;
 use super::page;
+use super::store::{CurrentReview, ReviewOutcome, ReviewWord, SeenItem};
 use crate::data::reviews::{POINTS, ReviewStatus, Verification};
 use crate::error::{Error, Result};
 use crate::serve::{Served, ServedAnswer, ServedPage, ServedRequest};
-use crate::system::project::shown;
+use crate::system::project::display;
 
 /// The most bytes of a text to display.
-const SHOWN: usize = 64 << 10;
+const MAX_BYTES: usize = 64 << 10;
 /// The most bytes of a comment.
 const COMMENT: usize = 64 << 10;
 
@@ -54,20 +54,20 @@ impl Served for ReviewServed {
                     let why = "send JSON, as `application/json`";
                     return ServedAnswer::refused(415, why);
                 }
-                review.said(request)
+                review.submission(request)
             }
             _ => return ServedAnswer::refused(404, "there is nothing here"),
         };
-        answer.unwrap_or_else(|error| ServedAnswer::refused(500, &told(&error)))
+        answer.unwrap_or_else(|error| ServedAnswer::refused(500, &message(&error)))
     }
 }
 
 impl Review {
     fn state(&self) -> Result<ServedAnswer> {
-        self.desk.look()?;
+        self.store.reload()?;
         let items = self.order.iter().map(|place| {
             let listed = self.items.listed(*place);
-            let mut item = json!({"id": listed.id, "reviewed": self.desk.has_mine(&listed.id)});
+            let mut item = json!({"id": listed.id, "reviewed": self.store.has_mine(&listed.id)});
             if let Some(slice) = &listed.slice {
                 item["slice"] = slice.as_str().into();
             }
@@ -83,7 +83,7 @@ impl Review {
             "kind": self.items.kind(),
             "rubric": {"dimensions": self.dimensions},
             "statuses": ReviewStatus::ALL,
-            "reviewer": self.desk.reviewer(),
+            "reviewer": self.store.reviewer(),
             "reviewed": self.reviewed(),
             "count": self.count(),
             "chosen": self.chosen,
@@ -110,11 +110,11 @@ impl Review {
         };
         // Another program of this reviewer may have written since. Errors in what it wrote are reported on the next
         // write.
-        let _ = self.desk.look();
+        let _ = self.store.reload();
         let item = self.items.item(place)?;
         let id = self.items.id(place);
-        let standing = self.desk.standing(id);
-        let later = item.later.iter().filter(|_| standing.mine.is_some());
+        let current = self.store.current(id);
+        let later = item.later.iter().filter(|_| current.mine.is_some());
         let facts = item.facts.iter().chain(later);
         if let Some(whole) = whole {
             let mut texts = item.fields.iter().chain(facts);
@@ -129,18 +129,18 @@ impl Review {
         Ok(fine(&json!({
             "id": id,
             "index": index,
-            "version": standing.version,
+            "version": current.version,
             "fields": fields.collect::<Vec<_>>(),
-            "mine": standing.mine.as_ref().map(mine),
+            "mine": current.mine.as_ref().map(mine),
             "changed": self.is_changed(place),
-            "others": standing.others.len(),
-            "judge": standing.mine.as_ref().and(item.judge.as_ref()).map(|judge| self.judge(judge)),
+            "others": current.others.len(),
+            "judge": current.mine.as_ref().and(item.judge.as_ref()).map(|judge| self.judge(judge)),
             "facts": facts.collect::<Vec<_>>(),
         })))
     }
 
     /// Submits or undoes a review.
-    fn said(&self, request: &ServedRequest) -> Result<ServedAnswer> {
+    fn submission(&self, request: &ServedRequest) -> Result<ServedAnswer> {
         let refused = |why: &str| Ok(ServedAnswer::refused(400, why));
         let sent: SentWord = match serde_json::from_slice(&request.body) {
             Ok(sent) => sent,
@@ -160,31 +160,31 @@ impl Review {
             version: sent.version,
         };
         let done = if request.path == "/undo" {
-            self.desk.undo(&item)?
+            self.store.undo(&item)?
         } else {
             match self.word(&sent) {
-                Ok(word) => self.desk.submit(&item, word)?,
+                Ok(word) => self.store.submit(&item, word)?,
                 Err(why) => return refused(&why),
             }
         };
-        let standing = self.desk.standing(&sent.id);
+        let current = self.store.current(&sent.id);
         Ok(match done {
-            ReviewOutcome::Saved => fine(&self.saved(place, &standing)),
+            ReviewOutcome::Saved => fine(&self.saved(place, &current)),
             ReviewOutcome::Journaled(error) => {
-                let mut saved = self.saved(place, &standing);
-                saved["saved_to"] = shown(&self.desk.journal()).into();
-                saved["warning"] = told(&error).into();
+                let mut saved = self.saved(place, &current);
+                saved["saved_to"] = display(&self.store.journal()).into();
+                saved["warning"] = message(&error).into();
                 fine(&saved)
             }
             ReviewOutcome::Stale => {
-                let told = json!({
+                let message = json!({
                     "error": "something else was said of it in another window meanwhile: both are kept, and yours counts once it is sent again",
-                    "version": standing.version,
-                    "mine": standing.mine.as_ref().map(mine),
+                    "version": current.version,
+                    "mine": current.mine.as_ref().map(mine),
                 });
                 ServedAnswer {
                     status: 409,
-                    ..fine(&told)
+                    ..fine(&message)
                 }
             }
         })
@@ -200,14 +200,14 @@ impl Review {
         json!({"name": judge.name, "scores": scores, "total": judge.total})
     }
 
-    fn saved(&self, place: usize, standing: &StandingReview) -> Value {
-        let others = standing.others.iter().map(|other| {
+    fn saved(&self, place: usize, current: &CurrentReview) -> Value {
+        let others = current.others.iter().map(|other| {
             json!({"reviewer": other.reviewer, "status": other.status, "scores": other.scores})
         });
         let others: Vec<Value> = others.collect();
-        let own = standing.mine.as_ref();
+        let own = current.mine.as_ref();
         let agreement = own.filter(|_| !others.is_empty()).map(|own| {
-            let same = standing.others.iter().all(|one| one.status == own.status);
+            let same = current.others.iter().all(|one| one.status == own.status);
             json!({"others": others, "same_status": same})
         });
         // After an undo the judge's score is hidden again. The review is saved even if the item can no longer be read;
@@ -215,10 +215,10 @@ impl Review {
         let item = own.and_then(|_| self.items.item(place).ok());
         let judge = item.and_then(|item| item.judge);
         json!({
-            "version": standing.version,
+            "version": current.version,
             "reviewed": self.reviewed(),
             "count": self.count(),
-            "saved_to": shown(&self.desk.places().verifications),
+            "saved_to": display(&self.store.places().verifications),
             "mine": own.map(mine),
             "judge": judge.as_ref().map(|judge| self.judge(judge)),
             "agreement": agreement,
@@ -271,35 +271,35 @@ impl Review {
 /// A text with its formulas, and how many bytes are omitted.
 fn field(name: &str, text: &str) -> Value {
     let mut field = fact(name, text);
-    field["parts"] = json!(math::parts(cut(text).0));
+    field["parts"] = json!(math::parts(truncate(text).0));
     field
 }
 
 /// A text, and how many bytes are omitted.
 fn fact(name: &str, text: &str) -> Value {
-    let (text, left) = cut(text);
+    let (text, remaining) = truncate(text);
     let mut fact = json!({"name": name, "text": text});
-    if left > 0 {
-        fact["cut"] = left.into();
+    if remaining > 0 {
+        fact["cut"] = remaining.into();
     }
     fact
 }
 
 /// Truncates a text; also returns how many bytes follow.
-fn cut(text: &str) -> (&str, usize) {
-    let mut end = text.len().min(SHOWN);
+fn truncate(text: &str) -> (&str, usize) {
+    let mut end = text.len().min(MAX_BYTES);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
     (&text[..end], text.len() - end)
 }
 
-fn mine(said: &Verification) -> Value {
+fn mine(submission: &Verification) -> Value {
     json!({
-        "scores": said.scores,
-        "status": said.status,
-        "comments": said.comments,
-        "verified_at": said.verified_at,
+        "scores": submission.scores,
+        "status": submission.status,
+        "comments": submission.comments,
+        "verified_at": submission.verified_at,
     })
 }
 
@@ -308,7 +308,7 @@ fn fine(value: &Value) -> ServedAnswer {
 }
 
 /// An error in one line.
-fn told(error: &Error) -> String {
+fn message(error: &Error) -> String {
     match error.hint_text() {
         Some(hint) => format!("{}; {hint}", error.message()),
         None => error.message().to_owned(),

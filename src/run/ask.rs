@@ -1,10 +1,9 @@
-//! `Asking`: gets the answer to one question. Repeats attempts until there is an answer or the sample's time is up.
+//! `AgentRequests`: gets the answer to one question. Repeats attempts until there is an answer or the sample's time is up.
 //!
 //! Looks into the [cache](Cached) first. Each attempt waits for its turn at the [throttle](Throttle); the
 //! [caller](AgentCaller) makes it and the ledger records the result. [`Tries`] decides whether a failed attempt is
 //! repeated.
 
-pub(crate) mod admission;
 pub(crate) mod answer_size;
 pub(crate) mod attempt;
 pub(crate) mod cached;
@@ -17,6 +16,7 @@ pub(crate) mod scratch;
 pub(crate) mod thread_pool;
 pub(crate) mod throttle;
 pub(crate) mod turns;
+pub(crate) mod validation;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,7 +32,7 @@ use crate::eval::plan::Plan;
 use crate::report::event::Event;
 use crate::store::events::past::Answered;
 use crate::system::clock;
-use crate::system::process::group::was_asked_to_end;
+use crate::system::process::group::was_terminated;
 use crate::text::redact::tally::Blanked;
 use answer_size::check_size;
 use attempt::{AgentCaller, Attempted};
@@ -48,7 +48,7 @@ const STUCK: Duration = Duration::from_secs(2);
 const END_OF_JOB: Duration = Duration::from_secs(1);
 
 /// Asks the agent one question, with retries.
-pub(super) struct Asking {
+pub(super) struct AgentRequests {
     pub(super) plan: Arc<Plan>,
     pub(super) ledger: Arc<Ledger>,
     pub(super) stopper: Arc<Stopper>,
@@ -60,9 +60,9 @@ pub(super) struct Asking {
     /// Detects an agent that fails in the same way from the start.
     pub(super) first: FirstAttempts,
     /// Whether the notice that this machine has little room was given.
-    pub(super) told_short: AtomicBool,
+    pub(super) notified_shortage: AtomicBool,
     /// Whether the notice that it has no room at all was given.
-    pub(super) told_stuck: AtomicBool,
+    pub(super) notified_stuck: AtomicBool,
 }
 
 /// The result of asking a question.
@@ -88,13 +88,13 @@ enum Next {
     Again(Duration),
 }
 
-impl Asking {
+impl AgentRequests {
     /// Asks until there is an answer or no attempt is left. `earlier` is the number of attempts in an earlier part of
     /// the run.
     pub(super) fn ask(&self, question: &Question, earlier: u32) -> Ended {
         let key = self.cache.as_ref().and_then(|cache| cache.key(question));
         let recalled = key.as_deref().and_then(|key| self.recall(key, earlier));
-        let mut recalled = recalled.or_else(|| self.shown(question, earlier));
+        let mut recalled = recalled.or_else(|| self.rendered(question, earlier));
         let mut claim = None;
         if let (None, Some(cache), Some(key)) = (&recalled, &self.cache, key.as_deref()) {
             // Waits no longer than an answer may take.
@@ -123,7 +123,7 @@ impl Asking {
         loop {
             // Waiting for a turn does not count as latency.
             let Some(turn) = self.throttle.turn() else {
-                let attempts = tries.begun();
+                let attempts = tries.started();
                 if is_noted {
                     self.ledger.not_started(question, attempts);
                 }
@@ -133,7 +133,7 @@ impl Asking {
                 Ok(room) => room,
                 Err(error) => {
                     let failed = Err(error.clone());
-                    self.throttle.asked(&turn, question.id(), &failed);
+                    self.throttle.finish(&turn, question.id(), &failed);
                     self.is_short(&error);
                     continue;
                 }
@@ -144,11 +144,12 @@ impl Asking {
             }
             let started = clock::now();
             let progress = self.ledger.progress(question, attempt);
-            let attempted = self
-                .caller
-                .attempt(question, attempt, tries.left(), room, &progress);
+            let attempted =
+                self.caller
+                    .attempt(question, attempt, tries.remaining(), room, &progress);
             tries.took(clock::since(started));
-            self.throttle.asked(&turn, question.id(), &attempted.result);
+            self.throttle
+                .finish(&turn, question.id(), &attempted.result);
             if let Err(error) = &attempted.result
                 && self.is_short(error)
             {
@@ -200,7 +201,8 @@ impl Asking {
                 self.caller
                     .attempt(question, CONFIRM, None, room, &progress)
             });
-            self.throttle.asked(&turn, question.id(), &attempted.result);
+            self.throttle
+                .finish(&turn, question.id(), &attempted.result);
             let is_short = |error: &AgentError| self.is_short(error);
             if !attempted.result.as_ref().is_err_and(is_short) {
                 break attempted;
@@ -228,12 +230,13 @@ impl Asking {
             return false;
         }
         let why = error.message.split("; hint: ").next().unwrap_or_default();
-        if !self.told_short.swap(true, Ordering::Relaxed) {
+        if !self.notified_shortage.swap(true, Ordering::Relaxed) {
             let notice =
                 format!("this machine is short of room, so fewer questions are in flight: {why}");
             self.emitter.notice(&notice);
         }
-        if self.throttle.lacks_room_for() >= STUCK && !self.told_stuck.swap(true, Ordering::Relaxed)
+        if self.throttle.lacks_room_for() >= STUCK
+            && !self.notified_stuck.swap(true, Ordering::Relaxed)
         {
             let most = LONGEST_SHORTAGE.as_secs();
             self.emitter.notice(&format!(
@@ -244,7 +247,7 @@ impl Asking {
     }
 
     /// Gives a notice for limits that had no effect because no answer reports its usage.
-    pub(super) fn tell_unkept_limits(&self) {
+    pub(super) fn notify_unenforced_limits(&self) {
         for key in self.throttle.unkept(&self.plan.eval.limits) {
             let notice = format!("`limits.{key}` could not be kept: no answer tells what it took");
             self.emitter.notice(&notice);
@@ -253,9 +256,9 @@ impl Asking {
 
     /// Returns the item itself where that is the answer: no request, no turn, no attempt. An empty or oversized item
     /// fails like an attempt.
-    fn shown(&self, question: &Question, earlier: u32) -> Option<Answered> {
+    fn rendered(&self, question: &Question, earlier: u32) -> Option<Answered> {
         let eval = &self.plan.eval;
-        let output = attempt::shown(eval.agent.shown_parts()?, &question.item.sample).ok()?;
+        let output = attempt::rendered(eval.agent.item_parts()?, &question.item.sample).ok()?;
         Some(Answered {
             output: check_size(output, &eval.limits).ok()?,
             latency_s: 0.0,
@@ -292,7 +295,7 @@ impl Asking {
     /// Whether the agent was ended together with the whole run. That is not its own failure; no further attempt is
     /// made.
     fn ends_with_the_job(&self, error: &AgentError) -> bool {
-        if !was_asked_to_end(error.signal, error.exit_code) {
+        if !was_terminated(error.signal, error.exit_code) {
             return false;
         }
         self.stopper.pause(END_OF_JOB);
@@ -307,7 +310,7 @@ impl Asking {
         error: AgentError,
         latency_s: f64,
     ) -> Next {
-        let attempts = tries.begun();
+        let attempts = tries.started();
         let stopped = Next::Ended(Box::new(Ended::Stopped { attempts }));
         let is_the_runs = match error.kind {
             FailureKind::Cancelled => true,
@@ -329,7 +332,7 @@ impl Asking {
             .redactor
             .agent_error(&mut error.clone(), &mut blanked);
         self.plan.redactor.note(question.id(), &blanked);
-        let is_alike = self.first.failed(&error);
+        let is_repeated = self.first.failed(&error);
         let is_everyones = self.throttle.is_everyones(&error);
         let (error, pause) = tries.failed(error, is_everyones);
         let clean = self.ledger.failed(question, attempts, &error, latency_s);
@@ -347,8 +350,8 @@ impl Asking {
         if error.kind == FailureKind::Unusable {
             self.stopper.unusable(&clean);
         }
-        if is_alike {
-            self.stopper.alike(&clean);
+        if is_repeated {
+            self.stopper.repeated_failure(&clean);
         }
         match pause {
             Some(pause) => Next::Again(pause),

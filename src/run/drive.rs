@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 pub use super::history::place::HistoryPlace;
 use super::session::failed_samples::failed_samples;
-use super::shard::Cut;
+use super::shard::ShardCoverage;
 use crate::error::{Error, Result};
 use crate::eval::Eval;
 use crate::eval::plan::{BaselineUse, Plan};
@@ -32,7 +32,7 @@ pub use crate::run::dry_run::DryRun;
 use crate::run::dry_run::answered;
 use crate::run::history::RunHistory;
 use crate::run::listing::Listing;
-use crate::run::{FrontDoor, Home, RunOptions, Scope, Session};
+use crate::run::{Caller, RunOptions, RunOrigin, Scope, Session};
 use crate::scorer::Scorer;
 use crate::store::RunDir;
 use crate::store::cache::CacheUse;
@@ -40,7 +40,7 @@ use crate::system::cancel::Cancel;
 use crate::text::json_line;
 use crate::text::setting::Override;
 use crate::verdict::run::Run;
-pub use verbosity::Telling;
+pub use verbosity::Verbosity;
 
 pub use sample_choice::SampleChoice;
 
@@ -139,7 +139,8 @@ pub struct Audience {
     /// Whether this is CI, and what is allowed there.
     pub ci: CiPolicy,
     /// How verbose a test binary is about each run.
-    pub telling: Telling,
+    #[serde(rename = "telling")]
+    pub verbosity: Verbosity,
     /// Whether to use colours.
     pub paint: Paint,
 }
@@ -148,7 +149,7 @@ pub struct Audience {
 pub struct Prepared {
     plan: Plan,
     only: Option<HashSet<String>>,
-    cut: Option<Cut>,
+    coverage: Option<ShardCoverage>,
     /// Questions already answered, for a run that is continued.
     answered: usize,
 }
@@ -161,14 +162,14 @@ impl Prepared {
 
     /// Counts the requests of a run.
     pub fn count(&self) -> DryRun {
-        let samples = match (&self.only, &self.cut) {
+        let samples = match (&self.only, &self.coverage) {
             (Some(only), _) => only.len(),
-            (None, Some(cut)) => cut.places.len(),
+            (None, Some(coverage)) => coverage.places.len(),
             (None, None) => self.plan.items.len(),
         };
         let asks = |scorer: &&Arc<dyn Scorer>| !scorer.agents().is_empty();
         let name = |scorer: &Arc<dyn Scorer>| scorer.name().to_owned();
-        let attempts = match self.plan.eval.agent.shown_parts() {
+        let attempts = match self.plan.eval.agent.item_parts() {
             // Items are shown, nothing is asked.
             Some(_) => 0,
             None => 1 + self.plan.eval.limits.retries as usize,
@@ -176,7 +177,10 @@ impl Prepared {
         let questions = samples * self.plan.eval.epochs as usize - self.answered;
         DryRun {
             eval: self.plan.eval.name.clone(),
-            shard: self.cut.as_ref().and_then(|cut| cut.part.shard),
+            shard: self
+                .coverage
+                .as_ref()
+                .and_then(|coverage| coverage.part.shard),
             samples,
             epochs: self.plan.eval.epochs,
             answered: self.answered,
@@ -208,10 +212,10 @@ impl Drive {
         if eval.spec_path().is_none() {
             eval = override_built(eval, &self.overrides)?;
             // Overrides that make the run partial are reported as for a spec.
-            let told = ["limits.limit", Override::DRAWN_SEED];
-            let told = |change: &&Override| told.contains(&&*change.key);
-            let told = self.overrides.iter().filter(told);
-            eval.overrides.extend(told.cloned());
+            let selected = ["limits.limit", Override::DRAWN_SEED];
+            let selected = |change: &&Override| selected.contains(&&*change.key);
+            let selected = self.overrides.iter().filter(selected);
+            eval.overrides.extend(selected.cloned());
         }
         self.samples.choose_tier(&mut eval)?;
         if let Some(root) = &self.destination.output_root {
@@ -234,19 +238,20 @@ impl Drive {
     pub fn prepare(&self, eval: &Eval) -> Result<Prepared> {
         let mut plan = self.plan(eval)?;
         let only = self.selection(&mut plan)?;
-        let cut = self.cut(&mut plan)?;
+        let coverage = self.coverage(&mut plan)?;
         if self.destination.history {
             let earlier = self.resume.as_ref();
             let earlier = earlier.map(|earlier| RunDir::open(&earlier.path)?.manifest());
-            let is_part = self.samples.partial || only.is_some() || cut.is_some();
+            let is_part = self.samples.partial || only.is_some() || coverage.is_some();
             RunHistory::of(&plan).check(is_part, earlier.transpose()?.as_ref())?;
         }
         let answered = match (&self.resume, self.errand) {
             (Some(earlier), Errand::Count) => {
                 let is_meant = |place: usize| {
-                    let is_in = |cut: &Cut| cut.places.binary_search(&place).is_ok();
+                    let is_in =
+                        |coverage: &ShardCoverage| coverage.places.binary_search(&place).is_ok();
                     let has = |only: &HashSet<String>| only.contains(&*plan.items[place].id);
-                    cut.as_ref().is_none_or(is_in) && only.as_ref().is_none_or(has)
+                    coverage.as_ref().is_none_or(is_in) && only.as_ref().is_none_or(has)
                 };
                 answered(&plan, &is_meant, &RunDir::open(&earlier.path)?)?
             }
@@ -255,7 +260,7 @@ impl Drive {
         Ok(Prepared {
             plan,
             only,
-            cut,
+            coverage,
             answered,
         })
     }
@@ -271,10 +276,10 @@ impl Drive {
         let options = RunOptions {
             run_id: self.destination.run_id.clone(),
             invocation: Some(self.destination.invocation.clone()),
-            home: self.home(),
+            origin: self.origin(),
             scope: Scope {
                 only: prepared.only,
-                cut: prepared.cut,
+                coverage: prepared.coverage,
                 partial: self.samples.partial,
                 history: self.destination.history,
             },
@@ -283,7 +288,7 @@ impl Drive {
             concurrency: None,
             cancel: cancel.clone(),
             ci: self.audience.ci,
-            door: FrontDoor::Command,
+            caller: Caller::Command,
         };
         let session = Session::with_plan(prepared.plan, options, observer);
         let hint = self.samples.hint_of_filter().filter(|_| selects_none);
@@ -300,13 +305,13 @@ impl Drive {
         Ok(self.prepare(eval)?.count())
     }
 
-    fn home(&self) -> Home {
+    fn origin(&self) -> RunOrigin {
         match self.resume.clone() {
-            None => Home::New,
+            None => RunOrigin::New,
             Some(Resumption {
                 path,
                 allow_changed_agent,
-            }) => Home::Resume {
+            }) => RunOrigin::Resume {
                 path,
                 allow_changed_agent,
             },
@@ -323,15 +328,15 @@ impl Drive {
     }
 
     /// The part of the eval to ask, if not all of it.
-    fn cut(&self, plan: &mut Plan) -> Result<Option<Cut>> {
-        let cut = match &self.resume {
+    fn coverage(&self, plan: &mut Plan) -> Result<Option<ShardCoverage>> {
+        let coverage = match &self.resume {
             Some(earlier) => self.samples.part_of(&RunDir::open(&earlier.path)?, plan)?,
             None => self.samples.shard_of(plan)?,
         };
-        if let Some(cut) = &cut {
-            cut.check_budget(plan)?;
+        if let Some(coverage) = &coverage {
+            coverage.check_budget(plan)?;
         }
-        Ok(cut)
+        Ok(coverage)
     }
 
     /// The ids selected by `--filter` and `--failed`.
@@ -401,7 +406,7 @@ pub(crate) fn serve(
         let listed = match drive.errand {
             Errand::Place => Some(json_line(&HistoryPlace::of(&eval))),
             Errand::List { rows } => {
-                eval.asked_tier.clone_from(&drive.samples.tier);
+                eval.requested_tier.clone_from(&drive.samples.tier);
                 Some(json_line(&Listing::of(&eval, rows)?))
             }
             _ => None,
@@ -425,8 +430,10 @@ pub(crate) fn serve(
             writeln!(out, "{}; nothing was asked", drive.count(&eval)?).map_err(io)?;
             continue;
         }
-        let Audience { telling, paint, .. } = drive.audience;
-        let observer = telling.observer(paint);
+        let Audience {
+            verbosity, paint, ..
+        } = drive.audience;
+        let observer = verbosity.observer(paint);
         let run = drive.run(drive.prepare(&eval)?, cancel, Arc::new(observer))?;
         worst = worst.max(run.summary.exit_code);
     }

@@ -12,7 +12,7 @@ use crate::eval::plan::Plan;
 use crate::report::terminal;
 use crate::store::RunDir;
 use crate::store::events;
-use crate::store::events::past::Left;
+use crate::store::events::past::EarlierState;
 use crate::store::files::JOURNAL;
 
 /// The result of a dry run.
@@ -88,13 +88,13 @@ pub(super) fn answered(
     let slots = known.iter().zip(0..);
     let is_meant = |slot: usize| slot / epochs < plan.items.len() && is_meant(slot / epochs);
     Ok(slots
-        .filter(|(left, slot)| **left == Left::Answer && is_meant(*slot))
+        .filter(|(state, slot)| **state == EarlierState::Answer && is_meant(*slot))
         .count())
 }
 
 /// What the journal has of each question, by slot; empty if there is none. `failures_count` if a failure counts as an
 /// end.
-pub(super) fn known(plan: &Plan, dir: &RunDir, failures_count: bool) -> Result<Vec<Left>> {
+pub(super) fn known(plan: &Plan, dir: &RunDir, failures_count: bool) -> Result<Vec<EarlierState>> {
     let mut found = EarlierPart::new(plan, failures_count);
     events::each(&dir.file(JOURNAL), &mut |line| {
         found.add(&line.event, line.place);
@@ -109,11 +109,15 @@ pub(super) fn lost(plan: &Plan, dir: &RunDir) -> Result<Vec<String>> {
     let places: HashMap<&str, usize> = plan.items.iter().map(|item| &*item.id).zip(0..).collect();
     let epochs = plan.eval.epochs;
     let mut lost = Vec::new();
-    dir.asked_records(&mut |id, epoch| {
+    dir.requested_records(&mut |id, epoch| {
         let place = places.get(id).filter(|_| epoch < epochs);
         let slot = place.map(|place| place * epochs as usize + epoch as usize);
         // A record of another run was not lost by this journal.
-        if slot.is_some_and(|slot| known.get(slot).is_none_or(|left| *left == Left::Nothing)) {
+        if slot.is_some_and(|slot| {
+            known
+                .get(slot)
+                .is_none_or(|state| *state == EarlierState::Nothing)
+        }) {
             lost.push(id.to_owned());
         }
     });

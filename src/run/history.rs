@@ -17,7 +17,7 @@ use crate::exit::Exit;
 use crate::snapshot::{HistoryFile, run_line};
 use crate::store::{Manifest, RunStatus};
 use crate::system::clock;
-use crate::system::project::shown;
+use crate::system::project::display;
 use crate::text::shell_word;
 use crate::verdict::alert::{AlertJudge, Alerts};
 use crate::verdict::run::Run;
@@ -74,14 +74,14 @@ impl RunHistory {
         }
         let added = self.file.read().and_then(|before| {
             let now = clock::timestamp();
-            let told = before.notices().into_iter().chain(before.ahead_of(now));
-            told.for_each(|told| notice(&told));
+            let message = before.notices().into_iter().chain(before.ahead_of(now));
+            message.for_each(|message| notice(&message));
             self.add_to(&before, manifest, run, answers, now)
         });
         match added {
             Ok(()) => notice(&format!(
                 "the history has this run: git add {}",
-                shell_word(&shown(self.file.path()))
+                shell_word(&display(self.file.path()))
             )),
             Err(error) => {
                 notice(&format!(
@@ -106,7 +106,7 @@ impl RunHistory {
         let time = Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now);
         let mut line = run_line(manifest, &run.summary, answers, time);
         let alerts = AlertJudge::new(&self.alerts).judge(&before.lines, &line);
-        run.summary.tell_alerts(alerts);
+        run.summary.set_alerts(alerts);
         line.exit_code = Some(run.summary.exit_code.code());
         if before.runs().any(|there| is_same(there, &line)) {
             return Ok(());
@@ -133,7 +133,7 @@ fn missing(manifest: &Manifest, run: &Run) -> Option<String> {
 
 /// The command to add the run later.
 fn again(manifest: &Manifest, run: &Run) -> String {
-    let dir = shell_word(&shown(&run.dir));
+    let dir = shell_word(&display(&run.dir));
     if !manifest.merged.is_empty() {
         return "once that is over, merge again with `--history`".to_owned();
     }

@@ -13,13 +13,13 @@ use crate::data::record::Judgement;
 use crate::data::{AgentError, Outcome, Output, Sample, Score, Status, Target, Unread};
 use crate::error::{Error, Result};
 use crate::eval::plan::Plan;
-use crate::scorer::ask::desk::{Desk, NamedDesk};
+use crate::scorer::ask::client::{AgentClient, NamedClient};
 use crate::scorer::extract::Extraction;
 use crate::scorer::{Answer, Scorer, verdict};
 use crate::store::events::past::Answered;
 use crate::system::panics;
 use crate::text::redact::is_blanked;
-use judges::JudgeDesk;
+use judges::JudgeClient;
 
 /// Extracts the prediction and runs every scorer. The first decides.
 ///
@@ -29,7 +29,7 @@ pub(super) fn judge(
     plan: &Plan,
     question: &Question,
     answer: Answered,
-    desk: JudgeDesk<'_>,
+    client: JudgeClient<'_>,
 ) -> Outcome {
     let Answered {
         output,
@@ -50,7 +50,7 @@ pub(super) fn judge(
         ..Outcome::default()
     };
     let sample = &question.item.sample;
-    let judged = Judged {
+    let judged = ScoringInput {
         target: sample.target.as_ref(),
         metadata: &sample.metadata,
         sample: Some(sample),
@@ -58,10 +58,10 @@ pub(super) fn judge(
         prompt: Some(&sample.prompt),
         item: (&sample.id, question.epoch),
         extraction: &plan.extraction,
-        desk: Some(&desk),
+        client: Some(&client),
     };
     let judgement = score_all(&plan.scorers, &judged);
-    let (calls, stopped) = desk.finish();
+    let (calls, stopped) = client.finish();
     if stopped {
         return skipped(attempts);
     }
@@ -90,7 +90,7 @@ pub(super) fn judge_failure(plan: &Plan, question: &Question, mut outcome: Outco
         sample: Some(sample),
         extract_is_given: plan.extraction.is_given,
         prompt: Some(&sample.prompt),
-        desk: None,
+        client: None,
         item: Some((&sample.id, question.epoch)),
     };
     let judges = |scorer: &&std::sync::Arc<dyn Scorer>| {
@@ -128,7 +128,7 @@ fn doubt(outcome: &mut Outcome) {
 
 /// What scorers see, besides the prediction.
 #[derive(Clone, Copy)]
-pub(super) struct Judged<'a> {
+pub(super) struct ScoringInput<'a> {
     pub(super) target: Option<&'a Target>,
     pub(super) metadata: &'a Map<String, Value>,
     pub(super) sample: Option<&'a Sample>,
@@ -139,12 +139,15 @@ pub(super) struct Judged<'a> {
     pub(super) item: (&'a str, u32),
     pub(super) extraction: &'a Extraction,
     /// Where scorers ask agents.
-    pub(super) desk: Option<&'a dyn Desk>,
+    pub(super) client: Option<&'a dyn AgentClient>,
 }
 
 /// Extracts the prediction and runs every scorer that has what it needs. The first scorer decides, and its prediction
 /// is recorded.
-pub(super) fn score_all(scorers: &[std::sync::Arc<dyn Scorer>], judged: &Judged<'_>) -> Judgement {
+pub(super) fn score_all(
+    scorers: &[std::sync::Arc<dyn Scorer>],
+    judged: &ScoringInput<'_>,
+) -> Judgement {
     let mut judgement = Judgement {
         status: Status::Unscored,
         ..Judgement::default()
@@ -166,8 +169,8 @@ pub(super) fn score_all(scorers: &[std::sync::Arc<dyn Scorer>], judged: &Judged<
             extract_is_given: judged.extraction.is_given,
             prompt: judged.prompt,
             item: Some(judged.item),
-            desk: judged.desk.map(|desk| NamedDesk {
-                desk,
+            client: judged.client.map(|client| NamedClient {
+                client,
                 scorer: scorer.name(),
             }),
         };

@@ -153,7 +153,7 @@ impl Listing {
         Ok(Self {
             gates: plan.gate_names(),
             eval: plan.eval.name.clone(),
-            tier: plan.eval.asked_tier.clone(),
+            tier: plan.eval.requested_tier.clone(),
             tiers: plan.tiers(),
             benchmark: plan.eval.benchmark.name().to_owned(),
             categories: plan.eval.benchmark.categories()?,

@@ -18,10 +18,10 @@ pub(crate) mod repaired;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use super::ask::progress::{LONGEST_LINE, ProgressLog, SaidProgress};
-use super::judge::judges::{JudgeBooks, Subject};
+use super::ask::progress::{LONGEST_LINE, ProgressEntry, ProgressLog};
+use super::judge::judges::{JudgeJournal, Subject};
 use super::session::emitter::Emitter;
-use super::session::options::Home;
+use super::session::options::RunOrigin;
 use super::session::question::{CONFIRM, Question};
 use super::session::stop::Stopper;
 use crate::data::RefusedAnswer;
@@ -32,14 +32,14 @@ use crate::eval::limits::budget::UsedUp;
 use crate::eval::plan::Plan;
 use crate::report::event::Event;
 use crate::snapshot::{EpochContent, SampleContent};
-use crate::store::events::past::{Answered, Foreign, Left, Past};
+use crate::store::events::past::{Answered, EarlierState, Foreign, Past};
 use crate::store::events::{self, EventLog, FoundJournal, Kind, StoredEvent};
 use crate::store::files::{JOURNAL, SPOOL};
 use crate::store::records::{Spool, Spooled};
 use crate::store::{Manifest, RunDir, RunStatus};
 use crate::system::lock::lock;
 use crate::system::process::excerpt::at_most;
-use crate::system::project::shown;
+use crate::system::project::display;
 use crate::text::redact::Redactor;
 use earlier::{Earlier, EarlierLines, EarlierPart};
 use outcome::skipped;
@@ -51,7 +51,7 @@ pub(super) struct Ledger {
     emitter: Arc<Emitter>,
     journal: EventLog,
     earlier: EarlierLines,
-    books: Mutex<Books>,
+    inner: Mutex<LedgerInner>,
     /// How many answers an earlier part of the run gave.
     resumed: usize,
     /// Unreadable lines of the journal, from 1.
@@ -61,11 +61,11 @@ pub(super) struct Ledger {
 }
 
 /// The state outside the journal; by slot, unless noted.
-struct Books {
+struct LedgerInner {
     /// The finished records.
     spool: Spool,
     /// What an earlier part of the run left and was not taken yet; empty for a new run.
-    left: Vec<Left>,
+    state: Vec<EarlierState>,
     /// Questions whose answer is on disk but which have no record yet.
     answered: HashSet<usize>,
     /// Attempts at questions that did not end.
@@ -83,18 +83,18 @@ impl Ledger {
     pub(super) fn open(
         plan: Arc<Plan>,
         dir: &RunDir,
-        home: &mut Home,
+        origin: &mut RunOrigin,
         stopper: Arc<Stopper>,
         emitter: Arc<Emitter>,
     ) -> Result<(Self, UsedUp)> {
         let path = dir.file(JOURNAL);
-        let failures_count = matches!(home, Home::Merged(_) | Home::Restored(_));
+        let failures_count = !origin.asks();
         let mut earlier = EarlierPart::new(&plan, failures_count);
         let (journal, found) = EventLog::open(&path, &mut |line| {
             earlier.add(&line.event, line.place);
             Ok(())
         })?;
-        if let Home::Merged(parts) = home {
+        if let RunOrigin::Merged(parts) = origin {
             for part in std::mem::take(parts) {
                 events::each(&part, &mut |line| {
                     let event = line.carried();
@@ -105,14 +105,14 @@ impl Ledger {
             }
         }
         let Earlier {
-            left,
+            state,
             spent,
             lines: earlier,
         } = earlier.open(&path)?;
         let FoundJournal { skipped, hash } = found;
         let slots = plan.items.len() * plan.eval.epochs as usize;
         let spool = Spool::create(dir.file(SPOOL), slots)?;
-        let is_answered = |left: &&Left| **left == Left::Answer;
+        let is_answered = |state: &&EarlierState| **state == EarlierState::Answer;
         let ledger = Self {
             plan,
             stopper,
@@ -120,11 +120,11 @@ impl Ledger {
             journal,
             skipped_lines: skipped,
             found: hash,
-            resumed: left.iter().filter(is_answered).count(),
+            resumed: state.iter().filter(is_answered).count(),
             earlier,
-            books: Mutex::new(Books {
+            inner: Mutex::new(LedgerInner {
                 spool,
-                left,
+                state,
                 answered: HashSet::new(),
                 unfinished: HashMap::new(),
                 contents: HashMap::new(),
@@ -142,16 +142,16 @@ impl Ledger {
 
     /// The manifest of a continued run, with the unreadable lines of its journal. Gives notices of changes since the
     /// run wrote it.
-    pub(super) fn tell_damage(&self, manifest: Manifest, dir: &RunDir) -> Manifest {
-        if let Some(told) = dir.changed_manifest() {
-            self.emitter.note(&told);
+    pub(super) fn notify_damage(&self, manifest: Manifest, dir: &RunDir) -> Manifest {
+        if let Some(message) = dir.changed_manifest() {
+            self.emitter.note(&message);
         }
         let expect = manifest.artifacts.get(JOURNAL);
         let was_over = manifest.status != RunStatus::Running;
         if was_over && expect.is_some_and(|expect| *expect != self.found) {
             self.emitter.note(&format!(
                 "{}: it is not what the run wrote; answers that it has lost are asked again",
-                shown(&dir.file(JOURNAL))
+                display(&dir.file(JOURNAL))
             ));
         }
         let lines = &self.skipped_lines;
@@ -165,7 +165,7 @@ impl Ledger {
         };
         self.emitter.note(&format!(
             "{}: lines that are not as they were written are left out: {}{more}; what they alone told is asked again",
-            shown(&dir.file(JOURNAL)),
+            display(&dir.file(JOURNAL)),
             named.join(", ")
         ));
         Manifest {
@@ -181,16 +181,16 @@ impl Ledger {
             self.stopper.unwritten(&error);
             Past::default()
         });
-        let mut books = self.books();
-        if books.take_left(slot) == Left::Answer {
-            books.answered.insert(slot);
+        let mut inner = self.inner();
+        if inner.take_state(slot) == EarlierState::Answer {
+            inner.answered.insert(slot);
         }
         past
     }
 
     /// Whether an earlier part of the run left an answer to a question, or its end.
     pub(super) fn has_answer(&self, slot: usize) -> bool {
-        self.books().left(slot) != Left::Nothing
+        self.inner().state(slot) != EarlierState::Nothing
     }
 
     /// Records the start of an attempt.
@@ -210,14 +210,14 @@ impl Ledger {
     /// Records an answer, redacted; the scorer sees the original. Returns how many secrets were redacted; `None` if the
     /// write failed, as an answer that is not on disk does not count.
     pub(super) fn answered(&self, question: &Question, answer: &Answered) -> Option<u32> {
-        let redacted = self.said(question.event(answer.attempts, Kind::Answered), answer)?;
-        self.books().answered.insert(question.slot);
+        let redacted = self.logged(question.event(answer.attempts, Kind::Answered), answer)?;
+        self.inner().answered.insert(question.slot);
         Some(redacted)
     }
 
     /// Records an answer that was requested to confirm a flip.
     pub(super) fn answered_again(&self, question: &Question, answer: &Answered) {
-        self.said(question.event(CONFIRM, Kind::Confirmed), answer);
+        self.logged(question.event(CONFIRM, Kind::Confirmed), answer);
     }
 
     /// Records an attempt without an answer; returns its error, redacted.
@@ -240,16 +240,16 @@ impl Ledger {
     /// The log that records an agent's progress in an attempt, redacted.
     pub(super) fn progress(self: &Arc<Self>, question: &Question, attempt: u32) -> ProgressLog {
         let (ledger, id, epoch) = (Arc::clone(self), question.id().to_owned(), question.epoch);
-        ProgressLog::new(move |said| {
+        ProgressLog::new(move |logged| {
             let mut event = StoredEvent::new(&id, epoch, attempt, Kind::Progress);
-            match said {
-                SaidProgress::Line(text) => {
+            match logged {
+                ProgressEntry::Line(text) => {
                     // Redacted before truncation, which could leave half a secret.
                     let clean = ledger.plan.redactor.line(text);
                     event.redacted = u32::from(clean != text);
                     event.progress = Some(at_most(clean, LONGEST_LINE));
                 }
-                SaidProgress::LeftOut(lines) => event.left_out = lines,
+                ProgressEntry::Omitted(lines) => event.omitted = lines,
             }
             ledger.write(&event);
         })
@@ -282,7 +282,7 @@ impl Ledger {
             .iter_mut()
             .for_each(|call| call.output = None);
         event.result = Some(outcome);
-        self.books().answered.remove(&question.slot);
+        self.inner().answered.remove(&question.slot);
         self.write(&event).then_some(refused)
     }
 
@@ -302,17 +302,17 @@ impl Ledger {
             count > 0
         });
         let spooled = Spooled::of(record).map(|spooled| spooled.with_unknown(&foreign));
-        let mut books = self.books();
-        books.answered.remove(&slot);
+        let mut inner = self.inner();
+        inner.answered.remove(&slot);
         if differs {
             let place = slot / self.epochs();
-            books.differing.insert(place);
+            inner.differing.insert(place);
         }
-        let added = spooled.and_then(|spooled| books.spool.add(slot, &spooled));
+        let added = spooled.and_then(|spooled| inner.spool.add(slot, &spooled));
         if let Some(model) = model {
-            *books.models.entry(model).or_default() += 1;
+            *inner.models.entry(model).or_default() += 1;
         }
-        drop(books);
+        drop(inner);
         if let Err(error) = added {
             self.stopper.unwritten(&error);
         }
@@ -321,7 +321,7 @@ impl Ledger {
     /// Leaves an unfinished question open. Its record is made when the run ends.
     pub(super) fn leave_open(&self, slot: usize, attempts: u32) {
         if attempts > 0 {
-            self.books().unfinished.insert(slot, attempts);
+            self.inner().unfinished.insert(slot, attempts);
         }
     }
 
@@ -330,16 +330,16 @@ impl Ledger {
     pub(super) fn fill_in(&self, slots: impl Iterator<Item = usize>) -> Result<u64> {
         let mut not_judged = 0;
         for slot in slots {
-            let mut books = self.books();
-            if books.spool.has(slot) {
+            let mut inner = self.inner();
+            if inner.spool.has(slot) {
                 continue;
             }
-            let attempts = books.unfinished.remove(&slot).unwrap_or_default();
-            let is_answered = books.left(slot) == Left::Answer;
-            not_judged += u64::from(is_answered || books.answered.contains(&slot));
+            let attempts = inner.unfinished.remove(&slot).unwrap_or_default();
+            let is_answered = inner.state(slot) == EarlierState::Answer;
+            not_judged += u64::from(is_answered || inner.answered.contains(&slot));
             let question = Question::of(&self.plan, slot);
             let record = question.into_record(&self.plan, skipped(attempts));
-            books.spool.add(slot, &Spooled::of(&record)?)?;
+            inner.spool.add(slot, &Spooled::of(&record)?)?;
         }
         Ok(not_judged)
     }
@@ -358,7 +358,7 @@ impl Ledger {
             // The slot itself has a record.
             slots.next_if_eq(&end);
         };
-        self.books().spool.so_far(&mut |slot, record| {
+        self.inner().spool.so_far(&mut |slot, record| {
             fill_up_to(slot, see);
             see(&record);
         })?;
@@ -368,12 +368,12 @@ impl Ledger {
 
     /// Places of samples that differ from their snapshots, under `exact`.
     pub(super) fn differing(&self) -> HashSet<usize> {
-        self.books().differing.clone()
+        self.inner().differing.clone()
     }
 
     /// Takes the number of answers per model; empty after the first call.
     pub(super) fn models(&self) -> BTreeMap<String, usize> {
-        std::mem::take(&mut self.books().models)
+        std::mem::take(&mut self.inner().models)
     }
 
     /// Writes the records in dataset order and returns the files' names and SHA-256. `see` is called with each record,
@@ -383,7 +383,7 @@ impl Ledger {
         dir: &RunDir,
         see: &mut dyn FnMut(usize, Record),
     ) -> Result<[(String, String); 2]> {
-        self.books().spool.finish(dir.path(), see)
+        self.inner().spool.finish(dir.path(), see)
     }
 
     /// Syncs the journal and gives its SHA-256.
@@ -392,7 +392,7 @@ impl Ledger {
     }
 
     /// Records an answer.
-    fn said(&self, mut event: StoredEvent, answer: &Answered) -> Option<u32> {
+    fn logged(&self, mut event: StoredEvent, answer: &Answered) -> Option<u32> {
         let mut clean = answer.output.clone();
         self.plan.redactor.output(&mut clean, &mut event.redacted);
         event.output = Some(clean);
@@ -410,12 +410,12 @@ impl Ledger {
         let output = outcome.output.take();
         // The judges' replies are in the journal already, too.
         let mut take = |call: &mut JudgeCall| call.output.take();
-        let said: Vec<_> = outcome.judged.iter_mut().map(&mut take).collect();
+        let logged: Vec<_> = outcome.judged.iter_mut().map(&mut take).collect();
         event.result = Some(outcome);
         self.write(&event);
         if let Some(mut outcome) = event.result {
-            for (call, said) in outcome.judged.iter_mut().zip(said) {
-                call.output = said;
+            for (call, logged) in outcome.judged.iter_mut().zip(logged) {
+                call.output = logged;
             }
             record.result = Outcome { output, ..outcome };
         }
@@ -434,14 +434,14 @@ impl Ledger {
     fn differs(&self, slot: usize, record: &Record) -> bool {
         let place = slot / self.epochs();
         let content = EpochContent::of(record, self.plan.eval.masks_answers());
-        let mut books = self.books();
-        let so_far = books.contents.entry(place).or_default();
+        let mut inner = self.inner();
+        let so_far = inner.contents.entry(place).or_default();
         so_far.push(content);
         if so_far.len() < self.epochs() {
             return false;
         }
-        let all = books.contents.remove(&place).unwrap_or_default();
-        drop(books);
+        let all = inner.contents.remove(&place).unwrap_or_default();
+        drop(inner);
         let content = SampleContent::majority(all);
         content.is_some_and(|content| {
             !content.is_current(&self.plan.eval.snapshot.folder, &record.sample_id)
@@ -452,25 +452,25 @@ impl Ledger {
         self.plan.eval.epochs as usize
     }
 
-    fn books(&self) -> MutexGuard<'_, Books> {
-        lock(&self.books)
+    fn inner(&self) -> MutexGuard<'_, LedgerInner> {
+        lock(&self.inner)
     }
 }
 
-impl Books {
-    fn left(&self, slot: usize) -> Left {
-        self.left.get(slot).copied().unwrap_or_default()
+impl LedgerInner {
+    fn state(&self, slot: usize) -> EarlierState {
+        self.state.get(slot).copied().unwrap_or_default()
     }
 
-    fn take_left(&mut self, slot: usize) -> Left {
-        self.left
+    fn take_state(&mut self, slot: usize) -> EarlierState {
+        self.state
             .get_mut(slot)
             .map(std::mem::take)
             .unwrap_or_default()
     }
 }
 
-impl JudgeBooks for Ledger {
+impl JudgeJournal for Ledger {
     fn redactor(&self) -> &Redactor {
         &self.plan.redactor
     }
@@ -479,7 +479,7 @@ impl JudgeBooks for Ledger {
         self.write(event)
     }
 
-    fn tell_failed(
+    fn notify_failed(
         &self,
         subject: &Subject<'_>,
         call: &JudgeCall,

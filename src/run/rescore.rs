@@ -40,7 +40,7 @@ use crate::bfcl::Metrics;
 use crate::data::{Record, Status};
 use crate::error::{Error, Result};
 use crate::eval::{Budget, Errors, plan};
-use crate::scorer::ask::kin::{self, Answerer};
+use crate::scorer::ask::model_family::{self, Answerer};
 use crate::scorer::extract::{Extract, Extraction};
 use crate::scorer::hash::{scorer_hash, scorers_hash};
 use crate::scorer::{Scorer, detail_bounds};
@@ -49,23 +49,23 @@ use crate::store::files::{ERRORS, JOURNAL, RECORDS};
 use crate::store::records::{self, Sorted};
 use crate::store::{Manifest, RunDir, RunStatus, random_run_id};
 use crate::system::parallel;
+use crate::verdict::analysis::InterimAnalysis;
 use crate::verdict::baseline::Baseline;
 use crate::verdict::facts::{Facts, Stop};
 use crate::verdict::gate::{Gate, OWN, with_default};
 use crate::verdict::gather::Gathered;
-use crate::verdict::look::EarlyLook;
 use crate::verdict::run::{Notable, Run};
 use crate::verdict::summary::{SummaryBuilder, judge_notices};
 
 use chunks::Chunks;
 use judges::{RescoreJudges, asks};
-use line::{Desks, LateRedactor, Rejudge};
+use line::{Clients, LateRedactor, Rejudge};
 pub(super) use reload::gates_of;
 
 pub use evidence::{AnswerPrice, BaselineAnswers, Evidence, evidence};
 pub use foreseen::{Foreseen, foresee};
 pub use origin::{Origin, scorers_of, scorers_of_spec};
-pub use reload::{as_judged, reload};
+pub use reload::{reload, reload_original};
 pub use versus::{Versus, VersusScorer};
 
 /// How to score answers again.
@@ -88,20 +88,20 @@ pub struct Rescore {
 /// # Errors
 /// When the run cannot be read or the new directory cannot be written. Nothing is left of it then.
 pub fn rescore(dir: &RunDir, how: Rescore) -> Result<Run> {
-    rescore_told(dir, how, HashMap::new())
+    rescore_with_verdicts(dir, how, HashMap::new())
 }
 
 /// Like [`rescore()`], with external verdicts by sample: they go into the metadata as `official`, where the scorer
 /// `bfcl` finds them.
-pub(crate) fn rescore_told(
+pub(crate) fn rescore_with_verdicts(
     dir: &RunDir,
     how: Rescore,
-    told: HashMap<String, Value>,
+    official: HashMap<String, Value>,
 ) -> Result<Run> {
     let parent = dir.manifest()?;
     parent.refuse_part(dir, "its answers are scored again with those of the others")?;
     let judge = Rejudge {
-        told,
+        official,
         ..judge_of(&parent, &how)?
     };
     if judge.scorers.is_empty() {
@@ -143,8 +143,8 @@ fn judge_of(parent: &Manifest, how: &Rescore) -> Result<Rejudge> {
     Ok(Rejudge {
         scorers: how.scorers.clone(),
         extraction,
-        told: HashMap::new(),
-        desks: Desks::None,
+        official: HashMap::new(),
+        clients: Clients::None,
         redactor: LateRedactor::default(),
     })
 }
@@ -184,7 +184,7 @@ fn write(
         begin(dir, (new, &run_id), &parent, &now)?;
         let judges = RescoreJudges::open(new, &parent, &judge.scorers, budget)?;
         Rejudge {
-            desks: Desks::Asking(Box::new(judges)),
+            clients: Clients::Live(Box::new(judges)),
             ..judge
         }
     } else {
@@ -200,17 +200,17 @@ fn write(
             metrics.add(record);
         }
     })?;
-    let look = gathered::look_of(&parent);
-    let is_sure = look.is_some_and(EarlyLook::is_early);
+    let analysis = gathered::analysis_of(&parent);
+    let is_sure = analysis.is_some_and(InterimAnalysis::is_early);
     notices.extend(samples.notices(dir, is_sure));
     let metrics = metrics.map(Metrics::finish).unwrap_or_default();
     let duration_s = started.elapsed().as_secs_f64();
     let (gathered, flips) = gathered.finish(metrics);
-    let asked = baseline
+    let requested = baseline
         .as_ref()
         .map(|baseline| gathered::within(baseline, &parent, &gathered));
     let mut facts = Facts {
-        baseline: asked.as_deref(),
+        baseline: requested.as_deref(),
         total: parent.samples as u64,
         detail_bounds: detail_bounds.clone(),
         prompt: parent.prompt.clone(),
@@ -218,17 +218,17 @@ fn write(
         partial: parent.is_limited(),
         tier: parent.tier.clone(),
         below_tier: parent.below_tier.clone(),
-        look,
+        analysis,
         green: gathered::green_of(&parent),
         stop: is_sure.then_some(Stop::Sure),
         ..gathered
     };
-    let parent = judged_by(parent, &names, judge);
+    let parent = with_scorers(parent, &names, judge);
     calibrations::add(&mut facts, new, &parent);
     let mut run = Run {
         eval: parent.eval.clone(),
         dir: new.path().to_owned(),
-        records: samples.kept_in_memory,
+        records: samples.records,
         summary: facts.conclude(&with_default(&gates, parent.tier.as_deref())),
         flips,
         failed_assertions: Vec::new(),
@@ -238,7 +238,7 @@ fn write(
         duration_s,
     };
     run.notices
-        .extend(kin::notices(&answerer(&parent), &judge.scorers));
+        .extend(model_family::notices(&answerer(&parent), &judge.scorers));
     run.notices.extend(judge_notices(&run.summary));
     let mut artifacts = samples.files;
     artifacts.extend(judge.close()?);
@@ -267,7 +267,7 @@ fn write(
 }
 
 /// The manifest of a run with these scorers.
-fn judged_by(run: Manifest, names: &[String], judge: &Rejudge) -> Manifest {
+fn with_scorers(run: Manifest, names: &[String], judge: &Rejudge) -> Manifest {
     Manifest {
         scorers_hash: scorers_hash(&judge.extraction, &judge.scorers),
         scorers: names.to_vec(),
@@ -359,22 +359,22 @@ fn config(old: &Value, gates: &[Gate], specs: &[Value], names: &[String]) -> Val
 /// The result of rescoring the records.
 struct Samples {
     /// Records that lost what is judged.
-    kept: u64,
+    retained: u64,
     skipped: u64,
     /// Names and SHA-256 of the files.
     files: Vec<(String, String)>,
     /// Those without a verdict, and the first wrong one.
-    kept_in_memory: Vec<Record>,
+    records: Vec<Record>,
 }
 
 impl Samples {
     /// Notices of records without a new verdict, with the reason.
     fn notices(&self, dir: &RunDir, is_sure: bool) -> Vec<String> {
         let mut notices = Vec::new();
-        if self.kept > 0 {
+        if self.retained > 0 {
             notices.push(format!(
                 "{} records lost a secret to redaction and keep their verdicts",
-                self.kept
+                self.retained
             ));
         }
         if self.skipped > 0 && !is_sure {
@@ -399,16 +399,16 @@ fn judge_all(
     let mut all = Sorted::create(new.file(RECORDS))?;
     let mut errors = Sorted::create(new.file(ERRORS))?;
     let mut samples = Samples {
-        kept: 0,
+        retained: 0,
         skipped: 0,
         files: Vec::new(),
-        kept_in_memory: Vec::new(),
+        records: Vec::new(),
     };
     let mut notable = Notable::default();
     let chunks = Chunks::open(path)?;
-    let (threads, chunks) = match &judge.desks {
+    let (threads, chunks) = match &judge.clients {
         // It mostly waits for replies.
-        Desks::Asking(judges) => (judges.concurrency(), chunks.singly()),
+        Clients::Live(judges) => (judges.concurrency(), chunks.singly()),
         _ => (parallel::processors(), chunks),
     };
     parallel::in_order_on(
@@ -423,13 +423,13 @@ fn judge_all(
                 let record = seen.record;
                 let status = record.result.status;
                 add(&record);
-                samples.kept += u64::from(seen.kept);
+                samples.retained += u64::from(seen.retained);
                 samples.skipped += u64::from(status == Status::Skipped);
                 if status.is_error() {
                     errors.write(&judged.lines[start..end])?;
                 }
                 if notable.takes(&record) {
-                    samples.kept_in_memory.push(record);
+                    samples.records.push(record);
                 }
                 start = end;
             }

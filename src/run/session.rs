@@ -20,14 +20,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use super::ask::Asking;
-use super::ask::admission::Admitting;
+use super::ask::AgentRequests;
 use super::ask::attempt::AgentCaller;
 use super::ask::cached::Cached;
-use super::ask::identity::Asker;
+use super::ask::identity::AgentIdentity;
 use super::ask::repeated_failures::FirstAttempts;
-use super::ask::scratch::tidy_left;
+use super::ask::scratch::remove_abandoned;
 use super::ask::throttle::Throttle;
+use super::ask::validation::AnswerValidation;
 use super::judge::judges::Judging;
 use super::judge::{judge, judge_failure};
 use super::record::Ledger;
@@ -45,16 +45,16 @@ use crate::store::RunDir;
 use crate::system::clock;
 use crate::system::panics;
 use crate::system::shortage;
-use crate::verdict::check::LookFindings;
+use crate::verdict::check::InterimFindings;
 use crate::verdict::facts::Stop;
 use crate::verdict::run::Run;
 use crate::verdict::summary::judge_notices;
 use emitter::Emitter;
 use finish::Finish;
 use opening::opening;
-use options::{Home, RunOptions};
+use options::{RunOptions, RunOrigin};
 use preflight::{check_agents, tidy};
-use progressive::{BorderLook, Borders, ExpectedCost};
+use progressive::{ExpectedCost, TierCheckpoint, TierCheckpoints};
 use question::Question;
 use select::Selected;
 use stop::{Stopped, Stopper};
@@ -63,8 +63,8 @@ use stop::{Stopped, Stopper};
 pub(crate) struct Session {
     pub(super) plan: Arc<Plan>,
     selected: Selected,
-    pub(super) asking: Asking,
-    pub(super) admitting: Admitting,
+    pub(super) requests: AgentRequests,
+    pub(super) validation: AnswerValidation,
     pub(super) judging: Judging,
     pub(super) ledger: Arc<Ledger>,
     pub(super) stopper: Arc<Stopper>,
@@ -101,55 +101,56 @@ impl Session {
         let eval = &plan.eval;
         let emitter = Emitter::new(Arc::clone(&plan), observer, options.stream);
         let emitter = Arc::new(emitter);
+        let asks = options.origin.asks();
         // Before the agent starts anything: its current identity is what answers.
-        let asks = !matches!(options.home, Home::Merged(_) | Home::Restored(_));
-        let mut cache = match options.home {
-            Home::Restored(_) => None,
+        let mut cache = match options.origin {
+            RunOrigin::Restored(_) => None,
             _ => Cached::open(&plan, &emitter),
         };
-        let asker = match options.home {
+        let identity = match options.origin {
             // Recorded when all parts are merged.
-            Home::Part(_) => Asker::default(),
-            _ => Asker::of(&plan),
+            RunOrigin::Part(_) => AgentIdentity::default(),
+            _ => AgentIdentity::of(&plan),
         };
         let scope = &options.scope;
-        let mut selected = Selected::of(&plan, scope.only.as_ref(), scope.cut.as_ref())?;
+        let mut selected = Selected::of(&plan, scope.only.as_ref(), scope.coverage.as_ref())?;
         let limits = options.limits(&plan);
-        let shard = scope.cut.as_ref().and_then(|cut| cut.part.shard);
-        let told = scope.cut.as_ref().and_then(|cut| cut.told(&limits, &plan));
-        if let Some(told) = told {
-            emitter.note(&told);
+        let coverage = scope.coverage.as_ref();
+        let shard = coverage.and_then(|coverage| coverage.part.shard);
+        let description = coverage.and_then(|coverage| coverage.description(&limits, &plan));
+        if let Some(description) = description {
+            emitter.note(&description);
         }
         if asks {
             for notice in check_agents(&plan)? {
                 emitter.note(&notice);
             }
         }
-        let (dir, resumed) = options.open(&plan, &asker)?;
-        tidy(eval, &options.home, &emitter);
+        let (dir, resumed) = options.open(&plan, &identity)?;
+        tidy(eval, &options.origin, &emitter);
         if resumed.as_ref().is_some_and(|manifest| manifest.mixed) {
             emitter.note("the agent was changed since the run began: it can be no baseline");
         }
         if let Some(cache) = &mut cache {
-            cache.prepare(options.asked_by(&dir));
+            cache.prepare(options.requested_by(&dir));
         }
-        let (others, started) = so_far(&options.home, &limits);
+        let (others, started) = so_far(&options.origin, &limits);
         let stopper = Stopper::new(&options.cancel, &limits, started);
         let stopper = Arc::new(stopper.redacted(&plan.redactor));
         let (ledger, spent) = Ledger::open(
             Arc::clone(&plan),
             &dir,
-            &mut options.home,
+            &mut options.origin,
             Arc::clone(&stopper),
             Arc::clone(&emitter),
         )?;
-        let resumed = resumed.map(|manifest| ledger.tell_damage(manifest, &dir));
-        let left = resumed.as_ref().and_then(|_| tidy_left(&plan, &dir));
-        if let Some(notice) = left {
+        let resumed = resumed.map(|manifest| ledger.notify_damage(manifest, &dir));
+        let cleanup = resumed.as_ref().and_then(|_| remove_abandoned(&plan, &dir));
+        if let Some(notice) = cleanup {
             emitter.note(&notice);
         }
         let ledger = Arc::new(ledger);
-        siblings::tell(eval, &options.home, &dir);
+        siblings::report(eval, &options.origin, &dir);
         let throttle = Throttle::new(
             &limits,
             options.concurrency,
@@ -157,14 +158,14 @@ impl Session {
             started,
             Arc::clone(&stopper),
         );
-        let throttle = Arc::new(throttle.told_by(Some(&emitter)).sharing(eval));
+        let throttle = Arc::new(throttle.with_emitter(Some(&emitter)).sharing(eval));
         let judging = Judging {
             cache: cache.as_ref().map(Cached::replies),
             hidden: Arc::clone(&plan.hidden),
             parts: shard.map_or(1, Shard::of),
             ..Judging::new(limits.clone(), &stopper, &throttle, &dir, started)
         };
-        let asking = Asking {
+        let requests = AgentRequests {
             throttle,
             cache,
             caller: AgentCaller::new(
@@ -174,34 +175,34 @@ impl Session {
                 Arc::clone(&emitter),
             ),
             first: FirstAttempts::of(eval),
-            told_short: AtomicBool::new(false),
-            told_stuck: AtomicBool::new(false),
+            notified_shortage: AtomicBool::new(false),
+            notified_stuck: AtomicBool::new(false),
             plan: Arc::clone(&plan),
             ledger: Arc::clone(&ledger),
             stopper: Arc::clone(&stopper),
             emitter: Arc::clone(&emitter),
         };
-        let begun = Arc::clone(&plan);
+        let plan_copy = Arc::clone(&plan);
         let session = Self {
-            finish: Finish::begin(begun, dir, resumed, &options, asker, &mut selected)?,
-            admitting: Admitting::of(&plan.eval),
+            finish: Finish::begin(plan_copy, dir, resumed, &options, identity, &mut selected)?,
+            validation: AnswerValidation::of(&plan.eval),
             plan,
             selected,
-            asking,
+            requests,
             judging,
             ledger,
             stopper,
             emitter,
         };
-        session.tell_start(&limits);
-        if let Some(borders) = session.finish.borders().filter(|_| asks) {
-            session.tell_tier(borders, None);
+        session.notify_start(&limits);
+        if let Some(checkpoints) = session.finish.checkpoints().filter(|_| asks) {
+            session.notify_tier(checkpoints, None);
         }
         Ok(session)
     }
 
     /// Reports that the run begins.
-    fn tell_start(&self, limits: &Limits) {
+    fn notify_start(&self, limits: &Limits) {
         let opening = opening(&self.plan, limits, self.selected.queue());
         let opening = self.emitter.redacted(&opening);
         self.emitter.emit(&Event::RunStarted {
@@ -221,9 +222,9 @@ impl Session {
         let threads = self.plan.eval.limits.concurrency;
         let threads = self.threads(threads.clamp(1, self.selected.questions().max(1)));
         // How many threads work, set once it is known how many can be started.
-        let kept = OnceLock::new();
+        let thread_limit = OnceLock::new();
         let work = |number: usize| {
-            while number < *kept.wait() {
+            while number < *thread_limit.wait() {
                 let turn = next.fetch_add(1, Ordering::Relaxed);
                 let Some(slot) = self.selected.at(turn) else {
                     return;
@@ -231,7 +232,7 @@ impl Session {
                 if self.is_stopped() || !self.admits(turn) {
                     return;
                 }
-                self.settle(slot, Some(turn));
+                self.complete(slot, Some(turn));
                 self.through();
             }
         };
@@ -242,7 +243,7 @@ impl Session {
                 let builder = std::thread::Builder::new().name(format!("evaltest-{number}"));
                 builder.spawn_scoped(scope, move || work(number)).is_err()
             });
-            let _ = kept.set(unmade.map_or(threads, shortage::threads_to_keep));
+            let _ = thread_limit.set(unmade.map_or(threads, shortage::threads_to_keep));
             work(0);
         });
         self.finish()
@@ -251,7 +252,12 @@ impl Session {
     /// How many of the `wanted` questions may be in flight: each may open a file or two, and run a program.
     pub(crate) fn threads(&self, wanted: usize) -> usize {
         let (most, why) = shortage::most_threads();
-        if wanted > most && !self.asking.told_short.swap(true, Ordering::Relaxed) {
+        if wanted > most
+            && !self
+                .requests
+                .notified_shortage
+                .swap(true, Ordering::Relaxed)
+        {
             self.emitter.notice(&format!(
                 "{most} of {wanted} questions are in flight at most: {why}"
             ));
@@ -263,13 +269,15 @@ impl Session {
     /// records, redacted, without what only the disk needs.
     pub(crate) fn run_sample(&self, place: usize) -> Vec<Record> {
         let epochs = self.plan.eval.epochs as usize;
-        let settle = |slot| {
-            let mut record = self.settle(slot, None);
+        let complete = |slot| {
+            let mut record = self.complete(slot, None);
             self.through();
             record.forget();
             record
         };
-        (place * epochs..(place + 1) * epochs).map(settle).collect()
+        (place * epochs..(place + 1) * epochs)
+            .map(complete)
+            .collect()
     }
 
     /// The places of the samples in asking order.
@@ -283,76 +291,80 @@ impl Session {
     }
 
     fn admits(&self, turn: usize) -> bool {
-        if let Some(borders) = self.finish.borders() {
-            return borders.admit(turn, || self.is_stopped());
+        if let Some(checkpoints) = self.finish.checkpoints() {
+            return checkpoints.wait_for_turn(turn, || self.is_stopped());
         }
-        let looks = self.finish.looks();
-        looks.is_none_or(|looks| looks.admit(turn, || self.is_stopped()))
+        let analyses = self.finish.analyses();
+        analyses.is_none_or(|analyses| analyses.wait_for_turn(turn, || self.is_stopped()))
     }
 
     /// Reports the expected cost of the next tier.
-    fn tell_tier(&self, borders: &Borders, so_far: Option<&ExpectedCost>) {
-        let progressive = borders.progressive();
+    fn notify_tier(&self, checkpoints: &TierCheckpoints, so_far: Option<&ExpectedCost>) {
+        let progressive = checkpoints.progressive();
         let known = ExpectedCost::of_history(&self.plan, &progressive);
         let expected = known.as_ref().or(so_far);
-        let told = ExpectedCost::told(expected, &progressive);
-        if let Some(line) = told {
+        let description = ExpectedCost::description(expected, &progressive);
+        if let Some(line) = description {
             self.emitter.notice(&line);
         }
     }
 
     /// Ends a tier: reports its results, then continues with the next or ends the run.
-    fn look_at_tier(&self, borders: &Borders) {
+    fn evaluate_tier(&self, checkpoints: &TierCheckpoints) {
         if self.is_stopped() {
             // Samples that are no longer asked count for nothing.
             return;
         }
-        let look = panics::catch(|| {
-            let look = self.finish.border(borders, &self.ledger, &self.selected);
-            look.unwrap_or_else(|error| {
+        let analysis = panics::catch(|| {
+            let analysis = self
+                .finish
+                .checkpoint(checkpoints, &self.ledger, &self.selected);
+            analysis.unwrap_or_else(|error| {
                 self.stopper.unwritten(&error);
-                BorderLook::default()
+                TierCheckpoint::default()
             })
         });
-        let look = look.unwrap_or_default();
-        for line in &look.told {
+        let analysis = analysis.unwrap_or_default();
+        for line in &analysis.description {
             self.emitter.notice(line);
         }
-        let is_ended = !look.ended_by.is_empty();
-        borders.take(look.ended_by);
+        let is_ended = !analysis.ended_by.is_empty();
+        checkpoints.take(analysis.ended_by);
         if !is_ended {
-            self.tell_tier(borders, look.expected.as_ref());
+            self.notify_tier(checkpoints, analysis.expected.as_ref());
         }
     }
 
     /// Counts a finished question. Takes the interim analysis that waited for it.
     fn through(&self) {
-        if let Some(borders) = self.finish.borders() {
-            if borders.through() {
-                self.look_at_tier(borders);
+        if let Some(checkpoints) = self.finish.checkpoints() {
+            if checkpoints.through() {
+                self.evaluate_tier(checkpoints);
             }
             return;
         }
-        let looks = self.finish.looks();
-        let Some((looks, look)) = looks.and_then(|looks| Some((looks, looks.through()?))) else {
+        let analyses = self.finish.analyses();
+        let Some((analyses, analysis)) =
+            analyses.and_then(|analyses| Some((analyses, analyses.through()?)))
+        else {
             return;
         };
         // Others wait for the analysis: it counts as taken even if it panics.
         let found = panics::catch(|| {
-            let found = self.finish.look(look, &self.ledger, &self.selected);
+            let found = self.finish.analysis(analysis, &self.ledger, &self.selected);
             found.unwrap_or_else(|error| {
                 self.stopper.unwritten(&error);
-                LookFindings::default()
+                InterimFindings::default()
             })
         });
         let found = found.unwrap_or_default();
         if found.is_sure {
-            let (number, of) = (look.number, look.of);
+            let (number, of) = (analysis.number, analysis.of);
             self.stopper.sure(&format!(
                 "every gate was sure at look {number} of {of}, and the rest was not asked"
             ));
         }
-        looks.take(look, found);
+        analyses.take(analysis, found);
     }
 
     /// Asks a sample once more, to distinguish a flip from flakiness. The answer counts in no metric.
@@ -363,10 +375,10 @@ impl Session {
             return Err(AgentError::of(kind, error.message()));
         }
         let eval = &self.plan.eval;
-        let outcome = match self.asking.confirm(&question) {
+        let outcome = match self.requests.confirm(&question) {
             Ok(answer) => {
-                let desk = self.desk(&question, true, Vec::new());
-                judge(&self.plan, &question, answer, desk)
+                let client = self.client(&question, true, Vec::new());
+                judge(&self.plan, &question, answer, client)
             }
             Err(error) if eval.errors.are_wrong(&error, &*eval.agent) => {
                 judge_failure(&self.plan, &question, failed(error, 0.0, 1))
@@ -380,7 +392,10 @@ impl Session {
 
     /// How many questions the run has.
     pub(crate) fn questions(&self) -> usize {
-        let ended = self.finish.borders().and_then(Borders::ended_questions);
+        let ended = self
+            .finish
+            .checkpoints()
+            .and_then(TierCheckpoints::ended_questions);
         ended.unwrap_or(self.selected.questions())
     }
 
@@ -394,13 +409,15 @@ impl Session {
         let mut ended = 0;
         for slot in self.selected.slots() {
             if self.ledger.has_answer(slot) {
-                let record = self.settle(slot, None);
+                let record = self.complete(slot, None);
                 ended += usize::from(record.result.status != Status::Skipped);
             }
         }
-        if let Some(borders) = self.finish.borders().filter(|it| it.is_ended()) {
-            let look = self.finish.border(borders, &self.ledger, &self.selected)?;
-            borders.ended_by(look.ended_by);
+        if let Some(checkpoints) = self.finish.checkpoints().filter(|it| it.is_ended()) {
+            let analysis = self
+                .finish
+                .checkpoint(checkpoints, &self.ledger, &self.selected)?;
+            checkpoints.ended_by(analysis.ended_by);
         }
         let is_whole = ended == self.questions();
         let stopped = self.stopper.stopped().filter(|_| !is_whole);
@@ -420,7 +437,7 @@ impl Session {
         let judges = self.plan.scorers.iter().flat_map(Scorer::agents);
         judges.for_each(|judge| judge.close());
         if stopped.is_none() {
-            self.asking.tell_unkept_limits();
+            self.requests.notify_unenforced_limits();
         }
         for notice in self.plan.often_blanked() {
             self.emitter.notice(&notice);
@@ -456,8 +473,8 @@ impl Session {
     }
 
     /// The mistake in the eval that stopped the run; only for the first caller.
-    pub(crate) fn untold_mistake(&self) -> Option<String> {
-        self.stopper.untold_mistake()
+    pub(crate) fn unreported_mistake(&self) -> Option<String> {
+        self.stopper.unreported_mistake()
     }
 
     /// Whether this is one sample of a run that is merged later.
@@ -475,10 +492,10 @@ impl Session {
 }
 
 /// What the other parts of a run have used up, if it has parts, and when the first of them started.
-fn so_far(home: &Home, limits: &Limits) -> (Option<UsedUp>, Instant) {
+fn so_far(origin: &RunOrigin, limits: &Limits) -> (Option<UsedUp>, Instant) {
     let now = clock::now();
-    match home {
-        Home::Part(part) => {
+    match origin {
+        RunOrigin::Part(part) => {
             let (spent, ago) = siblings::so_far(part, limits);
             (Some(spent), now.checked_sub(ago).unwrap_or(now))
         }

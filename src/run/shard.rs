@@ -1,4 +1,4 @@
-//! `Cut`: the part of its eval that a run covers, if others complete it.
+//! `ShardCoverage`: the part of its eval that a run covers, if others complete it.
 //!
 //! Its samples are written to `places.json` when the run starts and read from there when it is resumed: neither hashes
 //! nor recorded latencies are consulted again.
@@ -15,19 +15,19 @@ use crate::eval::plan::Plan;
 use crate::figure::Usd;
 use crate::store::places::PartPlaces;
 use crate::store::{Manifest, RunDir, RunPart};
-use crate::system::project::shown;
+use crate::system::project::display;
 use crate::text::hash::Hasher;
 
 /// The part of its eval that a run covers.
 #[derive(Clone, Debug)]
-pub(crate) struct Cut {
+pub(crate) struct ShardCoverage {
     /// What it is a part of.
     pub(crate) part: RunPart,
     /// The places of its samples in the dataset, ascending.
     pub(crate) places: Vec<usize>,
 }
 
-impl Cut {
+impl ShardCoverage {
     /// The part of an existing run, if it is one.
     ///
     /// # Errors
@@ -85,9 +85,10 @@ impl Cut {
         let (Some((what, Some(all), _)), false) = (nothing, self.places.is_empty()) else {
             return Ok(());
         };
-        let (told, count, samples) = (self.part.told(), self.places.len(), plan.items.len());
+        let (description, count, samples) =
+            (self.part.description(), self.places.len(), plan.items.len());
         Err(Error::usage(format!(
-            "{told} has {count} of {samples} samples, and by that share none of the {all} {what} of `limits.budget.{what}`"
+            "{description} has {count} of {samples} samples, and by that share none of the {all} {what} of `limits.budget.{what}`"
         ))
         .hint(format!(
             "ask fewer shards, or allow more: --set limits.budget.{what}=N"
@@ -95,10 +96,10 @@ impl Cut {
     }
 
     /// The message when a shard starts.
-    pub(super) fn told(&self, limits: &Limits, plan: &Plan) -> Option<String> {
+    pub(super) fn description(&self, limits: &Limits, plan: &Plan) -> Option<String> {
         let shard = self.part.shard?;
         let all = plan.items.len();
-        let mut told = match self.places.len() {
+        let mut description = match self.places.len() {
             0 => return Some(format!("shard {shard}: none of {all} samples is in it")),
             own => format!("shard {shard}: {own} of {all} samples"),
         };
@@ -119,10 +120,10 @@ impl Cut {
                 .map(|rate| format!("{} tokens a minute", plain(rate))),
         ];
         for bound in bounds.into_iter().flatten() {
-            told += ", ";
-            told += &bound;
+            description += ", ";
+            description += &bound;
         }
-        Some(told)
+        Some(description)
     }
 }
 
@@ -130,7 +131,7 @@ impl Cut {
 fn changed_dataset(dir: &RunDir) -> Error {
     Error::usage(format!(
         "run `{}` cannot go on: the dataset has changed since",
-        shown(dir.path())
+        display(dir.path())
     ))
     .hint("undo the change, or start a new run without `--resume`")
 }

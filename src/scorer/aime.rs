@@ -110,11 +110,11 @@ pub(crate) fn ground_truth(target: &Target) -> Result<u16> {
         return Ok(number);
     }
     let text = target.as_text();
-    let shown = text.map_or_else(|| target.0.to_string(), str::to_owned);
-    let shown: String = shown.chars().take(40).collect();
+    let excerpt = text.map_or_else(|| target.0.to_string(), str::to_owned);
+    let excerpt: String = excerpt.chars().take(40).collect();
     Err(Error::usage(format!(
         "`ground_truth` must be an integer from 0 to {LARGEST} for scorer `aime`, found `{}`",
-        shown.escape_debug()
+        excerpt.escape_debug()
     ))
     .hint("write `25`, or take another scorer"))
 }

@@ -3,12 +3,12 @@
 //!
 //! They are separate from the pure rules, which use no files, clock, processes or environment.
 
-mod asker;
+pub(crate) mod client;
 pub(crate) mod command;
-pub(crate) mod desk;
 pub(crate) mod judge;
 pub(crate) mod jury;
-pub(crate) mod kin;
+pub(crate) mod model_family;
 pub(crate) mod pairwise;
+mod requester;
 pub(crate) mod semantic;
 pub(crate) mod solver;

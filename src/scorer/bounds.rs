@@ -9,9 +9,9 @@ use crate::data::DetailBounds;
 pub(crate) fn detail_bounds(scorers: &[Arc<dyn Scorer>]) -> DetailBounds {
     let mut all = DetailBounds::new();
     for scorer in scorers {
-        let told = scorer.bounds().into_iter();
+        let bounds = scorer.bounds().into_iter();
         let is_sound = |[low, high]: [f64; 2]| low.is_finite() && high.is_finite() && low <= high;
-        let sound = told.filter(|(_, bounds)| is_sound(*bounds));
+        let sound = bounds.filter(|(_, bounds)| is_sound(*bounds));
         let bounds: std::collections::BTreeMap<_, _> = sound
             .map(|(detail, bounds)| (detail.into_owned(), bounds))
             .collect();

@@ -165,18 +165,18 @@ fn collapse(text: &str) -> Cow<'_, str> {
     if is_collapsed {
         return text.into();
     }
-    let mut kept = String::with_capacity(text.len());
+    let mut folded = String::with_capacity(text.len());
     let mut before = false;
     for c in text.chars() {
         let is_space = c.is_whitespace();
         if !is_space {
-            kept.push(c);
+            folded.push(c);
         } else if !before {
-            kept.push(' ');
+            folded.push(' ');
         }
         before = is_space;
     }
-    kept.into()
+    folded.into()
 }
 
 #[cfg(test)]

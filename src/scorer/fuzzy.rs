@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn details_tell_which() {
+    fn details_name_the_match() {
         let details = |truth: serde_json::Value| {
             let score = judge(&*scorer("fuzzy"), Some("sitting"), &truth).expect("a verdict");
             serde_json::to_value(&score.details).expect("JSON")

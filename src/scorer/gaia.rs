@@ -210,8 +210,8 @@ fn judge_list(prediction: &str, ground_truth: &str) -> GaiaVerdict {
             right.push(py_repr_float(truth));
             warning = warning.or(number_warning(truth));
         } else {
-            let element = normalize(element, Punctuation::Kept);
-            let truth = normalize(truth, Punctuation::Kept);
+            let element = normalize(element, Punctuation::Preserved);
+            let truth = normalize(truth, Punctuation::Preserved);
             correct &= element == truth;
             left.push(element);
             right.push(truth);
@@ -274,14 +274,14 @@ fn number_warning(ground_truth: f64) -> Option<&'static str> {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Punctuation {
-    Kept,
+    Preserved,
     Removed,
 }
 
 /// Removes white space, lower-cases, and optionally removes punctuation.
 fn normalize(text: &str, punctuation: Punctuation) -> String {
     let ascii = match punctuation {
-        Punctuation::Kept => &ASCII,
+        Punctuation::Preserved => &ASCII,
         Punctuation::Removed => &ASCII_WITHOUT_PUNCTUATION,
     };
     if text.is_ascii() {
@@ -291,7 +291,7 @@ fn normalize(text: &str, punctuation: Punctuation) -> String {
         // The order matters: a final sigma depends on its neighbours, which include punctuation but no white space.
         let joined: String = text.chars().filter(|&c| !is_py_space(c)).collect();
         let mut lower = py_lower(&joined);
-        lower.retain(|c| punctuation == Punctuation::Kept || !is_py_punct(c));
+        lower.retain(|c| punctuation == Punctuation::Preserved || !is_py_punct(c));
         return lower;
     }
     let mut normalized = String::with_capacity(text.len());

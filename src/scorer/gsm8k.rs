@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_compared_is_told() {
+    fn compared_values_are_reported() {
         let score = score("#### $1,800.50 a year", json!("1800.5")).unwrap();
         assert_eq!(score.normalized_prediction, "1800.5".into());
         assert_eq!(score.normalized_ground_truth, "1800.5".into());

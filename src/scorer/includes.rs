@@ -146,7 +146,7 @@ impl TextRule for Includes {
             });
             let correct = if self.all { found == of } else { found > 0 };
             let mut empty = texts.iter().map(String::is_empty);
-            let is_hopeless = if self.all {
+            let is_unsatisfiable = if self.all {
                 empty.any(|is_empty| is_empty)
             } else {
                 empty.all(|is_empty| is_empty)
@@ -154,7 +154,7 @@ impl TextRule for Includes {
             let reason = match prediction {
                 None => "no_prediction",
                 _ if correct => "included",
-                _ if is_hopeless => "empty_ground_truth",
+                _ if is_unsatisfiable => "empty_ground_truth",
                 _ => "mismatch",
             };
             #[expect(clippy::cast_precision_loss, reason = "no list is that long")]

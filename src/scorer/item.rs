@@ -167,16 +167,16 @@ impl ItemScorer {
     /// The result before the solver is asked.
     fn checked(&self, reply: &ItemReply, answer: &Answer<'_>) -> ItemTally<'_> {
         let mut tally = ItemTally::of(reply, &self.fields, &self.checks);
-        let told = |key: &str| answer.metadata.get(key).and_then(Value::as_str);
-        let shown = told(REFERENCE_ID);
+        let metadata = |key: &str| answer.metadata.get(key).and_then(Value::as_str);
+        let given_id = metadata(REFERENCE_ID);
         if let Some(references) = &self.references {
-            tally.compare(references, shown);
-            if let Some(reference) = shown.and_then(|id| references.get(id)) {
+            tally.compare(references, given_id);
+            if let Some(reference) = given_id.and_then(|id| references.get(id)) {
                 tally.differs(&reference.item, &self.fields);
             }
         }
         tally.ends(&self.fields);
-        tally.topic(&self.fields, told(TOPIC));
+        tally.topic(&self.fields, metadata(TOPIC));
         tally
     }
 }
@@ -234,11 +234,11 @@ impl Scorer for ItemScorer {
     }
 
     fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
-        let told = [REFERENCE_ID, TOPIC].map(|key| sample.metadata.get(key));
-        Ok(told
+        let metadata = [REFERENCE_ID, TOPIC].map(|key| sample.metadata.get(key));
+        Ok(metadata
             .iter()
             .any(Option::is_some)
-            .then(|| json!(told).to_string()))
+            .then(|| json!(metadata).to_string()))
     }
 
     fn reads(&self) -> Reads {

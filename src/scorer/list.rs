@@ -138,7 +138,7 @@ impl List {
             ..*answer
         };
         let verdict = parts::verdict(&*self.element, &answer);
-        let place = || format!("element `{}` of the ground truth", shown(target));
+        let place = || format!("element `{}` of the ground truth", display(target));
         Ok(verdict.map_err(|error| error.at(place()))?.correct)
     }
 
@@ -169,7 +169,7 @@ impl List {
 }
 
 /// An element of the ground truth, for display.
-fn shown(target: &Target) -> String {
+fn display(target: &Target) -> String {
     let text = target.as_text().map(str::to_owned);
     text.unwrap_or_else(|| target.0.to_string())
 }
@@ -195,7 +195,7 @@ impl Scorer for List {
                 "`ground_truth` has {length} elements, more than the {LONGEST} of an unordered list"
             )));
         }
-        let truth: Vec<String> = targets.iter().map(shown).collect();
+        let truth: Vec<String> = targets.iter().map(display).collect();
         let prediction = parts::prediction(&*self.element, answer);
         let Some(prediction) = prediction.as_deref() else {
             let score = Score::new(0.0, false, "no_prediction");

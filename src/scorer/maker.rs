@@ -15,10 +15,10 @@ use crate::error::Result;
 
 type Make = dyn Fn(&Value, &Path) -> Result<Arc<dyn Scorer>> + Send + Sync;
 type MakeSamples = dyn Fn(&Value, &Path) -> Result<Vec<Sample>> + Send + Sync;
-type MakeAgent = dyn Fn(&Value, &Path) -> Result<AskedAgent> + Send + Sync;
+type MakeAgent = dyn Fn(&Value, &Path) -> Result<ResolvedAgent> + Send + Sync;
 
 /// An agent that a scorer asks, as named in its options.
-pub(crate) struct AskedAgent {
+pub(crate) struct ResolvedAgent {
     pub(crate) agent: Arc<dyn Agent>,
     /// Options added to every task.
     pub(crate) options: Map<String, Value>,
@@ -33,7 +33,7 @@ pub struct Maker {
     make: Arc<Make>,
     agent: Arc<MakeAgent>,
     samples: Arc<MakeSamples>,
-    shown: Option<Arc<[ItemPart]>>,
+    item_parts: Option<Arc<[ItemPart]>>,
 }
 
 impl Maker {
@@ -42,7 +42,7 @@ impl Maker {
     pub(crate) fn new(
         folder: &Path,
         make: impl Fn(&Value, &Path) -> Result<Arc<dyn Scorer>> + Send + Sync + 'static,
-        agent: impl Fn(&Value, &Path) -> Result<AskedAgent> + Send + Sync + 'static,
+        agent: impl Fn(&Value, &Path) -> Result<ResolvedAgent> + Send + Sync + 'static,
         samples: impl Fn(&Value, &Path) -> Result<Vec<Sample>> + Send + Sync + 'static,
     ) -> Self {
         Self {
@@ -50,7 +50,7 @@ impl Maker {
             make: Arc::new(make),
             agent: Arc::new(agent),
             samples: Arc::new(samples),
-            shown: None,
+            item_parts: None,
         }
     }
 
@@ -58,14 +58,14 @@ impl Maker {
     #[must_use]
     pub(crate) fn showing(self, parts: Option<Vec<ItemPart>>) -> Self {
         Self {
-            shown: parts.map(Into::into),
+            item_parts: parts.map(Into::into),
             ..self
         }
     }
 
     /// The parts of items to show; `None` if answers are scored.
-    pub(crate) fn shown_parts(&self) -> Option<&[ItemPart]> {
-        self.shown.as_deref()
+    pub(crate) fn item_parts(&self) -> Option<&[ItemPart]> {
+        self.item_parts.as_deref()
     }
 
     /// The same, with another folder for relative paths.
@@ -76,7 +76,7 @@ impl Maker {
             make: Arc::clone(&self.make),
             agent: Arc::clone(&self.agent),
             samples: Arc::clone(&self.samples),
-            shown: self.shown.clone(),
+            item_parts: self.item_parts.clone(),
         }
     }
 
@@ -86,7 +86,7 @@ impl Maker {
     }
 
     /// Makes the agent of a spec.
-    pub(crate) fn agent(&self, spec: &Value) -> Result<AskedAgent> {
+    pub(crate) fn agent(&self, spec: &Value) -> Result<ResolvedAgent> {
         (self.agent)(spec, &self.folder)
     }
 

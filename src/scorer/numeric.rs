@@ -220,9 +220,9 @@ impl Numeric {
     }
 
     fn no_number(self, target: &Value) -> Error {
-        let shown = snippet(&target.to_string());
+        let excerpt = snippet(&target.to_string());
         let error = Error::usage(format!(
-            "`ground_truth` {shown} is no number, as scorer `{NAME}` needs it"
+            "`ground_truth` {excerpt} is no number, as scorer `{NAME}` needs it"
         ));
         let ignoring = Self {
             units: Units::Ignore,

@@ -148,8 +148,8 @@ impl NamedScorers {
     }
 
     pub(super) fn notices(&self) -> Vec<String> {
-        let told = self.0.iter().flat_map(|(_, scorer)| scorer.notices());
-        told.collect()
+        let notices = self.0.iter().flat_map(|(_, scorer)| scorer.notices());
+        notices.collect()
     }
 }
 

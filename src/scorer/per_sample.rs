@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_judge_is_an_error_before_anything_is_asked() {
+    fn unusable_judge_is_an_error_before_any_request() {
         let scorer = per_sample(&json!({})).unwrap();
         let check = |spec: Value, expect: &str| {
             let error = scorer.criterion(&sample(spec.clone())).unwrap_err();
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn what_decides_the_verdicts_is_told_by_sample() {
+    fn deciding_scorer_is_reported_per_sample() {
         let scorer = per_sample(&json!({})).unwrap();
         let of = |spec: Value| scorer.criterion(&sample(spec)).unwrap();
         assert_eq!(of(json!("gaia")), of(json!({"type": "gaia"})));

@@ -79,7 +79,7 @@ impl Recorded {
     fn verdict<'a>(&self, answer: &Answer<'a>) -> Option<&'a Value> {
         let verdicts = answer.output.metadata.get(VERDICTS)?;
         let verdict = verdicts.get(self.of.as_ref()?)?;
-        let is_there = !told(verdict).is_null() || error_of(verdict).is_some();
+        let is_there = !verdict_value(verdict).is_null() || error_of(verdict).is_some();
         is_there.then_some(verdict)
     }
 
@@ -102,7 +102,7 @@ impl Recorded {
 }
 
 /// The value of a verdict.
-fn told(verdict: &Value) -> &Value {
+fn verdict_value(verdict: &Value) -> &Value {
     match verdict {
         Value::Object(members) => members.get("value").unwrap_or(&Value::Null),
         other => other,
@@ -138,7 +138,7 @@ impl Scorer for Recorded {
         if let Some(error) = error_of(verdict) {
             return Err(Error::usage(error));
         }
-        let (value, word) = value_of(told(verdict))?;
+        let (value, word) = value_of(verdict_value(verdict))?;
         let mut score = self.judged(value, word);
         let text = |key: &str| verdict.get(key).and_then(Value::as_str);
         if let Some(correct) = verdict.get("correct").and_then(Value::as_bool) {
@@ -186,9 +186,9 @@ fn value_of(value: &Value) -> Result<(f64, Option<&'static str>)> {
     };
     let number = number.filter(|number| number.is_finite());
     number.map(|number| (number, None)).ok_or_else(|| {
-        let shown: String = value.to_string().chars().take(80).collect();
+        let excerpt: String = value.to_string().chars().take(80).collect();
         Error::usage(format!(
-            "`{shown}` is no verdict: neither a number nor a grade"
+            "`{excerpt}` is no verdict: neither a number nor a grade"
         ))
     })
 }
@@ -222,8 +222,8 @@ mod tests {
             let answer = Answer::new("whatever", &target).output(&output);
             assert!(scorer(1.0).judges(&answer), "{verdict}");
             let score = scorer(1.0).score(&answer).unwrap();
-            let told = (score.value, score.correct, &*score.reason);
-            assert_eq!(told, (value, correct, reason), "{verdict}");
+            let verdict_value = (score.value, score.correct, &*score.reason);
+            assert_eq!(verdict_value, (value, correct, reason), "{verdict}");
         }
         check(&json!("C"), 1.0, true, "correct");
         check(&json!("I"), 0.0, false, "incorrect");
@@ -235,8 +235,8 @@ mod tests {
         check(&json!({ "value": 1 }), 1.0, true, "correct");
         check(&json!({ "value": 7 }), 1.0, true, "correct");
         check(&json!({ "value": -1 }), 0.0, false, "incorrect");
-        let kept = json!({ "value": 0.5, "correct": true, "reason": "close" });
-        check(&kept, 0.5, true, "close");
+        let recorded = json!({ "value": 0.5, "correct": true, "reason": "close" });
+        check(&recorded, 0.5, true, "close");
     }
 
     #[test]

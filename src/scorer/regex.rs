@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_matched_is_told() {
+    fn matched_text_is_reported() {
         let scorer = scorer("regex");
         let matched = |prediction: &str, pattern: &str| {
             let score = judge(&*scorer, Some(prediction), &pattern.into()).expect("a verdict");

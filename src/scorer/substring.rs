@@ -210,15 +210,15 @@ fn normalize(text: &str) -> String {
     // Drops leading white space, as if more preceded it.
     let mut after_space = true;
     while let Some(&byte) = bytes.get(place) {
-        let (mut left, mut width) = (BYTES[usize::from(byte)], 1);
-        if left == UNCLEAR {
+        let (mut folded, mut width) = (BYTES[usize::from(byte)], 1);
+        if folded == UNCLEAR {
             let c = text[place..].chars().next().unwrap_or_default();
-            (left, width) = (what_is_left(c), c.len_utf8());
+            (folded, width) = (fold_char(c), c.len_utf8());
         }
-        normalized[length] = left;
-        let is_space = left == b' ';
-        let is_kept = left != 0 && !(is_space && after_space);
-        length += usize::from(is_kept);
+        normalized[length] = folded;
+        let is_space = folded == b' ';
+        let has_output = folded != 0 && !(is_space && after_space);
+        length += usize::from(has_output);
         after_space = is_space;
         place += width;
     }
@@ -241,7 +241,7 @@ fn zeros(length: usize) -> Vec<u8> {
 }
 
 /// The character after normalisation: a space for white space; 0 if it is removed.
-fn what_is_left(c: char) -> u8 {
+fn fold_char(c: char) -> u8 {
     match js_lower_word(c) {
         Some(c) => u8::try_from(c).unwrap_or_default(),
         None if is_js_space(c) => b' ',
@@ -252,7 +252,7 @@ fn what_is_left(c: char) -> u8 {
 /// Marks a first byte for which the whole character must be checked.
 const UNCLEAR: u8 = u8::MAX;
 
-/// The result for a character with this first byte, see [`what_is_left`]. Its other bytes are removed.
+/// The result for a character with this first byte, see [`fold_char`]. Its other bytes are removed.
 const BYTES: [u8; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;

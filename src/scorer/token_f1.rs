@@ -199,13 +199,13 @@ impl TextRule for TokenF1 {
             let raw = answer.prediction.unwrap_or_default();
             let differs = |gold: &str| numerals::differ(raw, gold);
             // The answer may equal another accepted text: `45` in addition to `-45`.
-            let is_said = |(gold, text): (&&str, &String)| {
+            let is_present = |(gold, text): (&&str, &String)| {
                 let overlap = compare(prediction.unwrap_or_default(), text);
                 self.suffices(overlap) && !differs(gold)
             };
             let misreads = correct
                 && differs(golds.texts()[counted])
-                && !golds.texts().iter().zip(texts).any(is_said);
+                && !golds.texts().iter().zip(texts).any(is_present);
             Ok(if misreads {
                 score.detail("warning", numerals::WARNING)
             } else {

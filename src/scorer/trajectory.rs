@@ -192,10 +192,10 @@ impl Scorer for Trajectory {
                 .map(|place| names.show_expected(&wanted[place]))
                 .collect(),
         };
-        let shown = made.iter().map(|call| names.show(call));
+        let rendered = made.iter().map(|call| names.show(call));
         let score = run.score();
         Ok(Score {
-            normalized_prediction: shown.collect::<Vec<_>>().into(),
+            normalized_prediction: rendered.collect::<Vec<_>>().into(),
             ..score
         })
     }

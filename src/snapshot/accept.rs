@@ -18,7 +18,7 @@ use crate::system::clock;
 use crate::verdict::baseline::BaselineRun;
 use crate::verdict::gate::{DEFAULT_ERROR_RATE, ERROR_RATE};
 use crate::verdict::result::Verdict;
-use crate::verdict::run::MEND;
+use crate::verdict::run::FIX_HINT;
 use crate::verdict::summary::Summary;
 
 /// Options for accepting runs.
@@ -98,10 +98,10 @@ pub fn accept(dirs: &[RunDir], folder: &Path, how: &Acceptance) -> Result<Accept
         baseline.add(dir, manifest, folder, how.partial)?;
     }
     if baseline.is_empty() {
-        let shown = dirs[0].path().display();
+        let display = dirs[0].path().display();
         return Err(
-            Error::usage(format!("run `{shown}` has no answer to accept"))
-                .hint(format!("cargo evaltest show {shown}")),
+            Error::usage(format!("run `{display}` has no answer to accept"))
+                .hint(format!("cargo evaltest show {display}")),
         );
     }
     let (accepted, answers) = baseline.write(eval, folder.to_owned())?;
@@ -146,18 +146,18 @@ fn remember(
 /// Refuses a run that is unfit as a baseline.
 fn refuse_unfit(dir: &RunDir, manifest: &Manifest, partial: bool) -> Result<()> {
     manifest.refuse_part(dir, "a baseline is made of whole runs")?;
-    let shown = dir.path().display();
+    let display = dir.path().display();
     if manifest.masked && manifest.mask_id.is_none() {
         return Err(Error::usage(format!(
-            "run `{shown}` was made by an older evaltest, and masked snapshots of it would not hide its answers"
+            "run `{display}` was made by an older evaltest, and masked snapshots of it would not hide its answers"
         ))
         .hint("run the eval again: cargo evaltest run --ignore-baseline, then cargo evaltest accept"));
     }
     if let Some(early) = &manifest.early_stop
-        && early.look < early.looks
+        && early.analysis < early.analyses
     {
         return Err(Error::usage(format!(
-            "run `{shown}` can be no baseline: its gates were sure before all samples were asked"
+            "run `{display}` can be no baseline: its gates were sure before all samples were asked"
         ))
         .hint(format!(
             "ask all of it, which is so without a baseline to compare with: {} --ignore-baseline, then cargo evaltest \
@@ -169,19 +169,19 @@ fn refuse_unfit(dir: &RunDir, manifest: &Manifest, partial: bool) -> Result<()> 
         && manifest.progressive.as_ref().is_some_and(|run| run.ended)
     {
         return Err(Error::usage(format!(
-            "run `{shown}` can be no baseline: it ended at tier `{tier}`, before all samples were asked"
+            "run `{display}` can be no baseline: it ended at tier `{tier}`, before all samples were asked"
         ))
         .hint(format!("ask all of them: {}", manifest.run_again())));
     }
     if manifest.status == RunStatus::Running && dir.is_going_on() {
-        return Err(going_on(&shown.to_string()));
+        return Err(going_on(&display.to_string()));
     }
     if manifest.status != RunStatus::Finished {
         let reason = manifest.stop_reason.as_deref().unwrap_or("it was killed");
         let answered = Summary::read(&dir.file(SUMMARY));
         let answered = answered.map_or(true, |summary| summary.has_answers());
-        let hint = if answered && !reason.contains(MEND) {
-            format!("cargo evaltest run --resume {shown}")
+        let hint = if answered && !reason.contains(FIX_HINT) {
+            format!("cargo evaltest run --resume {display}")
         } else {
             // Fixing the agent makes it a different agent.
             format!(
@@ -189,12 +189,12 @@ fn refuse_unfit(dir: &RunDir, manifest: &Manifest, partial: bool) -> Result<()> 
                 manifest.run_again()
             )
         };
-        return Err(Error::usage(format!("run `{shown}` did not finish: {reason}")).hint(hint));
+        return Err(Error::usage(format!("run `{display}` did not finish: {reason}")).hint(hint));
     }
     if manifest.mixed {
         let why = manifest.why_mixed();
         return Err(
-            Error::usage(format!("run `{shown}` can be no baseline: {why}"))
+            Error::usage(format!("run `{display}` can be no baseline: {why}"))
                 .hint("cargo evaltest run asks the agent of now everything"),
         );
     }
@@ -203,14 +203,14 @@ fn refuse_unfit(dir: &RunDir, manifest: &Manifest, partial: bool) -> Result<()> 
     }
     if !manifest.whole {
         return Err(Error::usage(format!(
-            "run `{shown}` asked only a part of eval `{}`; a baseline is made of whole runs",
+            "run `{display}` asked only a part of eval `{}`; a baseline is made of whole runs",
             manifest.eval
         ))
         .hint("run `cargo evaltest run` without `--limit`, `--filter` or `--failed`, or accept with `--partial`"));
     }
     if let (Some(tier), Some(largest)) = (&manifest.tier, &manifest.below_tier) {
         return Err(Error::usage(format!(
-            "run `{shown}` is of tier `{tier}`, and a baseline is made of the largest, `{largest}`: it would lack the \
+            "run `{display}` is of tier `{tier}`, and a baseline is made of the largest, `{largest}`: it would lack the \
              other samples"
         ))
         .hint(format!(
@@ -232,14 +232,14 @@ fn refuse_unfit(dir: &RunDir, manifest: &Manifest, partial: bool) -> Result<()> 
         return Ok(());
     };
     // A rescored run asked no questions itself.
-    let asked = manifest.parent.as_deref().unwrap_or(dir.path()).display();
+    let resumable = manifest.parent.as_deref().unwrap_or(dir.path()).display();
     Err(Error::usage(format!(
-        "run `{shown}` lacks too many answers to be a baseline: {} of {}, against `{broken}`",
+        "run `{display}` lacks too many answers to be a baseline: {} of {}, against `{broken}`",
         summary.errors,
         summary.samples - summary.skipped,
     ))
     .hint(if summary.has_answers() {
-        format!("ask again what failed: cargo evaltest run --resume {asked}; or accept what there is with `--partial`")
+        format!("ask again what failed: cargo evaltest run --resume {resumable}; or accept what there is with `--partial`")
     } else {
         format!("mend what failed, and run the eval anew: {}", manifest.run_again())
     }))

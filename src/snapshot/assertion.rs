@@ -32,7 +32,7 @@ pub(crate) struct SnapshotDifference {
     /// Whether there is no snapshot yet.
     pub(crate) is_new: bool,
     /// The output of insta.
-    pub(crate) shown: String,
+    pub(crate) display: String,
 }
 
 impl SnapshotDifference {
@@ -55,10 +55,10 @@ pub(crate) fn exact(
     let old = Content::read(path)?;
     let now = &content.content;
     let asserted = old.as_ref().map(|old| content.asserted(old));
-    let shown = difference(path, asserted.as_ref().unwrap_or(now), now, header)?;
-    Ok(shown.map(|shown| SnapshotDifference {
+    let display = difference(path, asserted.as_ref().unwrap_or(now), now, header)?;
+    Ok(display.map(|display| SnapshotDifference {
         is_new: old.is_none(),
-        shown,
+        display,
     }))
 }
 
@@ -72,19 +72,19 @@ fn difference(
 ) -> Result<Option<String>> {
     let files = [path.to_owned(), pending(path)];
     let before = files.each_ref().map(|file| fs::read(file).ok());
-    let (asserted, shown) = printed(|| panics::catch(|| assert(path, &asserted.text())));
+    let (asserted, display) = printed(|| panics::catch(|| assert(path, &asserted.text())));
     for (file, before) in files.iter().zip(before) {
         let after = fs::read(file).ok();
         if after.is_some() && after != before {
             new.write(file, header)?;
         }
     }
-    let shown = || {
-        let lines = shown.lines();
+    let display = || {
+        let lines = display.lines();
         let lines = lines.filter(|line| !NOT_OURS.iter().any(|start| line.starts_with(start)));
         lines.collect::<Vec<_>>().join("\n")
     };
-    Ok(asserted.is_err().then(shown))
+    Ok(asserted.is_err().then(display))
 }
 
 /// Panics if the snapshot is missing or differs.

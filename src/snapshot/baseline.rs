@@ -12,13 +12,13 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use walkdir::{DirEntry, WalkDir};
 
-use super::content::SaidForm;
+use super::content::AnswerForm;
 use super::digests::Digests;
 use super::pool::{PooledRun, Roll};
 use super::{Content, FORMAT_VERSION, read as snapshots};
 use crate::error::{Error, Result};
-use crate::system::beside::beside;
 use crate::system::file::{open_plain, write_atomically_by};
+use crate::system::spawn_scoped::spawn_scoped;
 use crate::text::EscapedLineEnds;
 use crate::text::hash::Hasher;
 use crate::verdict::baseline::Baseline;
@@ -281,17 +281,17 @@ pub(super) fn read_to_add(
         return Ok(file);
     }
     // Version 1, or something is wrong: the slow path reports it.
-    let shown = folder.display();
+    let display = folder.display();
     let whole = if folder.is_dir() {
         read_whole(folder).map_err(|error| Error::usage(error.message()).hint(HINT))?
     } else {
         None
     };
     let Some((Some(mut file), found)) = whole else {
-        return Err(
-            Error::usage(format!("there is no baseline in `{shown}` to add a run to"))
-                .hint("make the run the baseline: cargo evaltest accept RUN_DIR, without `--add`"),
-        );
+        return Err(Error::usage(format!(
+            "there is no baseline in `{display}` to add a run to"
+        ))
+        .hint("make the run the baseline: cargo evaltest accept RUN_DIR, without `--add`"));
     };
     let (is_whole, changed) = file.compare(&found, folder);
     if !is_whole {
@@ -299,7 +299,7 @@ pub(super) fn read_to_add(
             .first()
             .map(|file| format!(": `{file}` was changed"));
         return Err(Error::usage(format!(
-            "the snapshots in `{shown}` are no longer those of a run{}",
+            "the snapshots in `{display}` are no longer those of a run{}",
             first.unwrap_or_default()
         ))
         .hint(HINT));
@@ -374,7 +374,7 @@ fn contents(folder: &Path) -> Result<FoundSnapshots> {
         let mut shares = buckets.chunks(share);
         let first = shares.next();
         let others: Vec<_> = shares
-            .map(|share| beside(scope, move || read(share)))
+            .map(|share| spawn_scoped(scope, move || read(share)))
             .collect();
         let mut samples = first.map_or(Ok(Vec::new()), read)?;
         for other in others {
@@ -408,8 +408,8 @@ fn bucket(folder: &Path) -> Result<Vec<Snapshot>> {
         let snapshot = snapshots::snapshot(path)?;
         let (id, content) = snapshot.ok_or_else(|| unreadable(path, &"it is gone"))?;
         // Drops the texts to save memory.
-        let said = SaidForm::Normalized(String::new());
-        samples.push((path.to_owned(), id, Content { said, ..content }));
+        let answer = AnswerForm::Normalized(String::new());
+        samples.push((path.to_owned(), id, Content { answer, ..content }));
     }
     Ok(samples)
 }

@@ -17,14 +17,15 @@ pub(crate) struct Content {
     pub(crate) correct: Option<bool>,
     /// The verdict on each answer, in the order of runs and epochs; `None` if there was none.
     pub(crate) answers: Vec<Option<bool>>,
-    pub(crate) said: SaidForm,
-    pub(crate) input: AskedHash,
+    #[serde(rename = "said")]
+    pub(crate) answer: AnswerForm,
+    pub(crate) input: InputHash,
     pub(crate) target_hash: String,
 }
 
 /// The answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum SaidForm {
+pub(crate) enum AnswerForm {
     /// The prediction and its normalised form, as JSON.
     Plain {
         prediction: String,
@@ -38,7 +39,7 @@ pub(crate) enum SaidForm {
 
 /// A hash of the question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum AskedHash {
+pub(crate) enum InputHash {
     /// Of the question and its files, or a keyed digest of them.
     Question(String),
     /// Of the whole rendered prompt and the files: version 1.
@@ -57,7 +58,7 @@ impl Content {
 
     /// Converts to a baseline sample. A verdict that no answer has was edited by hand and replaces them.
     pub(crate) fn into_sample(self) -> BaselineSample {
-        let (AskedHash::Question(input_hash) | AskedHash::Rendered(input_hash)) = self.input;
+        let (InputHash::Question(input_hash) | InputHash::Rendered(input_hash)) = self.input;
         let answers = if self.answers.contains(&self.correct) {
             self.answers
         } else {
@@ -72,7 +73,7 @@ impl Content {
 
     /// The hash of the question, of either kind.
     pub(super) fn input_hash(&self) -> &str {
-        let (AskedHash::Question(hash) | AskedHash::Rendered(hash)) = &self.input;
+        let (InputHash::Question(hash) | InputHash::Rendered(hash)) = &self.input;
         hash
     }
 
@@ -84,18 +85,18 @@ impl Content {
     }
 
     /// Keeps at most this number of answers, the last that have a verdict.
-    pub(super) fn kept(mut self, number: usize) -> Self {
+    pub(super) fn trimmed(mut self, number: usize) -> Self {
         self.answers.retain(Option::is_some);
         let more = self.answers.len().saturating_sub(number);
         self.answers.drain(..more);
-        let kept = self.with_answers(number);
-        let correct = if kept.answers.contains(&kept.correct) {
-            kept.correct
+        let trimmed = self.with_answers(number);
+        let correct = if trimmed.answers.contains(&trimmed.correct) {
+            trimmed.correct
         } else {
             // The answer with this verdict was dropped.
-            kept.answers.iter().flatten().next().copied()
+            trimmed.answers.iter().flatten().next().copied()
         };
-        Self { correct, ..kept }
+        Self { correct, ..trimmed }
     }
 
     /// Whether some answer has a verdict.
@@ -114,23 +115,23 @@ impl Content {
     /// The text of the snapshot below insta's header.
     pub(crate) fn text(&self) -> String {
         let mut lines = vec![format!("verdict: {}", self.verdict())];
-        if let SaidForm::Plain { .. } | SaidForm::Masked(_) = self.said {
+        if let AnswerForm::Plain { .. } | AnswerForm::Masked(_) = self.answer {
             lines.push(format!("answers: \"{}\"", digits(&self.answers)));
         }
-        match &self.said {
-            SaidForm::Plain {
+        match &self.answer {
+            AnswerForm::Plain {
                 prediction,
                 normalized,
             } => {
                 lines.push(format!("prediction: {prediction}"));
                 lines.push(format!("normalized_prediction: {normalized}"));
             }
-            SaidForm::Masked(digest) => lines.push(format!("prediction: {MASKED}{digest}")),
-            SaidForm::Normalized(answer) => lines.push(format!("answer: {answer}")),
+            AnswerForm::Masked(digest) => lines.push(format!("prediction: {MASKED}{digest}")),
+            AnswerForm::Normalized(answer) => lines.push(format!("answer: {answer}")),
         }
         lines.push(match &self.input {
-            AskedHash::Question(hash) => format!("question: {hash}"),
-            AskedHash::Rendered(hash) => format!("input: {hash}"),
+            InputHash::Question(hash) => format!("question: {hash}"),
+            InputHash::Rendered(hash) => format!("input: {hash}"),
         });
         lines.push(format!("target: {}", self.target_hash));
         lines.join("\n")

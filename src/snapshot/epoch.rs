@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::content::{AskedHash, Content, SaidForm};
+use super::content::{AnswerForm, Content, InputHash};
 use super::{LONGEST_TEXT, json, path};
 use crate::data::{Normalized, Record, Status};
 use crate::text::hash::{Hasher, MaskKey};
@@ -48,8 +48,12 @@ impl EpochContent {
         let version_1 = Content {
             correct,
             answers: vec![correct],
-            said: SaidForm::Normalized(version_1(record, &ballot, masked && correct == Some(true))),
-            input: AskedHash::Rendered(record.input_hash.clone()),
+            answer: AnswerForm::Normalized(version_1(
+                record,
+                &ballot,
+                masked && correct == Some(true),
+            )),
+            input: InputHash::Rendered(record.input_hash.clone()),
             target_hash: record.target_hash.clone(),
         };
         let null = || "null".to_owned();
@@ -58,25 +62,25 @@ impl EpochContent {
             normalized.unwrap_or_else(null),
         );
         let key = masked.then(|| key(record));
-        let (said, input, target_hash) = match key {
+        let (answer, input, target_hash) = match key {
             Some(key) => {
                 let [question, target] = marks::masked(&key, record);
                 let digest = key.short(["prediction", &prediction, &normalized]);
                 (
-                    SaidForm::Masked(digest),
-                    AskedHash::Question(question),
+                    AnswerForm::Masked(digest),
+                    InputHash::Question(question),
                     target,
                 )
             }
             None => (
-                SaidForm::Plain {
+                AnswerForm::Plain {
                     prediction: shorten(prediction),
                     normalized: shorten(normalized),
                 },
                 match record.question_hash.as_str() {
                     // The run was made by an older version.
-                    "" => AskedHash::Rendered(record.input_hash.clone()),
-                    hash => AskedHash::Question(hash.to_owned()),
+                    "" => InputHash::Rendered(record.input_hash.clone()),
+                    hash => InputHash::Question(hash.to_owned()),
                 },
                 record.target_hash.clone(),
             ),
@@ -87,7 +91,7 @@ impl EpochContent {
             content: Content {
                 correct,
                 answers: vec![correct],
-                said,
+                answer,
                 input,
                 target_hash,
             },
@@ -118,17 +122,17 @@ impl SampleContent {
         let answers = epochs.iter().map(|answer| answer.content.correct).collect();
         let spokesman = poll.spokesman().and_then(|vote| usize::try_from(vote).ok());
         let place = spokesman.and_then(|vote| voters.get(vote).copied());
-        let said = epochs.into_iter().nth(place.unwrap_or_default())?;
-        let correct = poll.majority().or(said.content.correct);
+        let answer = epochs.into_iter().nth(place.unwrap_or_default())?;
+        let correct = poll.majority().or(answer.content.correct);
         Some(Self {
             content: Content {
                 correct,
                 answers,
-                ..said.content
+                ..answer.content
             },
             version_1: Content {
                 correct,
-                ..said.version_1
+                ..answer.version_1
             },
         })
     }
@@ -136,9 +140,9 @@ impl SampleContent {
     /// What `exact` compares with `old`: verdict, answer, question and ground truth, but not the number of right
     /// answers, which is up to gates. For an `old` of version 1, what that version has.
     pub(crate) fn asserted(&self, old: &Content) -> Content {
-        let now = match old.said {
-            SaidForm::Normalized(_) => &self.version_1,
-            SaidForm::Plain { .. } | SaidForm::Masked(_) => &self.content,
+        let now = match old.answer {
+            AnswerForm::Normalized(_) => &self.version_1,
+            AnswerForm::Plain { .. } | AnswerForm::Masked(_) => &self.content,
         };
         Content {
             answers: old.answers.clone(),
@@ -158,17 +162,17 @@ impl SampleContent {
 pub(super) fn hidden(old: Content, record: &Record) -> Content {
     let key = key(record);
     let [question, target_hash] = marks::masked(&key, record);
-    let digest = match &old.said {
-        SaidForm::Masked(digest) => digest.clone(),
-        SaidForm::Plain {
+    let digest = match &old.answer {
+        AnswerForm::Masked(digest) => digest.clone(),
+        AnswerForm::Plain {
             prediction,
             normalized,
         } => key.short(["prediction", prediction, normalized]),
-        SaidForm::Normalized(answer) => key.short(["answer", answer]),
+        AnswerForm::Normalized(answer) => key.short(["answer", answer]),
     };
     Content {
-        said: SaidForm::Masked(digest),
-        input: AskedHash::Question(question),
+        answer: AnswerForm::Masked(digest),
+        input: InputHash::Question(question),
         target_hash,
         ..old
     }

@@ -19,11 +19,11 @@ pub(crate) struct SnapshotHeader {
     /// The sample's id.
     pub(crate) id: String,
     /// The question and the ground truth; `None` if the snapshot is masked.
-    shown: Option<Shown>,
+    shown: Option<HeaderTexts>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Shown {
+struct HeaderTexts {
     question: String,
     ground_truth: String,
 }
@@ -45,11 +45,11 @@ impl SnapshotHeader {
 
     /// The header for a record whose question comes from elsewhere.
     pub(crate) fn with_question(record: &Record, question: &str, masked: bool) -> Self {
-        let shown = || Shown {
-            question: json(cut(question.trim())),
+        let shown = || HeaderTexts {
+            question: json(truncate(question.trim())),
             ground_truth: match record.ground_truth.as_str() {
-                Some(text) => json(cut(text)),
-                None => json(cut(&record.ground_truth.to_string())),
+                Some(text) => json(truncate(text)),
+                None => json(truncate(&record.ground_truth.to_string())),
             },
         };
         Self {
@@ -86,7 +86,7 @@ impl SnapshotHeader {
         let shown = field("description: ").zip(field("  ground_truth: "));
         Some(Self {
             id: field("expression: ")?,
-            shown: shown.map(|(question, truth)| Shown {
+            shown: shown.map(|(question, truth)| HeaderTexts {
                 question: json(&question),
                 ground_truth: json(&truth),
             }),
@@ -100,7 +100,7 @@ impl SnapshotHeader {
         let Some(shown) = &self.shown else {
             return format!("---\n{SOURCE}\nexpression: {id}\n---\n");
         };
-        let Shown {
+        let HeaderTexts {
             question,
             ground_truth,
         } = shown;
@@ -116,6 +116,6 @@ impl SnapshotHeader {
     }
 }
 
-fn cut(text: &str) -> &str {
+fn truncate(text: &str) -> &str {
     &text[..text.floor_char_boundary(LONGEST_TEXT)]
 }

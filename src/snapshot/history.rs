@@ -21,7 +21,7 @@ use super::attributes::write_attributes;
 use crate::data::history::{HISTORY_FILE, History, HistoryLine};
 use crate::error::{Error, Result};
 use crate::system::file::has_name;
-use crate::system::project::shown;
+use crate::system::project::display;
 use crate::text::json_line;
 
 /// The history of an eval, in its snapshot folder.
@@ -58,7 +58,7 @@ impl HistoryFile {
         let folder = self.path.ancestors().skip(1).find(|it| it.exists());
         match folder {
             Some(folder) if !folder.is_dir() => {
-                let message = format!("`{}` is no folder", shown(folder));
+                let message = format!("`{}` is no folder", display(folder));
                 Err(Error::usage(message)
                     .hint("the history of the eval is to be below it: move it away"))
             }
@@ -123,7 +123,7 @@ impl HistoryFile {
                 } else {
                     "is no file"
                 };
-                let message = format!("`{}` {is}, and no history", shown(&self.path));
+                let message = format!("`{}` {is}, and no history", display(&self.path));
                 Err(Error::usage(message).hint("nothing was written to it: move it away"))
             }
             // Opening it reports the error.

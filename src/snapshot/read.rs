@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use super::broken;
-use super::content::{AskedHash, Content, MASKED, SaidForm};
+use super::content::{AnswerForm, Content, InputHash, MASKED};
 use crate::error::{Error, Result};
 use crate::text::{excerpt, yaml};
 
@@ -84,26 +84,26 @@ fn content(text: &str) -> std::result::Result<Content, String> {
         Some(answers) => verdicts(&answers)?,
         None => vec![correct],
     };
-    let said = match (field("prediction"), field("answer")) {
+    let answer = match (field("prediction"), field("answer")) {
         (Some(prediction), _) => match prediction.strip_prefix(MASKED) {
-            Some(digest) => SaidForm::Masked(digest.to_owned()),
-            None => SaidForm::Plain {
+            Some(digest) => AnswerForm::Masked(digest.to_owned()),
+            None => AnswerForm::Plain {
                 prediction,
                 normalized: needed("normalized_prediction")?,
             },
         },
-        (None, Some(answer)) => SaidForm::Normalized(answer),
+        (None, Some(answer)) => AnswerForm::Normalized(answer),
         (None, None) => return Err("it has no `prediction`".to_owned()),
     };
     let input = match (field("question"), field("input")) {
-        (Some(hash), _) => AskedHash::Question(hash),
-        (None, Some(hash)) => AskedHash::Rendered(hash),
+        (Some(hash), _) => InputHash::Question(hash),
+        (None, Some(hash)) => InputHash::Rendered(hash),
         (None, None) => return Err("it has no `question`".to_owned()),
     };
     Ok(Content {
         correct,
         answers,
-        said,
+        answer,
         input,
         target_hash,
     })

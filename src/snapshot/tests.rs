@@ -32,12 +32,12 @@ fn run(folder: &Path, rows: &[[&str; 4]], answers: Answers, change: impl Fn(Qa) 
     let line = |[id, question, truth, _]: &[&str; 4]| {
         format!("{{\"id\":\"{id}\",\"question\":\"{question}\",\"answer\":\"{truth}\"}}\n")
     };
-    let said = |[id, .., answer]: &[&str; 4]| {
+    let answer = |[id, .., answer]: &[&str; 4]| {
         format!("{{\"sample_id\":\"{id}\",\"text\":\"{answer}\"}}\n")
     };
     let [data, recorded] = ["rows.jsonl", "said.jsonl"].map(|name| folder.join(name));
     std::fs::write(&data, rows.iter().map(line).collect::<String>()).unwrap();
-    std::fs::write(&recorded, rows.iter().map(said).collect::<String>()).unwrap();
+    std::fs::write(&recorded, rows.iter().map(answer).collect::<String>()).unwrap();
     let agent = Replay::open(&recorded, None, None).unwrap();
     let eval = Eval::new(change(Qa::open(&data).unwrap()), agent)
         .answers(answers)
@@ -135,12 +135,12 @@ fn a_search_with_the_right_answers_among_the_candidates_finds_nothing() {
     let published = published(folder.path(), &masked);
     assert_eq!(found(&published), BTreeSet::new());
     let text = published.to_lowercase();
-    for shown in ROWS
+    for word in ROWS
         .iter()
         .flat_map(|row| &row[1..])
         .filter(|text| text.len() > 2)
     {
-        assert!(!text.contains(&shown.to_lowercase()), "{shown}");
+        assert!(!text.contains(&word.to_lowercase()), "{word}");
     }
     // A recording is identified by a hash of all answers, which is keyed, too.
     let recording = Replay::open(&folder.path().join("said.jsonl"), None, None).unwrap();

@@ -45,7 +45,7 @@ impl Policy {
     }
 
     /// Handles a snapshot that fails its assertion; returns whether the sample passes nevertheless.
-    pub(crate) fn settle(
+    pub(crate) fn resolve(
         self,
         path: &Path,
         exists: bool,

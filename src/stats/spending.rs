@@ -11,8 +11,8 @@ use super::distribution::normal;
 pub(crate) fn spending(alpha: f64, shares: &[f64]) -> Vec<f64> {
     let mut spent = 0.0;
     let last = shares.len().saturating_sub(1);
-    let parts = shares.iter().enumerate().map(|(look, share)| {
-        let by_now = if look == last {
+    let parts = shares.iter().enumerate().map(|(analysis, share)| {
+        let by_now = if analysis == last {
             alpha
         } else {
             spent_by(alpha, *share)

@@ -13,9 +13,9 @@ use super::files::{HASHED, JOURNAL, MANIFEST, PLACES, RECORDS};
 use super::manifest::sealed;
 use super::{Manifest, RunDir, RunStatus, stamp_and_id};
 use crate::error::{Error, Result};
-use crate::system::beside::beside;
 use crate::system::file;
-use crate::system::project::shown;
+use crate::system::project::display;
+use crate::system::spawn_scoped::spawn_scoped;
 use crate::text::shell_word;
 
 /// What is wrong with a file.
@@ -49,7 +49,7 @@ impl RunDir {
         if manifest.status == RunStatus::Running {
             return Err(self.killed(manifest));
         }
-        let look = |name: &str, hash: &str| {
+        let check_file = |name: &str, hash: &str| {
             // A damaged manifest may name anything.
             if !HASHED.contains(&name) {
                 return Some(Damage::Odd("no run writes such a file".to_owned()));
@@ -63,16 +63,18 @@ impl RunDir {
         };
         // The journal is as large as all else together.
         let damage: Vec<_> = thread::scope(|scope| {
-            let journal = beside(scope, || look(JOURNAL, manifest.artifacts.get(JOURNAL)?));
+            let journal = spawn_scoped(scope, || {
+                check_file(JOURNAL, manifest.artifacts.get(JOURNAL)?)
+            });
             let others = manifest
                 .artifacts
                 .iter()
                 .filter(|(name, _)| *name != JOURNAL);
-            let mut looks: Vec<_> = others
-                .map(|(name, hash)| (name.as_str(), look(name, hash)))
+            let mut checked: Vec<_> = others
+                .map(|(name, hash)| (name.as_str(), check_file(name, hash)))
                 .collect();
-            looks.push((JOURNAL, journal()));
-            looks
+            checked.push((JOURNAL, journal()));
+            checked
         });
         let mut notices: Vec<_> = self.changed_manifest().into_iter().collect();
         for (name, damage) in damage {
@@ -109,30 +111,30 @@ impl RunDir {
     }
 
     fn journal_notice(&self, manifest: &Manifest, damage: &Damage) -> String {
-        let told = self.noticed(damage) + "; the records of the run are whole";
+        let message = self.noticed(damage) + "; the records of the run are whole";
         match manifest.parent {
-            Some(_) => told,
+            Some(_) => message,
             None => format!(
-                "{told}. See which of its lines can be read: `cargo evaltest repair {}`",
-                shell_word(&shown(self.path()))
+                "{message}. See which of its lines can be read: `cargo evaltest repair {}`",
+                shell_word(&display(self.path()))
             ),
         }
     }
 
     /// Visits the id and epoch of each readable record whose question was asked.
-    pub(crate) fn asked_records(&self, see: &mut dyn FnMut(&str, u32)) {
+    pub(crate) fn requested_records(&self, see: &mut dyn FnMut(&str, u32)) {
         // An unreadable file has nothing to lose.
-        let _ = keys::asked(&self.file(RECORDS), see);
+        let _ = keys::requested(&self.file(RECORDS), see);
     }
 
     /// A notice if the manifest was changed. It is still used, but damage should be visible.
     pub(crate) fn changed_manifest(&self) -> Option<String> {
         let path = self.file(MANIFEST);
         let text = file::read_plain(&path).ok()?;
-        let shown = shown(&path);
+        let display = display(&path);
         if !sealed::is_as_written(&text) {
             return Some(format!(
-                "{shown}: it was changed after the run wrote it; what it says now is believed"
+                "{display}: it was changed after the run wrote it; what it says now is believed"
             ));
         }
         let manifest = self.manifest().ok()?;
@@ -141,7 +143,7 @@ impl RunDir {
         (run_id != manifest.run_id).then(|| {
             let other = manifest.run_id;
             format!(
-                "{shown}: it is that of run `{other}`, and the directory is named after another"
+                "{display}: it is that of run `{other}`, and the directory is named after another"
             )
         })
     }
@@ -155,7 +157,7 @@ impl RunDir {
 
     /// The error for a run that was killed, or is in progress.
     fn killed(&self, manifest: &Manifest) -> Error {
-        let dir = shown(self.path());
+        let dir = display(self.path());
         if self.is_going_on() {
             return going_on(&dir);
         }
@@ -168,7 +170,7 @@ impl RunDir {
     }
 
     fn damaged(&self, manifest: &Manifest, name: &str, damage: &Damage) -> Error {
-        let dir = shown(self.path());
+        let dir = display(self.path());
         let how = match damage {
             Damage::Missing => ": it is missing".to_owned(),
             Damage::NoFile => ": it is no file".to_owned(),
@@ -190,17 +192,17 @@ impl RunDir {
         match &manifest.parent {
             Some(parent) => format!(
                 "score the answers again: cargo evaltest rescore {}",
-                shell_word(&shown(parent))
+                shell_word(&display(parent))
             ),
             None => format!(
                 "make it again from the journal: cargo evaltest repair {}",
-                shell_word(&shown(self.path()))
+                shell_word(&display(self.path()))
             ),
         }
     }
 
     fn noticed(&self, damage: &Damage) -> String {
-        let dir = shown(self.path());
+        let dir = display(self.path());
         let what = match damage {
             Damage::Missing => "is missing",
             _ => "is not what the run wrote",

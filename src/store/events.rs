@@ -46,7 +46,7 @@ pub(crate) enum Kind {
     Started,
     /// An attempt gave an answer, which is in `output`.
     Answered,
-    /// The agent reported progress, which is in `progress`, or the number of further messages, in `left_out`.
+    /// The agent reported progress, which is in `progress`, or the number of further messages, in `omitted`.
     Progress,
     /// An attempt has no answer; `error` says why.
     Failed,
@@ -86,7 +86,8 @@ pub(crate) struct StoredEvent {
     pub(crate) progress: Option<String>,
     /// How many progress messages of an attempt were not stored.
     #[serde(default, skip_serializing_if = "is_zero")]
-    pub(crate) left_out: u64,
+    #[serde(rename = "left_out")]
+    pub(crate) omitted: u64,
     /// The request to a judge, without the reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) judge: Option<Box<JudgeCall>>,
@@ -124,7 +125,7 @@ impl StoredEvent {
             error: None,
             result: None,
             progress: None,
-            left_out: 0,
+            omitted: 0,
             judge: None,
             redacted: 0,
             cached: false,
@@ -149,7 +150,7 @@ impl StoredEvent {
     }
 
     /// A judge's reply, including a refusal; `None` if the event is something else, or only confirms a flip.
-    pub(crate) fn into_said(self) -> Option<JudgeCall> {
+    pub(crate) fn into_judge_call(self) -> Option<JudgeCall> {
         // The agent was asked at least once.
         if self.attempt == 0 && !self.cached {
             return None;
@@ -183,11 +184,11 @@ struct State {
     journal: JournalNumber,
     hash: Hasher,
     /// When the file's existence was last checked.
-    looked: Instant,
+    checked: Instant,
 }
 
 /// How often the file's existence is checked, as writes to a removed file are lost.
-const LOOKS: Duration = Duration::from_millis(100);
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 impl EventLog {
     /// Opens the journal for appending and locks it; `see` is called with its events.
@@ -220,7 +221,7 @@ impl EventLog {
             next_index: read.next_index,
             journal: read.journal.unwrap_or_else(JournalNumber::random),
             hash,
-            looked: Instant::now(),
+            checked: Instant::now(),
         };
         Ok((
             Self {
@@ -245,8 +246,8 @@ impl EventLog {
 
     fn write(&self, unnumbered: Unnumbered) -> Result<u64> {
         let mut state = lock(&self.state);
-        if state.looked.elapsed() > LOOKS {
-            state.looked = Instant::now();
+        if state.checked.elapsed() > CHECK_INTERVAL {
+            state.checked = Instant::now();
             if !has_name(&state.file) {
                 return Err(gone(state.path.parent().unwrap_or(&state.path)));
             }

@@ -15,7 +15,7 @@ use super::files::{JOURNAL, MANIFEST};
 use crate::data::{DetailBounds, JudgeRule, Shard, Variant};
 use crate::error::{Error, Result};
 use crate::system::file::read_plain;
-use crate::system::project::shown;
+use crate::system::project::display;
 use crate::text::name;
 use crate::text::setting::Override;
 use crate::text::{escape_line_ends, shell_word};
@@ -240,7 +240,7 @@ pub struct RunPart {
 
 impl RunPart {
     /// Its name in messages.
-    pub fn told(&self) -> String {
+    pub fn description(&self) -> String {
         match self.shard {
             Some(shard) => format!("shard {shard}"),
             None => "part of a run of nextest".to_owned(),
@@ -275,9 +275,11 @@ pub struct EarlyStop {
     /// The seed of the order in which samples were asked.
     pub seed: u32,
     /// How many analyses there are; the last is at all samples.
-    pub looks: u32,
-    /// The analysis at which every gate was sure; `looks` if all samples were to be asked.
-    pub look: u32,
+    #[serde(rename = "looks")]
+    pub analyses: u32,
+    /// The analysis at which every gate was sure; `analyses` if all samples were to be asked.
+    #[serde(rename = "look")]
+    pub analysis: u32,
     /// Gates that were green at an analysis and stay so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub green: Vec<String>,
@@ -304,7 +306,7 @@ impl Manifest {
     }
 
     /// Whether it is an incomplete run left by nextest.
-    pub(crate) fn is_left_by_tests(&self) -> bool {
+    pub(crate) fn is_from_tests(&self) -> bool {
         let part = self.part.as_ref();
         part.is_some_and(|part| part.nextest.is_some())
     }
@@ -320,7 +322,7 @@ impl Manifest {
         let spec = self.spec.as_ref().map(|spec| {
             // The path may be of another machine.
             let here = moved(spec, self.spec_in_project.as_ref());
-            format!(" {}", shell_word(&shown(here.as_ref().unwrap_or(spec))))
+            format!(" {}", shell_word(&display(here.as_ref().unwrap_or(spec))))
         });
         // If the spec names several agents or prompts, only this one.
         let only = self.variant.as_ref().map(|_| &self.eval);
@@ -415,7 +417,7 @@ pub(super) fn instead(dir: &Path) -> String {
     format!(
         "take it from where the directory was copied: nothing else says what the run was. Its answers stand in `{JOURNAL}` \
          beside it; if they are worth nothing: rm -r {}",
-        shell_word(&shown(dir))
+        shell_word(&display(dir))
     )
 }
 

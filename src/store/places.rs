@@ -10,7 +10,7 @@ use super::files::PLACES;
 use super::{Manifest, RunDir};
 use crate::error::{Error, Result};
 use crate::system::file::{self, read_plain};
-use crate::system::project::shown;
+use crate::system::project::display;
 
 /// Version of the file. 1: the first.
 const FORMAT_VERSION: u32 = 1;
@@ -72,7 +72,7 @@ impl PartPlaces {
             let version = read.format_version;
             return Err(Error::usage(format!(
                 "{}: format {version} is newer than this evaltest understands ({FORMAT_VERSION})",
-                shown(&path)
+                display(&path)
             ))
             .hint("cargo install cargo-evaltest"));
         }
@@ -85,6 +85,6 @@ impl PartPlaces {
 }
 
 fn odd(path: &Path, what: &str) -> Error {
-    Error::usage(format!("{}: {what}", shown(path)))
+    Error::usage(format!("{}: {what}", display(path)))
         .hint("take it from where the directory was copied, or run the shard again")
 }

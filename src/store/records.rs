@@ -14,7 +14,7 @@ use crate::data::Record;
 use crate::data::record::read_abridged;
 use crate::error::{Error, Result, remedy};
 use crate::system::file::{create_plain, open_plain};
-use crate::system::project::shown;
+use crate::system::project::display;
 use crate::text::hash::Hasher;
 use crate::text::splice::unknown::with_unknown;
 use crate::text::{escape_line_ends, json_line, shell_word};
@@ -223,7 +223,7 @@ pub(crate) fn open(path: &Path) -> Result<BufReader<File>> {
             let dir = path.parent().unwrap_or(Path::new("DIR"));
             Error::usage(format!("`{}` is missing", path.display())).hint(format!(
                 "make it again from the journal: cargo evaltest repair {}",
-                shell_word(&shown(dir))
+                shell_word(&display(dir))
             ))
         }
         _ => Error::io("open", path, &error),

@@ -33,7 +33,7 @@ impl RestoredFolder {
         // The folder of temporary files may be unlistable.
         for entry in fs::read_dir(root).into_iter().flatten().flatten() {
             let name = entry.file_name();
-            if name.to_string_lossy().starts_with(PREFIX) && is_left(&entry.path()) {
+            if name.to_string_lossy().starts_with(PREFIX) && is_abandoned(&entry.path()) {
                 remove::if_all_ours(&entry.path(), &|path, kind| {
                     path == USED && kind.is_file() || is_made_by_run(path, kind)
                 });
@@ -58,7 +58,7 @@ impl RestoredFolder {
 
 /// Whether a folder is unused. One without the file is being created. Other programs use the temporary folder, too, and
 /// opening a pipe would block.
-fn is_left(path: &Path) -> bool {
+fn is_abandoned(path: &Path) -> bool {
     open_plain(&path.join(USED)).is_ok_and(|used| used.try_lock().is_ok())
 }
 
@@ -67,13 +67,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_killed_readers_left_is_removed_and_nothing_else() {
+    fn only_folders_of_killed_readers_are_removed() {
         let root = tempfile::tempdir().unwrap();
         let used = RestoredFolder::below(root.path()).unwrap();
-        let left = root.path().join("evaltest-restored-left");
-        fs::create_dir(&left).unwrap();
-        fs::write(left.join(USED), "").unwrap();
-        fs::write(left.join("events.jsonl"), "").unwrap();
+        let abandoned = root.path().join("evaltest-restored-left");
+        fs::create_dir(&abandoned).unwrap();
+        fs::write(abandoned.join(USED), "").unwrap();
+        fs::write(abandoned.join("events.jsonl"), "").unwrap();
         let mine = root.path().join("evaltest-restored-mine");
         fs::create_dir(&mine).unwrap();
         fs::write(mine.join(USED), "").unwrap();
@@ -93,7 +93,7 @@ mod tests {
         assert!(made.unwrap().success());
         let another = RestoredFolder::below(root.path()).unwrap();
         assert!(pipe.exists());
-        assert!(!left.exists() && mine.join(USED).exists());
+        assert!(!abandoned.exists() && mine.join(USED).exists());
         assert!(new.exists() && other.exists() && used.path().exists());
         let path = another.path().to_owned();
         drop(another);

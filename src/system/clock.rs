@@ -52,7 +52,7 @@ fn watch() {
         lock(&CLOCK).seen = Some(Instant::now());
         let watch = || loop {
             std::thread::sleep(TICK);
-            look();
+            read_clock();
         };
         let thread = std::thread::Builder::new()
             .name("evaltest-clock".to_owned())
@@ -67,10 +67,10 @@ fn watch() {
 /// The current time of this clock.
 pub(crate) fn now() -> Instant {
     watch();
-    look()
+    read_clock()
 }
 
-fn look() -> Instant {
+fn read_clock() -> Instant {
     let mut clock = lock(&CLOCK);
     clock.at(Instant::now())
 }
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_stands_still_while_nobody_looks_at_it() {
+    fn it_stops_while_nobody_reads_it() {
         let start = Instant::now();
         let second = Duration::from_secs(1);
         let mut clock = Clock {

@@ -32,7 +32,7 @@ pub fn write_atomically_by(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<()> {
-    let mut file = NewFile::beside(path)?;
+    let mut file = NewFile::for_path(path)?;
     write(&mut file).map_err(|error| Error::io("write", path, &error))?;
     file.put(path)
 }
@@ -51,7 +51,7 @@ impl NewFile {
     ///
     /// # Errors
     /// If the folder does not exist or is not writable.
-    pub fn beside(path: &Path) -> Result<Self> {
+    pub fn for_path(path: &Path) -> Result<Self> {
         static WRITES: AtomicU64 = AtomicU64::new(0);
         loop {
             let number = WRITES.fetch_add(1, Ordering::Relaxed);
@@ -133,13 +133,13 @@ pub(crate) fn remove_unfinished(path: &Path) {
         return;
     };
     let name = path.file_name().unwrap_or_default().as_encoded_bytes();
-    let is_left = |entry: &fs::DirEntry| {
+    let is_unfinished = |entry: &fs::DirEntry| {
         let other = entry.file_name();
         let end = other.as_encoded_bytes().strip_prefix(name);
         let end = end.and_then(|end| str::from_utf8(end).ok());
         end.is_some_and(is_temporary) && entry.file_type().is_ok_and(|it| it.is_file())
     };
-    for entry in entries.flatten().filter(is_left) {
+    for entry in entries.flatten().filter(is_unfinished) {
         // Leftover files do no harm.
         let _ = fs::remove_file(entry.path());
     }

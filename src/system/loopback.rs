@@ -64,12 +64,12 @@ impl Loopback {
                 open.fetch_sub(1, Ordering::SeqCst);
                 continue;
             }
-            let (serve, left) = (Arc::clone(&serve), OpenConnection(Arc::clone(&open)));
+            let (serve, guard) = (Arc::clone(&serve), OpenConnection(Arc::clone(&open)));
             // Without a thread the connection is closed, and the client notices.
             let _ = thread::Builder::new()
                 .name("evaltest-loopback".to_owned())
                 .spawn(move || {
-                    let _left = left;
+                    let _guard = guard;
                     if let Ok(mut connection) = LoopbackConnection::new(stream) {
                         let _ = serve(&mut connection);
                         connection.end();

@@ -11,7 +11,7 @@ mod adopted;
 mod searched;
 
 use crate::system::platform::by_platform;
-pub use crate::system::process::watch::watch_if_asked;
+pub use crate::system::process::watch::watch_if_requested;
 
 by_platform! {
     adopted, searched;

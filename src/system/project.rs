@@ -95,7 +95,7 @@ pub fn workspace() -> PathBuf {
 }
 
 /// A path for display: relative to the current folder if it is inside.
-pub fn shown(path: &Path) -> String {
+pub fn display(path: &Path) -> String {
     let current = std::env::current_dir().unwrap_or_default();
     match path.strip_prefix(&current) {
         Ok(inside) if inside.as_os_str().is_empty() => ".".to_owned(),

@@ -100,22 +100,22 @@ mod tests {
 
     #[test]
     fn only_what_is_ours_goes() {
-        let check = |names: &[&str], left: &[&str], all: bool| {
+        let check = |names: &[&str], remaining: &[&str], all: bool| {
             let outer = make(names);
             let old = outer.path().join("old");
             assert_eq!(if_all_ours(&old, &is_ours), all, "{names:?}");
             let outer = make(names);
             let old = outer.path().join("old");
             let gone = ours_in(&old, &is_ours).unwrap();
-            assert_eq!(gone, left.is_empty(), "{names:?}");
-            let names_left = entries(&old).flatten().map(DirEntry::into_path);
-            let mut names_left: Vec<_> = names_left
+            assert_eq!(gone, remaining.is_empty(), "{names:?}");
+            let remaining_names = entries(&old).flatten().map(DirEntry::into_path);
+            let mut remaining_names: Vec<_> = remaining_names
                 .map(|path| path.strip_prefix(&old).unwrap().to_owned())
                 .collect();
-            names_left.sort();
+            remaining_names.sort();
             assert_eq!(
-                names_left,
-                left.iter().map(PathBuf::from).collect::<Vec<_>>()
+                remaining_names,
+                remaining.iter().map(PathBuf::from).collect::<Vec<_>>()
             );
         };
         check(&["ours", "folder/"], &[], true);

@@ -43,8 +43,8 @@
 mod ulimits;
 mod view;
 
+mod launcher;
 mod relay;
-mod shim;
 
 mod bwrap;
 mod choice;
@@ -61,7 +61,7 @@ use relay::Relay;
 use view::Wishes;
 
 pub use choice::SandboxKind;
-pub use shim::serve_if_asked;
+pub use launcher::serve_if_requested;
 pub use ulimits::Ulimits;
 
 pub(crate) use choice::Used;

@@ -179,15 +179,15 @@ pub(crate) fn room_for_files(count: usize) -> Result<Room, Shortage> {
     claim(count, |most| own(most) / 2)
 }
 
-/// Claims descriptors, unless fewer than `kept` would remain.
-fn claim(count: usize, kept: impl Fn(usize) -> usize) -> Result<Room, Shortage> {
+/// Claims descriptors, unless fewer than `reserved` would remain.
+fn claim(count: usize, reserved: impl Fn(usize) -> usize) -> Result<Room, Shortage> {
     let most = most_descriptors();
     let claimed = CLAIMED.fetch_add(count, Ordering::SeqCst) + count;
     let room = Room(count);
     let Some(most) = most else { return Ok(room) };
     let since = SINCE.fetch_add(count, Ordering::Relaxed) + count;
     let seen = SEEN.load(Ordering::Relaxed);
-    if is_trusted(most - kept(most), seen, claimed, since) {
+    if is_trusted(most - reserved(most), seen, claimed, since) {
         return Ok(room);
     }
     let none = || Shortage::of_descriptors(most, "and too few are left");
@@ -199,7 +199,7 @@ fn claim(count: usize, kept: impl Fn(usize) -> usize) -> Result<Room, Shortage> 
     };
     SEEN.store(open, Ordering::Relaxed);
     SINCE.store(0, Ordering::Relaxed);
-    if open.saturating_add(claimed) > most - kept(most) {
+    if open.saturating_add(claimed) > most - reserved(most) {
         return Err(none());
     }
     Ok(room)
@@ -209,8 +209,8 @@ fn claim(count: usize, kept: impl Fn(usize) -> usize) -> Result<Room, Shortage> 
 /// the open descriptors by the last count plus the claims since, with a margin for descriptors that agents open
 /// without a claim.
 fn is_trusted(most: usize, seen: usize, claimed: usize, since: usize) -> bool {
-    let left = most.saturating_sub(seen.saturating_add(claimed));
-    left > AMPLE && since <= left / TRUSTED_PART
+    let remaining = most.saturating_sub(seen.saturating_add(claimed));
+    remaining > AMPLE && since <= remaining / TRUSTED_PART
 }
 
 /// The number of open descriptors. The lowest free number is no indication, because any may have been closed.
@@ -277,8 +277,8 @@ mod tests {
         files.remove(0);
         let open = open_now().unwrap();
         assert!(open >= 49, "{open}");
-        let beside = most - own(most) - 48;
-        assert!(room(beside).is_err(), "49 are open");
+        let wanted = most - own(most) - 48;
+        assert!(room(wanted).is_err(), "49 are open");
     }
 
     #[test]
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_a_look_before_the_first_claim_where_little_is_left_and_after_many() {
+    fn usage_is_measured_before_the_first_claim_when_low_and_after_many() {
         assert!(!is_trusted(1_000_000, usize::MAX, 2, 2), "nobody looked");
         assert!(is_trusted(1_000_000, 20, 2, 200_000));
         assert!(!is_trusted(1_000_000, 20, 2, 300_000));
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_of_the_machine_are_told_from_others() {
+    fn machine_errors_are_distinguished() {
         let check = |errno: Errno, expect: bool| {
             assert_eq!(Shortage::of(&errno.into()).is_some(), expect, "{errno:?}");
         };

@@ -96,8 +96,8 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     let root = project::root_of(folder);
     // Outside of cargo projects the file is next to the spec.
     let is_cargo = |root: &PathBuf| root.join("Cargo.toml").is_file();
-    let beside = (!root.as_ref().is_some_and(is_cargo)).then(|| folder.to_owned());
-    let folders = root.into_iter().chain(beside);
+    let spec_dir = (!root.as_ref().is_some_and(is_cargo)).then(|| folder.to_owned());
+    let folders = root.into_iter().chain(spec_dir);
     let mut files: Vec<_> = folders.map(|folder| folder.join(".env")).collect();
     files.dedup();
     files.retain(|path| path.is_file());

@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 
 /// How many cases a property test tries: `EVALTEST_FUZZ_CASES`, else 5,000 when optimised and 1,000 when not.
 pub(crate) fn cases() -> usize {
-    let asked = std::env::var("EVALTEST_FUZZ_CASES").ok();
+    let requested = std::env::var("EVALTEST_FUZZ_CASES").ok();
     let usual = if cfg!(debug_assertions) { 1_000 } else { 5_000 };
-    asked.map_or(usual, |cases| cases.parse().expect("a number of cases"))
+    requested.map_or(usual, |cases| cases.parse().expect("a number of cases"))
 }
 
 /// Runs a property on random numbers, as often as [`cases`] says.

@@ -65,7 +65,7 @@ fn line_end(json: &[u8]) -> Option<(usize, &'static [u8])> {
 }
 
 /// JSON for display: also escapes what a terminal or a CI log would act on, and invisible characters.
-pub fn shown_json(json: &str) -> Cow<'_, str> {
+pub fn escape_json(json: &str) -> Cow<'_, str> {
     let is_hostile = |(place, c): (usize, char)| match c {
         '#' => is_mark(&json.as_bytes()[place..]),
         // The characters below are JSON's white space; JSON escapes the other ones itself.
@@ -75,17 +75,17 @@ pub fn shown_json(json: &str) -> Cow<'_, str> {
     if !json.char_indices().any(is_hostile) {
         return Cow::Borrowed(json);
     }
-    let mut shown = String::with_capacity(json.len() + 16);
+    let mut escaped = String::with_capacity(json.len() + 16);
     for (place, c) in json.char_indices() {
         if is_hostile((place, c)) {
             for unit in c.encode_utf16(&mut [0; 2]) {
-                let _ = write!(shown, "\\u{unit:04x}");
+                let _ = write!(escaped, "\\u{unit:04x}");
             }
         } else {
-            shown.push(c);
+            escaped.push(c);
         }
     }
-    Cow::Owned(shown)
+    Cow::Owned(escaped)
 }
 
 #[cfg(test)]
@@ -110,19 +110,19 @@ mod tests {
         escape_line_ends(&mut command, 0);
         assert_eq!(command, b"[\"\\u0023#[error]x ## [1]\"]");
         // Truncated in the middle of a character.
-        let mut cut = b"\xe2\x80".to_vec();
-        escape_line_ends(&mut cut, 0);
-        assert_eq!(cut, b"\xe2\x80");
+        let mut truncated = b"\xe2\x80".to_vec();
+        escape_line_ends(&mut truncated, 0);
+        assert_eq!(truncated, b"\xe2\x80");
     }
 
     #[test]
-    fn json_that_is_shown_hides_and_commands_nothing() {
+    fn escaped_json_is_safe_and_lossless() {
         let value = json!({"##[x": "a\u{200b}\u{9b}\u{7f}\u{e0041}é\u{2028}", "b": "##vso[y"});
         let text = value.to_string();
-        let shown = shown_json(&text);
+        let escaped = escape_json(&text);
         let expect = "{\"\\u0023#[x\":\"a\\u200b\\u009b\\u007f\\udb40\\udc41é\\u2028\",\"b\":\"\\u0023#vso[y\"}";
-        assert_eq!(shown, expect);
-        assert_eq!(serde_json::from_str::<Value>(&shown).unwrap(), value);
-        assert!(matches!(shown_json("{\n}"), Cow::Borrowed("{\n}")));
+        assert_eq!(escaped, expect);
+        assert_eq!(serde_json::from_str::<Value>(&escaped).unwrap(), value);
+        assert!(matches!(escape_json("{\n}"), Cow::Borrowed("{\n}")));
     }
 }

@@ -109,7 +109,7 @@ impl NearCopies {
 
     /// The text with the most of these grams.
     pub(crate) fn nearest_of(&self, grams: &TextGrams) -> Option<NearCopy> {
-        let grams = self.telling(grams.all());
+        let grams = self.significant(grams.all());
         let mut shared = vec![0_u32; self.ids.len()];
         let (mut nearest, mut most) = (None, 0);
         for gram in &grams {
@@ -131,7 +131,7 @@ impl NearCopies {
     }
 
     /// The grams that count.
-    fn telling(&self, grams: &[Gram]) -> Vec<Gram> {
+    fn significant(&self, grams: &[Gram]) -> Vec<Gram> {
         let own: Vec<Gram> = grams.iter().copied().filter(|gram| gram.is_own).collect();
         let own = if own.is_empty() { grams.to_vec() } else { own };
         let common = COMMON.max(self.ids.len() as u64 / 100);

@@ -43,8 +43,8 @@ mod tests {
     fn both_ways_agree_on_ascii() {
         for c in '\0'..='\x7f' {
             let alone = c.to_string();
-            let beside = format!("é{c}");
-            let rest = &without_punctuation(&beside)["é".len()..];
+            let marked = format!("é{c}");
+            let rest = &without_punctuation(&marked)["é".len()..];
             assert_eq!(without_punctuation(&alone), rest, "{c:?}");
         }
     }

@@ -32,7 +32,7 @@ use names::is_secret_member;
 pub(crate) use names::is_secret_parameter;
 pub(crate) use names::{holds_secret, is_secret_name};
 pub(crate) use shapes::half_token;
-use shapes::{MARKS, SHAPES, looks_random};
+use shapes::{MARKS, SHAPES, is_random};
 use tally::{BlankCount, Blanked, Samples};
 
 /// Replaces a secret.
@@ -47,10 +47,10 @@ pub(crate) fn is_blanked(prediction: &str) -> bool {
 pub(crate) const MIN_SECRET: usize = 8;
 
 /// Marks where a text was truncated.
-const CUT: char = '…';
+const ELLIPSIS: char = '…';
 
 /// Shorter parts of a secret, in bytes, are ignored: they reveal nothing.
-const MIN_BEGUN: usize = 4;
+const MIN_PARTIAL: usize = 4;
 
 /// Blanks secrets. Cheap to clone, and cheap on texts without secrets.
 #[derive(Clone, Debug, Default)]
@@ -142,7 +142,7 @@ impl Redactor {
                     .iter()
                     .skip(1)
                     .flatten()
-                    .all(|part| looks_random(part.as_str()));
+                    .all(|part| is_random(part.as_str()));
                 tally.add(u32::from(random), None);
                 if random {
                     REDACTED.to_owned()
@@ -194,10 +194,10 @@ impl Redactor {
         if self.known.as_ref().is_some_and(|known| known.is_part(line)) {
             return REDACTED.to_owned();
         }
-        let marked = format!("{CUT}{line}{CUT}");
+        let marked = format!("{ELLIPSIS}{line}{ELLIPSIS}");
         let clean = self.text(&marked, &mut 0);
-        let clean = clean.strip_prefix(CUT).unwrap_or(&clean);
-        clean.strip_suffix(CUT).unwrap_or(clean).to_owned()
+        let clean = clean.strip_prefix(ELLIPSIS).unwrap_or(&clean);
+        clean.strip_suffix(ELLIPSIS).unwrap_or(clean).to_owned()
     }
 
     /// The error with secrets removed from its message and hint.

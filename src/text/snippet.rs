@@ -8,18 +8,18 @@ pub(crate) fn snippet(text: &str) -> String {
     const CHARS: usize = 60;
     let mut chars = text.chars();
     let start = chars.by_ref().take(CHARS);
-    let mut shown = String::with_capacity(CHARS);
+    let mut out = String::with_capacity(CHARS);
     for c in start {
         match c {
-            _ if c.is_control() => shown.push(' '),
-            _ if is_unseen(c) => shown.extend(c.escape_default()),
-            _ => shown.push(c),
+            _ if c.is_control() => out.push(' '),
+            _ if is_unseen(c) => out.extend(c.escape_default()),
+            _ => out.push(c),
         }
     }
     if chars.next().is_some() {
-        shown.push('…');
+        out.push('…');
     }
-    shown
+    out
 }
 
 #[cfg(test)]
@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_texts_are_cut() {
+    fn long_texts_are_truncated() {
         assert_eq!(snippet("a\nb\u{202e}é\u{200b}"), "a b\\u{202e}é\\u{200b}");
         assert_eq!(snippet(&"é".repeat(60)), "é".repeat(60));
         assert_eq!(snippet(&"é".repeat(61)), "é".repeat(60) + "…");

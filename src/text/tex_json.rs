@@ -10,7 +10,7 @@
 
 mod command;
 mod extent;
-mod mend;
+mod fix;
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde_json::{Deserializer, Map, Value};
 
 pub(crate) use extent::Extents;
-use mend::mended;
+use fix::fixed;
 
 /// A parsed JSON text.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +32,7 @@ pub(crate) struct TexJson {
 
 /// Parses a text that is JSON throughout, apart from white space around it.
 pub(crate) fn read(text: &str) -> Option<TexJson> {
-    let (text, repaired) = mended(text);
+    let (text, repaired) = fixed(text);
     if !text.trim_start().starts_with('{') {
         return Some(TexJson {
             value: serde_json::from_str(&text).ok()?,

@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn kappa_is_that_of_the_books() {
+    fn kappa_matches_published_values() {
         let check = |both, only_one, only_other, neither, expect: Option<f64>| {
             let found = two(both, only_one, only_other, neither).pairs[0].kappa;
             match (found, expect) {

@@ -33,14 +33,14 @@ use std::fmt;
 
 pub use crate::verdict::result::{AlertResult, AlertVerdict};
 pub use judge::AlertJudge;
-pub(crate) use legal::check_looks;
+pub(crate) use legal::check_interim;
 
 use crate::error::Result;
 use crate::verdict::gate::Op;
 use crate::verdict::metric::SlicedMetric;
 
 /// Default number of runs that share one alpha.
-pub(crate) const LOOKS: usize = 30;
+pub(crate) const DEFAULT_ANALYSES: usize = 30;
 
 /// Default alpha of a statistical rule.
 const ALPHA: f64 = 0.05;
@@ -102,7 +102,7 @@ impl Default for Alerts {
     fn default() -> Self {
         Self {
             rules: Vec::new(),
-            looks: LOOKS,
+            looks: DEFAULT_ANALYSES,
         }
     }
 }

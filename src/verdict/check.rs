@@ -18,26 +18,33 @@ use no_regression::BaselineComparison;
 pub(crate) use crate::verdict::metric::{BOUNDS, KnownMeans};
 pub use no_regression::{ComparedVerdict, ErrorBounds, PairedFigures, SeenDrop};
 pub(crate) use no_regression::{CountedPairs, OTHER_JUDGE, ServedJudges};
-pub(crate) use progressive::Border;
+pub(crate) use progressive::CheckpointInput;
 pub(crate) use validate::Known;
 
 impl Facts<'_> {
     /// The results of the gates of a finished run, in their order.
     pub(crate) fn check(&self, gates: &[Gate]) -> Vec<GateResult> {
-        let asked = self.with_parts(gates);
-        let results = self.look(&asked).into_iter().map(CheckedGate::result);
-        let told = results.zip(gates);
-        told.map(|(result, gate)| self.told_part(result, gate))
+        let requested = self.with_parts(gates);
+        let results = self
+            .checked(&requested)
+            .into_iter()
+            .map(CheckedGate::result);
+        let described = results.zip(gates);
+        described
+            .map(|(result, gate)| self.with_alpha_part(result, gate))
             .collect()
     }
 
     /// The verdicts alone, for simulations: messages and figures take longer than the test itself.
     pub fn verdicts(&self, gates: &[Gate]) -> Vec<Verdict> {
-        self.look(gates).iter().map(CheckedGate::verdict).collect()
+        self.checked(gates)
+            .iter()
+            .map(CheckedGate::verdict)
+            .collect()
     }
 
     /// An interim analysis of the samples so far.
-    pub(crate) fn at_look(&self, gates: &[Gate]) -> LookFindings {
+    pub(crate) fn interim_findings(&self, gates: &[Gate]) -> InterimFindings {
         let verdicts = self.verdicts(gates);
         let checked = || verdicts.iter().zip(gates);
         let is_sure = |(verdict, gate): (&Verdict, &Gate)| match verdict {
@@ -47,7 +54,7 @@ impl Facts<'_> {
         };
         let green =
             checked().filter(|(verdict, gate)| gate.stops_early() && **verdict == Verdict::Passed);
-        LookFindings {
+        InterimFindings {
             is_sure: checked().all(is_sure),
             green: green.map(|(_, gate)| gate.name()).collect(),
         }
@@ -70,28 +77,28 @@ impl Facts<'_> {
         named.or(found).or_else(|| self.summary.scorer.clone())
     }
 
-    fn look<'a>(&'a self, gates: &'a [Gate]) -> Vec<CheckedGate<'a>> {
+    fn checked<'a>(&'a self, gates: &'a [Gate]) -> Vec<CheckedGate<'a>> {
         let over = |gate: &Gate| {
-            let left = self.left_to_merge(gate);
-            left.or_else(|| self.of_other_tier(gate, gates))
+            let deferred = self.deferred_to_merge(gate);
+            deferred.or_else(|| self.of_other_tier(gate, gates))
         };
-        let look = |gate: &'a Gate| match over(gate) {
+        let checked = |gate: &'a Gate| match over(gate) {
             Some(result) => CheckedGate::Over(Box::new(result)),
-            None => gate.look(self),
+            None => gate.checked(self),
         };
-        let mut looks: Vec<_> = gates.iter().map(look).collect();
-        let compared = looks.iter_mut().filter_map(|look| match look {
+        let mut all: Vec<_> = gates.iter().map(checked).collect();
+        let compared = all.iter_mut().filter_map(|checked| match checked {
             CheckedGate::Over(_) => None,
             CheckedGate::Compared(comparison) => Some(&mut **comparison),
         });
         no_regression::adjust(&mut compared.collect::<Vec<_>>());
-        looks
+        all
     }
 }
 
 /// The result of an interim analysis.
 #[derive(Debug, Default)]
-pub(crate) struct LookFindings {
+pub(crate) struct InterimFindings {
     /// Whether the remaining samples cannot change the verdict of any gate.
     pub(crate) is_sure: bool,
     /// The names of gates with interim analyses that are green; these stay green.
@@ -123,12 +130,12 @@ impl CheckedGate<'_> {
 impl Gate {
     /// The result of the gate in a finished run, as if it were the only gate.
     pub fn check(&self, facts: &Facts<'_>) -> GateResult {
-        let other = facts.left_to_merge(self);
+        let other = facts.deferred_to_merge(self);
         let other = other.or_else(|| facts.of_other_tier(self, std::slice::from_ref(self)));
-        other.unwrap_or_else(|| self.look(facts).result())
+        other.unwrap_or_else(|| self.checked(facts).result())
     }
 
-    fn look<'a>(&'a self, facts: &'a Facts<'_>) -> CheckedGate<'a> {
+    fn checked<'a>(&'a self, facts: &'a Facts<'_>) -> CheckedGate<'a> {
         let result = |verdict, value, message| {
             CheckedGate::Over(Box::new(GateResult::of(self, verdict, value, message)))
         };

@@ -101,7 +101,7 @@ impl<'a> Comparing<'a> {
     /// Adds a sample that is in both runs.
     pub(crate) fn add(&mut self, a: &SideSample, b: &SideSample) -> SampleFate {
         self.shared += 1;
-        if !a.is_asked_in(b) {
+        if !a.has_same_question(b) {
             return SampleFate::Changed;
         }
         self.add_means(a, b);
@@ -207,8 +207,8 @@ fn other_judge([a, b]: [&Summary; 2], called: [&str; 2]) -> Option<String> {
         ..Baseline::default()
     };
     let decides = |name: &str| b.scorer.as_deref() == Some(name);
-    let beside = |name: &str| !decides(name) && b.scorers.contains_key(name);
-    ServedJudges::of(b.judge_models()).other_between(&baseline, beside, called)
+    let is_secondary = |name: &str| !decides(name) && b.scorers.contains_key(name);
+    ServedJudges::of(b.judge_models()).other_between(&baseline, is_secondary, called)
 }
 
 /// The two-sided p's of several comparisons, adjusted by Holm, as chance is more likely to separate one of several

@@ -17,7 +17,7 @@ const LABELS_OF_JURY: &str = "its `labels` compare its judges alone; `cargo eval
 impl Facts<'_> {
     /// The summary with the results of the gates and the exit code.
     pub(crate) fn conclude(mut self, gates: &[Gate]) -> Summary {
-        self.tell_calibrations();
+        self.add_calibrations();
         let mut gates = self.check(gates);
         for gate in &mut gates {
             self.mark(gate);
@@ -36,7 +36,7 @@ impl Facts<'_> {
             tier: self.tier.clone(),
             part: self.part.clone(),
             progressive: self.progressive.clone(),
-            early_stop: self.look.filter(|_| is_sure),
+            early_stop: self.analysis.filter(|_| is_sure),
             ignored_matter: ignored_matter(&gates, &self),
             exit_code: exit(&gates, &self),
             gates,
@@ -51,30 +51,33 @@ impl Facts<'_> {
 
 impl Facts<'_> {
     /// Adds the calibration of each judge; the judges of a jury are calibrated only as a whole.
-    fn tell_calibrations(&mut self) {
-        let Some(asked) = &mut self.summary.judge else {
+    fn add_calibrations(&mut self) {
+        let Some(judge) = &mut self.summary.judge else {
             return;
         };
-        let told = |name: &String| {
-            let told = self.calibrated.get(name).map(|judge| judge.told().clone());
-            told.unwrap_or_else(|| JudgeCalibration::without(NO_LABELS))
+        let summary = |name: &String| {
+            let summary = self
+                .calibrated
+                .get(name)
+                .map(|judge| judge.summary().clone());
+            summary.unwrap_or_else(|| JudgeCalibration::without(NO_LABELS))
         };
         let mut seated = BTreeMap::new();
-        for (name, jury) in &mut asked.juries {
-            let mut told = told(name);
-            if jury.labelled > 0 && told.reason.as_deref() == Some(NO_LABELS) {
-                told = JudgeCalibration::without(LABELS_OF_JURY);
+        for (name, jury) in &mut judge.juries {
+            let mut summary = summary(name);
+            if jury.labelled > 0 && summary.reason.as_deref() == Some(NO_LABELS) {
+                summary = JudgeCalibration::without(LABELS_OF_JURY);
             }
-            let is_calibrated = told.status == CalibrationStatus::Calibrated;
+            let is_calibrated = summary.status == CalibrationStatus::Calibrated;
             let of_its = jury.judges.iter();
             seated.extend(of_its.map(|judge| (format!("{name}/{}", judge.name), is_calibrated)));
-            jury.calibration = Some(told);
+            jury.calibration = Some(summary);
         }
         let solvers = &self.solvers;
-        let judges = asked.scorers.iter_mut();
+        let judges = judge.scorers.iter_mut();
         for (name, judge) in judges.filter(|(name, _)| !solvers.contains(*name)) {
             judge.calibration = match seated.get(name) {
-                None => Some(told(name)),
+                None => Some(summary(name)),
                 Some(false) => Some(JudgeCalibration::without("as its jury is")),
                 Some(true) => None,
             };
@@ -86,17 +89,17 @@ impl Facts<'_> {
         let Some(scorer) = self.decided_by(&result.gate) else {
             return;
         };
-        let asked = self.summary.judge.as_ref();
-        let asked = asked.and_then(|asked| asked.calibration_of(&scorer));
-        let told = asked.or(self.calibrated.get(&scorer).map(CalibratedJudge::told));
-        let Some(told) = told.and_then(JudgeCalibration::uncalibrated) else {
+        let judge = self.summary.judge.as_ref();
+        let judge = judge.and_then(|judge| judge.calibration_of(&scorer));
+        let summary = judge.or(self.calibrated.get(&scorer).map(CalibratedJudge::summary));
+        let Some(summary) = summary.and_then(JudgeCalibration::uncalibrated) else {
             return;
         };
         let (first, rest) = match result.message.split_once('\n') {
             Some((first, rest)) => (first, format!("\n{rest}")),
             None => (&*result.message, String::new()),
         };
-        result.message = format!("{first}; judge `{scorer}` is {told}{rest}");
+        result.message = format!("{first}; judge `{scorer}` is {summary}{rest}");
     }
 }
 

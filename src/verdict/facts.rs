@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::data::DetailBounds;
 use crate::store::RunPart;
+use crate::verdict::analysis::InterimAnalysis;
 use crate::verdict::baseline::{Baseline, CurrentSample};
 use crate::verdict::judged::calibrated::CalibratedJudge;
-use crate::verdict::look::EarlyLook;
 use crate::verdict::progressive::Progressive;
 use crate::verdict::summary::Summary;
 
@@ -61,7 +61,7 @@ pub struct Facts<'a> {
     /// Why the run ended before every selected sample was asked, if it did.
     pub stop: Option<Stop>,
     /// The current interim analysis of gates that may stop early; `None` without such gates.
-    pub look: Option<EarlyLook>,
+    pub analysis: Option<InterimAnalysis>,
     /// Names of gates that were green at an earlier analysis, which is final.
     pub green: Vec<String>,
     /// Whether each sample must have a verdict, as under `assert: exact` and `correct`: an outage then leaves the run
@@ -116,7 +116,7 @@ impl Facts<'_> {
             prompt: None,
             mask_id: None,
             stop: None,
-            look: None,
+            analysis: None,
             green: Vec::new(),
             needs_every_verdict: false,
             failed_assertions: &[],

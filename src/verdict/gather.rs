@@ -13,7 +13,7 @@ use crate::verdict::summary::SummaryBuilder;
 /// Collects the facts from records one by one in dataset order, so that no record stays in memory.
 pub(crate) struct Gathered<'a> {
     summary: SummaryBuilder,
-    kept: KeptSamples,
+    collected: CollectedSamples,
     baseline: Option<&'a Baseline>,
     flips: Vec<Flip>,
     /// The current sample.
@@ -23,7 +23,7 @@ pub(crate) struct Gathered<'a> {
 }
 
 /// The data stored per sample.
-enum KeptSamples {
+enum CollectedSamples {
     /// None: no gate needs it.
     Nothing,
     /// Counts of right, wrong and missing answers by slices. Enough for an accuracy as long as each sample has one
@@ -40,18 +40,18 @@ impl<'a> Gathered<'a> {
         gates: &[Gate],
         baseline: Option<&'a Baseline>,
     ) -> Self {
-        let kept = if baseline.is_some() {
-            KeptSamples::Samples(Vec::new())
+        let collected = if baseline.is_some() {
+            CollectedSamples::Samples(Vec::new())
         } else if !gates.iter().any(Gate::needs_samples) {
-            KeptSamples::Nothing
+            CollectedSamples::Nothing
         } else if gates.iter().any(Gate::needs_each_sample) {
-            KeptSamples::Samples(Vec::new())
+            CollectedSamples::Samples(Vec::new())
         } else {
-            KeptSamples::Counts(BTreeMap::new())
+            CollectedSamples::Counts(BTreeMap::new())
         };
         Self {
             summary,
-            kept,
+            collected,
             baseline,
             flips: Vec::new(),
             sample: None,
@@ -64,7 +64,7 @@ impl<'a> Gathered<'a> {
     pub(crate) fn add(&mut self, record: &Record) {
         self.summary.add(record);
         self.selected += u64::from(record.epoch == 0);
-        if !matches!(self.kept, KeptSamples::Nothing) {
+        if !matches!(self.collected, CollectedSamples::Nothing) {
             self.gather(record);
         }
         let answered = [Status::Scored, Status::Unscored, Status::ScorerFailed];
@@ -95,7 +95,7 @@ impl<'a> Gathered<'a> {
                 worse,
             });
         }
-        self.kept.add(sample);
+        self.collected.add(sample);
     }
 
     /// The facts of a complete run, with the benchmark's own aggregates; and the samples that flipped since the
@@ -103,9 +103,9 @@ impl<'a> Gathered<'a> {
     pub(crate) fn finish(mut self, metrics: Map<String, Value>) -> (Facts<'a>, Vec<Flip>) {
         self.end_sample();
         let facts = Facts {
-            current: match self.kept {
-                KeptSamples::Samples(samples) => samples,
-                KeptSamples::Nothing | KeptSamples::Counts(_) => Vec::new(),
+            current: match self.collected {
+                CollectedSamples::Samples(samples) => samples,
+                CollectedSamples::Nothing | CollectedSamples::Counts(_) => Vec::new(),
             },
             answered: self.answered,
             selected: self.selected,
@@ -117,7 +117,7 @@ impl<'a> Gathered<'a> {
     }
 }
 
-impl KeptSamples {
+impl CollectedSamples {
     fn add(&mut self, sample: CurrentSample) {
         if let Self::Counts(counts) = self
             && (sample.cluster.is_some() || sample.answers.len() > 1)
@@ -199,9 +199,9 @@ mod tests {
             gathered.add(record);
         }
         let (facts, _) = gathered.finish(Map::new());
-        let kept = facts.current.len();
+        let collected = facts.current.len();
         let results: Vec<_> = gates.iter().map(|gate| gate.check(&facts)).collect();
-        (format!("{results:?}"), kept)
+        (format!("{results:?}"), collected)
     }
 
     #[test]
@@ -217,11 +217,11 @@ mod tests {
             results(&gates, records).0
         };
         let is_same = |records: &[Record], expect| {
-            let (told, kept) = results(&gates, records);
-            assert_eq!(kept, expect);
+            let (json, collected) = results(&gates, records);
+            assert_eq!(collected, expect);
             let all = all(records);
-            let told = told.trim_end_matches(']');
-            assert!(all.starts_with(told), "{all}\n{told}");
+            let json = json.trim_end_matches(']');
+            assert!(all.starts_with(json), "{all}\n{json}");
         };
         let mut records: Vec<_> = (0..100).map(|number| record(number, None)).collect();
         is_same(&records, 0);

@@ -234,9 +234,9 @@ impl FailureGroups {
         let (Status::Scored, Some(score)) = (outcome.status, &outcome.score) else {
             return;
         };
-        for (other, said) in &outcome.scores {
-            let said = said.get("correct").and_then(Value::as_bool);
-            if said.is_none_or(|said| said == score.correct) {
+        for (other, verdict) in &outcome.scores {
+            let verdict = verdict.get("correct").and_then(Value::as_bool);
+            if verdict.is_none_or(|verdict| verdict == score.correct) {
                 continue;
             }
             let group = self.disagreements.entry((other.clone(), score.correct));

@@ -32,13 +32,13 @@ use crate::text::excerpt;
 /// A line of a verdict file.
 ///
 /// ```
-/// use evaltest::engine::judge::{GradedItem, judged_line};
+/// use evaltest::engine::judge::{GradedItem, parse_input_line};
 ///
-/// let item: GradedItem = judged_line("graded.jsonl".as_ref(), 1, r#"{"judge": 0.8, "label": null}"#)?;
+/// let item: GradedItem = parse_input_line("graded.jsonl".as_ref(), 1, r#"{"judge": 0.8, "label": null}"#)?;
 /// assert_eq!(item.label, None);
 /// # Ok::<(), evaltest::Error>(())
 /// ```
-pub trait JudgedLine: Sized {
+pub trait InputLine: Sized {
     /// An example of a line.
     const EXAMPLE: &'static str;
 
@@ -51,7 +51,7 @@ pub trait JudgedLine: Sized {
 /// # Errors
 ///
 /// With the place of the error, and an example of a line as the hint.
-pub fn judged_line<T: JudgedLine>(path: &Path, number: u64, line: &str) -> Result<T> {
+pub fn parse_input_line<T: InputLine>(path: &Path, number: u64, line: &str) -> Result<T> {
     let fields = jsonl::fields(path, number, line)?;
     T::read(&fields).map_err(|error| {
         let error = error.at(format_args!("{}:{number}", path.display()));
@@ -75,9 +75,9 @@ fn share(fields: &Map<String, Value>, name: &str) -> Result<Option<f64>> {
 
 /// The error for a member of another type or range.
 fn wrong(name: &str, wanted: &str, found: &Value) -> Error {
-    let shown = excerpt(&found.to_string());
+    let rendered = excerpt(&found.to_string());
     Error::usage(format!(
-        "`{name}` must be {wanted}, found {}: `{shown}`",
+        "`{name}` must be {wanted}, found {}: `{rendered}`",
         kind(found)
     ))
 }

@@ -26,7 +26,6 @@ pub(super) use mean::LISTED;
 pub(super) use measured::{Measured, UpperEnds, show};
 pub(crate) use own::BOUNDS;
 pub(super) use own::names as own_names;
-pub(super) use parse::MetricUse;
 pub use table::{GATE_OPTIONS, METRICS};
 
 use crate::data::history::{HistoryLine, HistorySlice};
@@ -143,14 +142,13 @@ pub(crate) enum UsedBy {
 }
 
 impl MetricEntry {
-    /// Whether a spec's gates may name it.
+    /// Whether gates may name it.
     pub fn is_of_gates(&self) -> bool {
-        self.used_by != UsedBy::Alerts
+        self.is_for(UsedBy::Gates)
     }
 
-    /// Whether an alert may name it.
-    pub fn is_of_alerts(&self) -> bool {
-        self.used_by != UsedBy::Gates
+    pub(crate) fn is_for(&self, user: UsedBy) -> bool {
+        self.used_by == UsedBy::Both || self.used_by == user
     }
 
     /// Whether an alert may name it with a slice: a history has accuracies by slice, and what gates measure.

@@ -69,7 +69,7 @@ impl Poll {
                 let answer = match &score.normalized_prediction {
                     Normalized::Text(text) => Cow::Borrowed(text.as_str()),
                     Normalized::List(items) => Value::from(items.as_slice()).to_string().into(),
-                    Normalized::None => said(outcome, score.correct),
+                    Normalized::None => raw_answer(outcome, score.correct),
                 };
                 self.vote(&answer, score.correct);
             }
@@ -86,7 +86,7 @@ impl Poll {
         let answer = match score.get("normalized_prediction") {
             Some(Value::String(text)) => Cow::Borrowed(text.as_str()),
             Some(list @ Value::Array(_)) => list.to_string().into(),
-            _ => said(outcome, correct),
+            _ => raw_answer(outcome, correct),
         };
         self.vote(&answer, correct);
     }
@@ -173,7 +173,7 @@ impl Poll {
 }
 
 /// The prediction, or the verdict if there is none, if no scorer normalises it.
-fn said(outcome: &Outcome, correct: bool) -> Cow<'_, str> {
+fn raw_answer(outcome: &Outcome, correct: bool) -> Cow<'_, str> {
     match &outcome.prediction {
         Some(prediction) => Cow::Borrowed(prediction.trim()),
         None if correct => Cow::Borrowed("\u{0}correct"),
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_that_a_model_judged_both_ways_count_by_most_of_their_verdicts() {
+    fn answers_with_mixed_verdicts_count_by_majority() {
         let mut poll = Poll::default();
         for correct in [true, false, false] {
             poll.vote("x", correct);
@@ -309,8 +309,8 @@ mod tests {
             poll.answers(),
         );
         assert_eq!(counts, (3, 2, 1, 2));
-        let said = representative(&records).unwrap();
-        assert_eq!(said.result.prediction.as_deref(), Some("17"));
+        let raw_answer = representative(&records).unwrap();
+        assert_eq!(raw_answer.result.prediction.as_deref(), Some("17"));
         assert_eq!(representative(&records[..1]), Some(&records[0]));
     }
 }

@@ -63,7 +63,7 @@ impl Progressive {
     }
 
     /// Where it ended, as text.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn description(&self) -> String {
         let tier = self.tier().map_or("", |step| &*step.tier);
         let all = self.tiers.last().map_or(0, |step| step.samples);
         format!(

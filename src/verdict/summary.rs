@@ -53,7 +53,7 @@ use crate::data::Record;
 use crate::data::reviews::ReviewedFigures;
 use crate::exit::Exit;
 use crate::store::RunPart;
-use crate::verdict::look::EarlyLook;
+use crate::verdict::analysis::InterimAnalysis;
 use crate::verdict::progressive::Progressive;
 use crate::verdict::result::{AlertResult, GateResult};
 
@@ -89,7 +89,7 @@ pub struct Summary {
     /// How far the run came, if it went on tier by tier.
     pub progressive: Option<Progressive>,
     /// The look at which every gate was sure, so that the samples that were skipped were not needed.
-    pub early_stop: Option<EarlyLook>,
+    pub early_stop: Option<InterimAnalysis>,
     /// The figures of all samples, those that each slice has, too: `summary.accuracy` is `summary.whole.accuracy`.
     pub whole: Group,
     /// Of the skipped, those whose answers are on disk: a run that goes on asks their judges alone.
@@ -156,7 +156,7 @@ pub struct Recovered {
 
 impl Summary {
     /// Sets the results of the alerts: a raised one fails the run, unless it ends worse.
-    pub(crate) fn tell_alerts(&mut self, alerts: Vec<AlertResult>) {
+    pub(crate) fn set_alerts(&mut self, alerts: Vec<AlertResult>) {
         if alerts.iter().any(AlertResult::is_raised) {
             self.exit_code = Exit::worst([self.exit_code, Exit::Failed]);
         }
@@ -172,8 +172,8 @@ impl Summary {
     /// Whether the scorer of this name is a judge that is not calibrated.
     pub(crate) fn is_uncalibrated(&self, scorer: &str) -> bool {
         let judge = self.judge.as_ref();
-        let told = judge.and_then(|judge| judge.calibration_of(scorer));
-        told.is_some_and(|told| told.uncalibrated().is_some())
+        let calibration = judge.and_then(|judge| judge.calibration_of(scorer));
+        calibration.is_some_and(|calibration| calibration.uncalibrated().is_some())
     }
 
     /// The models that served judges, with their numbers of calls, by the name of the scorer.

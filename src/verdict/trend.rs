@@ -120,14 +120,14 @@ impl<'a> Trend<'a> {
     fn find_changes(&mut self, line: usize, measured: &[(usize, f64)]) {
         // Cached answers are not new evidence and have no scatter; stopping early is biased, as worse agents stop
         // sooner.
-        let asked = |place: usize| {
+        let fresh = |place: usize| {
             let of = self.entries[place].of;
             !of.early && (of.cached < of.samples || of.samples == 0)
         };
-        let asked: Vec<_> = measured.iter().filter(|(place, _)| asked(*place)).collect();
-        let values: Vec<f64> = asked.iter().map(|(_, accuracy)| *accuracy).collect();
+        let fresh: Vec<_> = measured.iter().filter(|(place, _)| fresh(*place)).collect();
+        let values: Vec<f64> = fresh.iter().map(|(_, accuracy)| *accuracy).collect();
         for change in change_points(&values, ALPHA) {
-            let entry = &mut self.entries[asked[change.at].0];
+            let entry = &mut self.entries[fresh[change.at].0];
             let (before, after, p) = (change.before, change.after, change.p);
             entry.marks.push(TrendMark::Level { before, after, p });
             self.lines[line].changes.push(TrendChange {

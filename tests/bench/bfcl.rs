@@ -39,7 +39,7 @@ const LINES: u64 = 98_690;
 const OFFICIAL: f64 = 9_600.0;
 
 /// Nothing is expected of a figure.
-const TOLD: std::ops::RangeInclusive<f64> = f64::NEG_INFINITY..=f64::INFINITY;
+const UNLIMITED: std::ops::RangeInclusive<f64> = f64::NEG_INFINITY..=f64::INFINITY;
 
 fn main() -> io::Result<ExitCode> {
     let default = if is_bench() { LINES } else { 2_000 };
@@ -119,7 +119,7 @@ impl Answers<'_> {
                 "official functions, pairs per CPU second".into(),
                 theirs,
                 "pairs",
-                TOLD,
+                UNLIMITED,
             );
             let what = "times the pairs per CPU second of the official functions".into();
             figure(what, per_second / theirs, "", 15.0..=f64::INFINITY);
@@ -173,7 +173,7 @@ fn run_figures(folder: &Path, figures: &mut Vec<Figure>) -> io::Result<()> {
         evaltest(folder, &["accept"]).arg(program::last_run(&runs)?),
         &folder.join("accepted"),
     )?;
-    figure("`accept` of it", &accepted, TOLD);
+    figure("`accept` of it", &accepted, UNLIMITED);
     figure("against the baseline", &best(3, run)?, 0.0..=2.0);
     Ok(())
 }

@@ -19,13 +19,13 @@ use figure::{Figure, is_bench, report};
 const MEMORY: f64 = 40.0;
 
 fn main() -> io::Result<ExitCode> {
-    let asked: Vec<u32> = std::env::args()
+    let sizes: Vec<u32> = std::env::args()
         .filter_map(|arg| arg.parse().ok())
         .collect();
-    let (sizes, runs) = match (is_bench(), &*asked) {
+    let (sizes, runs) = match (is_bench(), &*sizes) {
         (false, _) => (vec![200], 5),
         (true, []) => (vec![10_000, 100_000], 1_000),
-        (true, asked) => (asked.to_vec(), 1_000),
+        (true, sizes) => (sizes.to_vec(), 1_000),
     };
     let mut figures = Vec::new();
     for samples in sizes {
@@ -109,14 +109,14 @@ fn listed(runs: u32, figures: &mut Vec<Figure>) -> io::Result<()> {
             }
         }
     }
-    for (what, flags, shown) in [
+    for (what, flags, copies) in [
         ("the newest", &["runs"][..], 20.min(runs)),
         ("all", &["runs", "--limit", "0"], runs),
     ] {
         let list = || program::used(&mut evaltest(home, flags), &root);
         let used = list()?.better(&list()?);
         let log = fs::read_to_string(root.with_extension("log"))?;
-        assert!(log.matches("copy-").count() + 1 >= shown as usize, "{log}");
+        assert!(log.matches("copy-").count() + 1 >= copies as usize, "{log}");
         figures.push(Figure {
             what: format!("`runs`, {what} of {runs} run directories, CPU"),
             measured: used.cpu_s * 1000.0,

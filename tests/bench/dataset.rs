@@ -27,10 +27,10 @@ pub(crate) fn write(folder: &Path, samples: u32, agent: &str) -> io::Result<(Pat
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1_442_695_040_888_963_407);
         let truth = (seed >> 33) % 1_000_000;
-        let said = truth + u64::from(number % 3 == 0);
+        let given = truth + u64::from(number % 3 == 0);
         writeln!(
             out,
-            r#"{{"task_id":"{:08x}-{:04x}-4333-a7da-{number:012x}","Question":"In the year {truth} a museum of {said} rooms counts its visitors. Two adults and three children pay together what the sign at the door says, less a tenth on Mondays; a guide costs extra. How much do they pay?\nFINAL ANSWER: {said}","Level":{},"Final answer":"{truth}","file_name":"","Annotator Metadata":{{"Steps":"1. Read the sign.\n2. Multiply.\n3. Take a tenth away.\n4. Add {said}.","Number of steps":"4","How long did this take?":"5 minutes","Tools":"1. Image recognition\n2. Calculator","Number of tools":"2"}}}}"#,
+            r#"{{"task_id":"{:08x}-{:04x}-4333-a7da-{number:012x}","Question":"In the year {truth} a museum of {given} rooms counts its visitors. Two adults and three children pay together what the sign at the door says, less a tenth on Mondays; a guide costs extra. How much do they pay?\nFINAL ANSWER: {given}","Level":{},"Final answer":"{truth}","file_name":"","Annotator Metadata":{{"Steps":"1. Read the sign.\n2. Multiply.\n3. Take a tenth away.\n4. Add {given}.","Number of steps":"4","How long did this take?":"5 minutes","Tools":"1. Image recognition\n2. Calculator","Number of tools":"2"}}}}"#,
             seed >> 32,
             (seed >> 16) & 0xffff,
             1 + number / 3 % 3,

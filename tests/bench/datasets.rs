@@ -83,8 +83,8 @@ fn measure(rows: usize, name: &str, benchmark: &str, file: &str) -> io::Result<[
     #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
     let [bytes, own] = [rows * LONG, rows * 512].map(|bytes| bytes as f64 / f64::from(1 << 20));
     let what = format!("{name}, {bytes:.0} MiB in {rows} samples");
-    let figure = |told: &str, measured, unit, limit: f64| Figure {
-        what: format!("{what}, {told}"),
+    let figure = |label: &str, measured, unit, limit: f64| Figure {
+        what: format!("{what}, {label}"),
         measured,
         unit,
         target: if limit < f64::INFINITY { 0.0 } else { -limit }..=limit,

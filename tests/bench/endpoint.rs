@@ -12,7 +12,7 @@ const ENDPOINT: &str = "EVALTEST_BENCH_ENDPOINT";
 const STACK: usize = 64 << 10;
 
 /// Whether this process is to be the endpoint.
-pub(crate) fn is_asked_for() -> bool {
+pub(crate) fn is_requested() -> bool {
     std::env::var_os(ENDPOINT).is_some()
 }
 

@@ -3,8 +3,6 @@
 //! `cargo bench --bench faults`, or some of them: `cargo bench --bench faults -- disk agent`. A few minutes; the exit
 //! code is 1 if a line is not `ok`. The servers are on this machine, and nothing is asked elsewhere. Linux only.
 
-#[path = "../it/asked.rs"]
-mod asked;
 #[path = "../it/damages.rs"]
 mod damages;
 #[path = "../it/project.rs"]
@@ -12,6 +10,8 @@ mod damages;
 mod project;
 #[path = "../it/puzzles.rs"]
 mod puzzles;
+#[path = "../it/requested.rs"]
+mod requested;
 #[path = "../it/server.rs"]
 #[expect(dead_code, reason = "the tests use the rest")]
 mod server;

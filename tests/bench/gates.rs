@@ -31,14 +31,14 @@ fn main() -> io::Result<ExitCode> {
     let samples = std::env::args().find_map(|arg| arg.parse().ok());
     let samples = samples.unwrap_or(default);
     let mut figures = Vec::new();
-    for (asked, grouped) in [
+    for (counts, grouped) in [
         ([1, 1], false),
         ([5, 5], false),
         ([10, 10], false),
         ([5, 1], true),
         ([1, 5], true),
     ] {
-        let (baseline, current) = runs(samples, asked, grouped);
+        let (baseline, current) = runs(samples, counts, grouped);
         let summary = Summary::of("bench", &[Record::scored("", Score::binary(true))]);
         let facts = Facts {
             baseline: Some(&baseline),
@@ -46,7 +46,7 @@ fn main() -> io::Result<ExitCode> {
             ..Facts::of(summary)
         };
         let gates = [Gate::no_regression()];
-        let [before, now] = asked;
+        let [before, now] = counts;
         let groups = if grouped { " in groups of 8" } else { "" };
         let mut figure = |what: &str, measured: f64| {
             figures.push(Figure {
@@ -69,15 +69,15 @@ fn main() -> io::Result<ExitCode> {
 fn fastest_ms(work: impl Fn()) -> f64 {
     let time = || Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap_or_default();
     let once = |_| {
-        let begun = time();
+        let started = time();
         work();
-        time().saturating_sub(begun).as_secs_f64() * 1e3
+        time().saturating_sub(started).as_secs_f64() * 1e3
     };
     (0..TIMES).map(once).fold(f64::INFINITY, f64::min)
 }
 
 /// Two sets of runs of an agent that is flaky everywhere: the test has to sum over all samples.
-fn runs(samples: usize, asked: [usize; 2], grouped: bool) -> (Baseline, Vec<CurrentSample>) {
+fn runs(samples: usize, counts: [usize; 2], grouped: bool) -> (Baseline, Vec<CurrentSample>) {
     let mut seed = 1_u64;
     let mut answers = |count: usize| -> Vec<Option<bool>> {
         let mut answer = || {
@@ -89,7 +89,7 @@ fn runs(samples: usize, asked: [usize; 2], grouped: bool) -> (Baseline, Vec<Curr
     let id = |i: usize| format!("s{i:05}");
     let before = (0..samples).map(|i| {
         let sample = BaselineSample {
-            answers: answers(asked[0]),
+            answers: answers(counts[0]),
             ..BaselineSample::default()
         };
         (id(i), sample)
@@ -99,14 +99,14 @@ fn runs(samples: usize, asked: [usize; 2], grouped: bool) -> (Baseline, Vec<Curr
         epochs: 1,
     };
     let baseline = Baseline {
-        runs: (0..asked[0]).map(run).collect(),
+        runs: (0..counts[0]).map(run).collect(),
         samples: before.collect(),
         digest_matches: true,
         ..Baseline::default()
     };
     let current = (0..samples).map(|i| CurrentSample {
         id: id(i),
-        answers: answers(asked[1]),
+        answers: answers(counts[1]),
         cluster: grouped.then(|| (i / GROUP).to_string()),
         ..CurrentSample::default()
     });

@@ -22,7 +22,7 @@ use rustix::time::{ClockId, clock_gettime};
 const PAUSE: Duration = Duration::from_millis(100);
 
 fn main() -> io::Result<ExitCode> {
-    if endpoint::is_asked_for() {
+    if endpoint::is_requested() {
         return endpoint::serve(PAUSE, r#"{"answer": "4"}"#);
     }
     let (mut server, url) = endpoint::start()?;
@@ -113,7 +113,7 @@ fn measure(
     }
     let ideal = PAUSE * samples.div_ceil(at_once);
     let what = format!("{samples} samples of {PAUSE:?}, {at_once} at once");
-    let told = |what: String, measured, unit| Figure {
+    let unlimited = |what: String, measured, unit| Figure {
         what,
         measured,
         unit,
@@ -122,17 +122,17 @@ fn measure(
     };
     let each = 1000.0 / f64::from(samples);
     Ok([
-        told(
+        unlimited(
             format!("{what}, ureq alone"),
             100.0 * ideal.as_secs_f64() / bare.wall,
             "% of the ideal",
         ),
-        told(
+        unlimited(
             format!("{what}, ureq alone, CPU a sample"),
             bare.cpu * each,
             "ms",
         ),
-        told(
+        unlimited(
             format!("{what}, over ureq alone"),
             100.0 * bare.wall / took.as_secs_f64(),
             "%",

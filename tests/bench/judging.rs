@@ -33,7 +33,7 @@ const FIXED_MIB: f64 = 24.0;
 const REPLY: &str = r#"{"id":"chatcmpl-7","object":"chat.completion","created":1795000000,"model":"judge-large-2026-10","choices":[{"index":0,"message":{"role":"assistant","content":"{\"reason\": \"The answer names the sum for two adults and three children and takes a tenth away on Mondays, but it says nothing of the guide, which the question asks for.\", \"correctness\": 4, \"clarity\": 5, \"difficulty_match\": 3, \"completeness\": 4, \"comments\": \"Say what the guide costs.\"}"},"finish_reason":"stop"}],"usage":{"prompt_tokens":912,"completion_tokens":74,"total_tokens":986},"system_fingerprint":"fp_1"}"#;
 
 fn main() -> io::Result<ExitCode> {
-    if endpoint::is_asked_for() {
+    if endpoint::is_requested() {
         return endpoint::serve(PAUSE, REPLY);
     }
     if let Some(spec) = std::env::var_os(SPEC) {
@@ -64,23 +64,23 @@ fn main() -> io::Result<ExitCode> {
         target: f64::NEG_INFINITY..=limit,
         decides: true,
     };
-    let told = f64::INFINITY;
+    let unlimited = f64::INFINITY;
     let mut figures = Vec::new();
     for (name, judges) in [("first", &format!("[{judge}]")), ("second", &second)] {
-        let plain = took(few, "[gaia]", Door::Command)?;
-        let judged = took(few, judges, Door::Command)?;
+        let plain = took(few, "[gaia]", Caller::Command)?;
+        let judged = took(few, judges, Caller::Command)?;
         let what = format!("{few} samples judged by the {name} scorer");
         figures.push(cpu(what, &judged, &plain, few));
     }
-    for door in [Door::Command, Door::Library] {
-        let plain = took(many, "[gaia]", door)?;
-        let judged = took(many, &second, door)?;
-        let (by, limit) = match door {
-            Door::Command => {
+    for caller in [Caller::Command, Caller::Library] {
+        let plain = took(many, "[gaia]", caller)?;
+        let judged = took(many, &second, caller)?;
+        let (by, limit) = match caller {
+            Caller::Command => {
                 let rows = f64::from(many) * ROW_BYTES / f64::from(1 << 20);
                 ("the command", FIXED_MIB + rows)
             }
-            Door::Library => ("`Eval::run`", told),
+            Caller::Library => ("`Eval::run`", unlimited),
         };
         let what = format!("{many} samples judged by {by}");
         figures.push(cpu(what.clone(), &judged, &plain, many));
@@ -88,7 +88,7 @@ fn main() -> io::Result<ExitCode> {
         let what = format!("{what}, peak memory over the same unjudged");
         figures.push(memory(what, more, limit));
         let what = format!("{many} samples unjudged by {by}, peak memory");
-        figures.push(memory(what, plain.peak_mib, told));
+        figures.push(memory(what, plain.peak_mib, unlimited));
     }
     server.kill()?;
     server.wait()?;
@@ -97,7 +97,7 @@ fn main() -> io::Result<ExitCode> {
 
 /// Who runs the eval.
 #[derive(Clone, Copy)]
-enum Door {
+enum Caller {
     /// `cargo evaltest run`.
     Command,
     /// `Eval::run`, which gives the records.
@@ -105,7 +105,7 @@ enum Door {
 }
 
 /// What a run of so many samples with these scorers takes.
-fn took(samples: u32, scorers: &str, door: Door) -> io::Result<program::Usage> {
+fn took(samples: u32, scorers: &str, caller: Caller) -> io::Result<program::Usage> {
     let folder = tempfile::tempdir()?;
     let (spec, _) = dataset::write(folder.path(), samples, "echo")?;
     let text = fs::read_to_string(&spec)?;
@@ -115,13 +115,13 @@ fn took(samples: u32, scorers: &str, door: Door) -> io::Result<program::Usage> {
         &spec,
         format!("{text}scorers: {scorers}\nlimits: {{ concurrency: 100 }}\n"),
     )?;
-    let mut program = match door {
-        Door::Command => {
+    let mut program = match caller {
+        Caller::Command => {
             let mut program = Command::new(env!("CARGO_BIN_EXE_cargo-evaltest"));
             program.args(["evaltest", "run", "bench.yaml"]);
             program
         }
-        Door::Library => {
+        Caller::Library => {
             let mut program = Command::new(std::env::current_exe()?);
             program.env(SPEC, &spec);
             program

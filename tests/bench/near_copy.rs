@@ -54,9 +54,9 @@ fn main() -> io::Result<ExitCode> {
 }
 
 /// Indexes the references, then looks for each new text among them and among the new ones before it.
-fn cpu_s(references: u64, items: u64, alike: bool) -> f64 {
+fn cpu_s(references: u64, items: u64, similar: bool) -> f64 {
     let texts: Vec<String> = (0..references + items)
-        .map(|number| text(number, alike))
+        .map(|number| text(number, similar))
         .collect();
     let (old, new) = texts.split_at(usize::try_from(references).unwrap_or_default());
     let took = (0..TIMES).map(|_| {
@@ -77,7 +77,7 @@ fn cpu_s(references: u64, items: u64, alike: bool) -> f64 {
 }
 
 /// A problem of some sixty words; of such a bunch each has one word of its own.
-fn text(number: u64, alike: bool) -> String {
+fn text(number: u64, similar: bool) -> String {
     const TAIL: &str = r"can be written as $\frac{m}{n}$, where $m$ and $n$ are relatively prime positive integers. Find $m+n$.";
     let mut draw = number;
     let words: Vec<String> = (0..45_u64)
@@ -85,7 +85,7 @@ fn text(number: u64, alike: bool) -> String {
             draw = draw
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1_442_695_040_888_963_407);
-            let of = if alike && place != 20 {
+            let of = if similar && place != 20 {
                 place
             } else {
                 (draw >> 40) % 3000

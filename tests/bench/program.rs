@@ -10,7 +10,7 @@ use crate::process::{children_cpu_s, peak_kib};
 
 /// How often the memory of a running program is looked at. A peak stays, so only the last moment before
 /// the end can be missed.
-const GLANCE: Duration = Duration::from_millis(2);
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 /// What a program used.
 pub(crate) struct Usage {
@@ -73,7 +73,7 @@ fn watch(child: &mut Child) -> io::Result<u32> {
     let mut peak = 0;
     while child.try_wait()?.is_none() {
         peak = peak.max(peak_kib(&id));
-        thread::sleep(GLANCE);
+        thread::sleep(POLL_INTERVAL);
     }
     Ok(peak)
 }

@@ -30,7 +30,7 @@ fn main() -> io::Result<ExitCode> {
         let file = format!("page.{format}");
         let mut command = evaltest(folder.path(), &["report", "--format", format, "-o", &file]);
         let used = program::used(command.arg(&dir), &runs)?;
-        let mut tell = |of: &str, measured: f64, unit: &'static str, most: f64| {
+        let mut push = |of: &str, measured: f64, unit: &'static str, most: f64| {
             figures.push(Figure {
                 what: format!("{samples} samples as {format}, {of}"),
                 measured,
@@ -39,13 +39,13 @@ fn main() -> io::Result<ExitCode> {
                 decides: true,
             });
         };
-        tell("CPU", used.cpu_s, "s", 1.0);
-        tell("peak memory", used.peak_mib, "MiB", 64.0);
+        push("CPU", used.cpu_s, "s", 1.0);
+        push("peak memory", used.peak_mib, "MiB", 64.0);
         if format == "html" {
             let page = fs::metadata(folder.path().join(&file))?.len();
             // As the texts are a few megabytes, no digit is lost.
             #[expect(clippy::cast_precision_loss, reason = "see above")]
-            tell(
+            push(
                 "size of the page",
                 page as f64 / texts as f64,
                 "times its texts",

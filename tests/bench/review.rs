@@ -22,34 +22,34 @@ fn main() -> io::Result<ExitCode> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("items.json");
     write(&file, items)?;
-    let begun = Instant::now();
+    let started = Instant::now();
     let server = ReviewedServer::start(&file)?;
     let page = server.ask("GET / HTTP/1.1", "")?;
-    let first = begun.elapsed().as_secs_f64() * 1000.0;
+    let first = started.elapsed().as_secs_f64() * 1000.0;
     assert!(page.starts_with("HTTP/1.1 200"), "{page}");
-    let begun = Instant::now();
+    let started = Instant::now();
     let state = server.ask("GET /state HTTP/1.1", "")?;
-    let listed = begun.elapsed().as_secs_f64() * 1000.0;
+    let listed = started.elapsed().as_secs_f64() * 1000.0;
     assert!(
         state.contains(&format!("\"count\":{items}")),
         "{state:.500}"
     );
-    let (mut looked, mut submitted) = (0.0, 0.0);
+    let (mut viewed, mut submitted) = (0.0, 0.0);
     let rounds = 50;
     for number in 0..rounds {
         let index = number * items / rounds;
-        let begun = Instant::now();
+        let started = Instant::now();
         let item = server.ask(&format!("GET /item?index={index} HTTP/1.1"), "")?;
-        looked += begun.elapsed().as_secs_f64() * 1000.0;
+        viewed += started.elapsed().as_secs_f64() * 1000.0;
         assert!(item.starts_with("HTTP/1.1 200"), "{item}");
         let word = json!({
             "id": format!("gen_{index}"), "version": 0, "status": "approved",
             "scores": {"correctness": 5, "clarity": 4, "difficulty_match": 3, "completeness": 5},
         });
-        let begun = Instant::now();
-        let said = server.ask("POST /submit HTTP/1.1", &word.to_string())?;
-        submitted += begun.elapsed().as_secs_f64() * 1000.0;
-        assert!(said.starts_with("HTTP/1.1 200"), "{said}");
+        let started = Instant::now();
+        let reply = server.ask("POST /submit HTTP/1.1", &word.to_string())?;
+        submitted += started.elapsed().as_secs_f64() * 1000.0;
+        assert!(reply.starts_with("HTTP/1.1 200"), "{reply}");
     }
     let of = format!("{items} items of {TEXTS} bytes");
     let wall = |what: &str, measured: f64, most: f64| Figure {
@@ -63,7 +63,7 @@ fn main() -> io::Result<ExitCode> {
         // With so many items their texts are read before anybody listens.
         wall("from the start to the first page", first, 400.0),
         wall("the list", listed, 100.0),
-        wall("an item", looked / f64::from(rounds), 10.0),
+        wall("an item", viewed / f64::from(rounds), 10.0),
         wall("a word, on the disk", submitted / f64::from(rounds), 50.0),
         Figure {
             what: format!("{of}, peak memory"),
@@ -82,11 +82,11 @@ fn few(file: &Path) -> io::Result<Figure> {
     write(file, 30)?;
     let mut best = f64::INFINITY;
     for _ in 0..5 {
-        let begun = Instant::now();
+        let started = Instant::now();
         let server = ReviewedServer::start(file)?;
         let page = server.ask("GET / HTTP/1.1", "")?;
         assert!(page.starts_with("HTTP/1.1 200"), "{page}");
-        best = best.min(begun.elapsed().as_secs_f64() * 1000.0);
+        best = best.min(started.elapsed().as_secs_f64() * 1000.0);
     }
     Ok(Figure {
         what: "from the start to the first page, 30 items (wall, best of 5)".to_owned(),
@@ -155,9 +155,9 @@ impl ReviewedServer {
             body.len()
         );
         stream.write_all(request.as_bytes())?;
-        let mut said = String::new();
-        stream.read_to_string(&mut said)?;
-        Ok(said)
+        let mut reply = String::new();
+        stream.read_to_string(&mut reply)?;
+        Ok(reply)
     }
 
     /// The most memory that it had, where the system tells.

@@ -24,10 +24,10 @@ const LINES: u64 = 1_000_000;
 
 /// How often the memory of a running program is looked at. A peak stays, so only the last moment before the end
 /// can be missed.
-const GLANCE: Duration = Duration::from_millis(2);
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 /// Nothing is expected of a figure.
-const TOLD: std::ops::RangeInclusive<f64> = f64::NEG_INFINITY..=f64::INFINITY;
+const UNLIMITED: std::ops::RangeInclusive<f64> = f64::NEG_INFINITY..=f64::INFINITY;
 
 /// A scorer at parity with a program, and a program like that.
 struct Parity {
@@ -99,7 +99,7 @@ fn main() -> io::Result<ExitCode> {
             "lines per CPU second".into(),
             count(lines) / used.cpu_s,
             "lines",
-            TOLD,
+            UNLIMITED,
         );
         figure("peak memory".into(), used.peak_mib, "MiB", 0.0..=32.0);
         figure(
@@ -127,7 +127,7 @@ fn main() -> io::Result<ExitCode> {
         what: "score by gaia, 2 threads, lines per second".into(),
         measured: count(lines) / two.wall_s,
         unit: "lines",
-        target: TOLD,
+        target: UNLIMITED,
         decides: false,
     });
     report(&figures)
@@ -223,7 +223,7 @@ fn run(command: &mut Command) -> io::Result<Used> {
             break status;
         }
         peak = peak.max(peak_kib(&id));
-        thread::sleep(GLANCE);
+        thread::sleep(POLL_INTERVAL);
     };
     if !status.success() {
         return Err(io::Error::other(format!("{command:?} failed")));

@@ -69,7 +69,7 @@ impl Plan {
 fn main() -> io::Result<ExitCode> {
     let plan = Plan::from_args();
     let mut figures = Vec::new();
-    let mut tell = |what: &str, measured: f64, unit: &'static str, most: f64| {
+    let mut push = |what: &str, measured: f64, unit: &'static str, most: f64| {
         figures.push(Figure {
             what: what.to_owned(),
             measured,
@@ -82,47 +82,47 @@ fn main() -> io::Result<ExitCode> {
             decides: most.is_finite(),
         });
     };
-    let told = f64::INFINITY;
+    let unlimited = f64::INFINITY;
 
     // Time: the shards side by side, and the last of them.
     let sizes = sizes(plan.samples, plan.shards);
     let largest = sizes.iter().copied().max().unwrap_or_default();
     let mean = float(plan.samples) / f64::from(plan.shards);
-    tell(
+    push(
         "the largest shard over the mean one",
         float(largest) / mean,
         "times",
-        told,
+        unlimited,
     );
     let times = times(&plan, &sizes);
     let last = times.iter().copied().fold(0.0, f64::max);
     let all: f64 = times.iter().sum();
-    tell(
+    push(
         "until the last shard is done (simulated)",
         last / 3600.0,
         "h",
-        told,
+        unlimited,
     );
-    tell(
+    push(
         "the last shard over the mean one, in time",
         last * f64::from(plan.shards) / all,
         "times",
-        told,
+        unlimited,
     );
 
     // What a shard may have paid for beyond its share of the budget: what is in flight when it is spent.
     let in_flight = f64::from(plan.shards) * f64::from(plan.concurrency);
-    tell(
+    push(
         "answers in flight when a budget is spent, at most",
         in_flight,
         "answers",
-        told,
+        unlimited,
     );
-    tell(
+    push(
         "of all answers",
         100.0 * in_flight / float(plan.samples),
         "%",
-        told,
+        unlimited,
     );
 
     // Merge and storage, from an eval that is run here.
@@ -131,43 +131,43 @@ fn main() -> io::Result<ExitCode> {
     let used = measure(folder.path(), measured, plan.texts)?;
     let by_sample = |what: f64| what / float(measured);
     let scale = float(plan.samples) / float(measured);
-    tell(
+    push(
         "a run, CPU by sample",
         1e6 * by_sample(used.run_cpu_s),
         "µs",
-        told,
+        unlimited,
     );
-    tell(
+    push(
         "a merge, CPU by sample",
         1e6 * by_sample(used.merge_cpu_s),
         "µs",
-        told,
+        unlimited,
     );
-    tell(
+    push(
         "a run directory, by sample",
         by_sample(used.bytes),
         "B",
-        told,
+        unlimited,
     );
-    tell(
+    push(
         "all shards' directories",
         used.bytes * scale / 1e9,
         "GB",
-        told,
+        unlimited,
     );
-    tell(
+    push(
         "while merging, as much again",
         2.0 * used.bytes * scale / 1e9,
         "GB",
-        told,
+        unlimited,
     );
-    tell(
+    push(
         "the merge, CPU",
         used.merge_cpu_s * scale / 60.0,
         "min",
-        told,
+        unlimited,
     );
-    tell("the merge here, memory", used.merge_mib, "MiB", 100.0);
+    push("the merge here, memory", used.merge_mib, "MiB", 100.0);
     report(&figures)
 }
 

@@ -26,12 +26,12 @@ fn main() -> io::Result<ExitCode> {
         let folder = tempfile::tempdir()?;
         write(folder.path(), *samples)?;
         let runs = folder.path().join("runs");
-        let asked = program::run(&mut evaltest(folder.path(), &["run", "bench.yaml"]), &runs)?;
+        let requested = program::run(&mut evaltest(folder.path(), &["run", "bench.yaml"]), &runs)?;
         let dir = program::last_run(&runs)?;
         let mut measure = |what: &str, arguments: &[&str], most: f64| -> io::Result<()> {
             let mut command = evaltest(folder.path(), arguments);
             let used = program::used(command.arg(&dir), &runs)?;
-            figures.extend(told(*samples, what, &used, most));
+            figures.extend(usage_figures(*samples, what, &used, most));
             Ok(())
         };
         measure("resumed", &["run", "--resume"], *resumed)?;
@@ -41,14 +41,14 @@ fn main() -> io::Result<ExitCode> {
         let mut command = evaltest(folder.path(), &["show"]);
         command.arg(&dir).arg(format!("q{}", samples - 1));
         let used = program::used(&mut command, &runs)?;
-        figures.extend(told(*samples, "one shown", &used, 100.0));
-        figures.extend(told(*samples, "asked", &asked, f64::INFINITY));
+        figures.extend(usage_figures(*samples, "one shown", &used, 100.0));
+        figures.extend(usage_figures(*samples, "asked", &requested, f64::INFINITY));
     }
     report(&figures)
 }
 
 /// The memory and the time that a command took.
-fn told(samples: u32, what: &str, used: &program::Usage, most: f64) -> [Figure; 2] {
+fn usage_figures(samples: u32, what: &str, used: &program::Usage, most: f64) -> [Figure; 2] {
     let figure = |of: &str, measured: f64, unit: &'static str, most: f64| Figure {
         what: format!("{samples} samples {what}, {of}"),
         measured,

@@ -50,7 +50,7 @@ fn main() -> io::Result<ExitCode> {
         target: if limit < f64::INFINITY { 0.0 } else { -limit }..=limit,
         decides,
     };
-    let told = f64::INFINITY;
+    let unlimited = f64::INFINITY;
     report(&[
         figure("CPU", best.cpu_s, "s", 1.5, true),
         figure(
@@ -60,7 +60,7 @@ fn main() -> io::Result<ExitCode> {
             150.0,
             false,
         ),
-        figure("peak memory", best.peak_mib, "MiB", told, false),
-        figure("wall", best.wall_s, "s", told, false),
+        figure("peak memory", best.peak_mib, "MiB", unlimited, false),
+        figure("wall", best.wall_s, "s", unlimited, false),
     ])
 }

@@ -4,8 +4,8 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::asked;
 use crate::project::{Project, Ran};
+use crate::requested;
 use crate::server::{Server, fine, refusal};
 
 const COMMAND: &str = "{ type: command, command: [./agent.sh], input: json }";
@@ -13,7 +13,7 @@ const COMMAND: &str = "{ type: command, command: [./agent.sh], input: json }";
 /// Forty questions that the agent knows, but for most of them while `wrong` exists.
 fn project(more: &str) -> Project {
     let then = "test ! -f wrong || { echo 99; exit; }";
-    let project = asked::project(40, then, "");
+    let project = requested::project(40, then, "");
     project.spec(COMMAND, more);
     project
 }
@@ -45,21 +45,21 @@ fn an_alert_fails_the_run_that_raises_it() {
     let ran = project.run("run eval.yaml --history");
     ran.exits(1)
         .says("alert drop(accuracy): RAISED: 0.0 % right");
-    let told = alerts(&project);
+    let raised = alerts(&project);
     // Whether it is stale is no matter of a run.
-    assert_eq!(told.len(), 4, "{told:?}");
-    assert_eq!(told[0]["alert"], "drop(accuracy)");
-    assert_eq!(told[0]["verdict"], "raised");
-    assert_eq!(told[1]["verdict"], "silent");
+    assert_eq!(raised.len(), 4, "{raised:?}");
+    assert_eq!(raised[0]["alert"], "drop(accuracy)");
+    assert_eq!(raised[0]["verdict"], "raised");
+    assert_eq!(raised[1]["verdict"], "silent");
     assert!(
-        told[0]["p"].as_f64() < told[0]["p_needed"].as_f64(),
-        "{told:?}"
+        raised[0]["p"].as_f64() < raised[0]["p_needed"].as_f64(),
+        "{raised:?}"
     );
-    assert_eq!(told[3]["verdict"], "quiet");
+    assert_eq!(raised[3]["verdict"], "quiet");
     let summary = project.last_json("summary.json");
     assert_eq!(summary["exit_code"], 1);
     let manifest = project.last_json("manifest.json");
-    assert_eq!(told[0]["since"], manifest["run_id"]);
+    assert_eq!(raised[0]["since"], manifest["run_id"]);
     let page = fs::read_to_string(project.last_run().join("summary.md")).unwrap();
     assert!(page.contains("| `drop(accuracy)` | **raised** |"), "{page}");
     project
@@ -117,15 +117,18 @@ fn a_webhook_is_told_and_a_dead_one_stops_nothing() {
     let address = server.url("/secret-of-the-hook");
     // Nothing is raised, and nobody is told.
     run(&address).exits(0).says_nothing_of("webhook");
-    assert_eq!(server.asked().len(), 0);
+    assert_eq!(server.requested().len(), 0);
     project.write("wrong", "");
     run(&address).exits(1).says_nothing_of("webhook");
-    let asked = server.asked();
-    assert_eq!(asked.len(), 2);
+    let requested = server.requested();
+    assert_eq!(requested.len(), 2);
     let id = project.last_json("manifest.json")["run_id"].clone();
     let expect = json!({ "said": ["e", "accuracy < 0.2", "0.0 %"], "id": id });
-    assert!(asked.iter().all(|asked| asked.body == expect), "{asked:?}");
-    assert!(asked[0].line.starts_with("POST /secret-of-the-hook"));
+    assert!(
+        requested.iter().all(|requested| requested.body == expect),
+        "{requested:?}"
+    );
+    assert!(requested[0].line.starts_with("POST /secret-of-the-hook"));
     // Refused, gone, no address at all: the run is over and stays so.
     let refusing = Server::new(|_, _| refusal("404 Not Found", "no such hook"));
     let address = refusing.url("/secret-of-the-hook");
@@ -142,7 +145,7 @@ fn a_webhook_is_told_and_a_dead_one_stops_nothing() {
         ran.says_nothing_of("secret-of-the-hook");
         assert_eq!(alerts(&project)[0]["verdict"], "raised");
     }
-    assert_eq!(refusing.asked().len(), 2);
+    assert_eq!(refusing.requested().len(), 2);
     // A template that names what there is not.
     let text = project.read("eval.yaml").replace("{run}", "{rum}");
     project.write("eval.yaml", text);

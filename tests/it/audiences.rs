@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::asked;
 use crate::project::Project;
+use crate::requested;
 
 const COMMAND: &str = "{ type: command, command: [./agent.sh] }";
 
@@ -168,7 +168,7 @@ fn praise_waits_for_the_interval() {
 #[test]
 fn product_reads_what_it_decides_by_and_users_plain_words() {
     let then = "test ! -f worse || { echo no; exit; }";
-    let project = asked::project(24, then, "");
+    let project = requested::project(24, then, "");
     project.spec(COMMAND, "gates: [no_regression]\n");
     project.run("run eval.yaml --run-id before");
     project.run("accept before").exits(0);
@@ -231,7 +231,7 @@ fn product_reads_what_it_decides_by_and_users_plain_words() {
 #[test]
 fn what_lacks_a_verdict_leaves_figures_open() {
     let then = "case $EVALTEST_SAMPLE_ID in q001|q002|q003) exit 7;; esac";
-    let project = asked::project(12, then, "");
+    let project = requested::project(12, then, "");
     project.spec(COMMAND, "gates: [error_rate <= 0.5, accuracy >= 0.5]\n");
     project.run("run eval.yaml --run-id one").exits(3);
     let out = report(&project, "one");
@@ -273,7 +273,7 @@ fn what_lacks_a_verdict_leaves_figures_open() {
                  <code>accuracy &gt;= 0.5</code>.</p>";
     has(&page, &[ended]);
 
-    asked::agent(&project, "exit 7");
+    requested::agent(&project, "exit 7");
     project.run("run eval.yaml --run-id none").exits(3);
     for audience in ["developer", "product", "user"] {
         let out = report(&project, &format!("none --audience {audience}"));
@@ -311,7 +311,7 @@ fn what_was_recorded_before_tells_no_outages_and_no_times() {
 fn repeats_and_several_runs_are_told() {
     // It is wrong when it is asked for the second time.
     let then = "test $(grep -c $EVALTEST_SAMPLE_ID \"$(dirname \"$0\")/asked.log\") -ne 2 || { echo no; exit; }";
-    let project = asked::project(12, then, "limits: { concurrency: 1 }\n");
+    let project = requested::project(12, then, "limits: { concurrency: 1 }\n");
     project.run("run eval.yaml --epochs 3 --run-id one");
     let out = report(&project, "one");
     has(

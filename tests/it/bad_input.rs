@@ -29,15 +29,15 @@ fn project() -> Project {
 #[track_caller]
 fn refused(project: &Project, ran: Ran, place: &str, error: &str, hint: &str) {
     let folder = fs::canonicalize(project.path()).unwrap();
-    let shown = ran.err.replace(&format!("{}/", folder.display()), "");
+    let stderr = ran.err.replace(&format!("{}/", folder.display()), "");
     let ran = ran.exits(2).says_nothing_of("panicked");
     assert_eq!(ran.out, "", "nothing on standard output");
-    assert_eq!(shown.matches("error: ").count(), 1, "{shown}");
-    let (first, rest) = shown.split_once("\n\nhint: ").expect(&shown);
-    assert!(!first.contains('\n'), "the error is one line: {shown}");
-    assert!(first.starts_with(&format!("error: {place}")), "{shown}");
-    assert!(first.contains(error), "`{error}` is missing in: {shown}");
-    assert!(rest.contains(hint), "`{hint}` is missing in: {shown}");
+    assert_eq!(stderr.matches("error: ").count(), 1, "{stderr}");
+    let (first, rest) = stderr.split_once("\n\nhint: ").expect(&stderr);
+    assert!(!first.contains('\n'), "the error is one line: {stderr}");
+    assert!(first.starts_with(&format!("error: {place}")), "{stderr}");
+    assert!(first.contains(error), "`{error}` is missing in: {stderr}");
+    assert!(rest.contains(hint), "`{hint}` is missing in: {stderr}");
     assert!(!project.file("started").exists(), "an agent was started");
     assert!(!project.file("evaltest-runs").exists(), "a run was begun");
 }

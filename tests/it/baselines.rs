@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::asked;
 use crate::project::{Project, Ran, all_files};
+use crate::requested;
 
 const FOLDER: &str = "snapshots/e";
 const COMMAND: &str = "{ type: command, command: [./agent.sh], input: json }";
@@ -14,7 +14,7 @@ const COMMAND: &str = "{ type: command, command: [./agent.sh], input: json }";
 fn project(more: &str) -> Project {
     let then = "case $EVALTEST_SAMPLE_ID in q002) test ! -f wrong || { echo 99; exit; };; \
                 q004) test ! -f broken || exit 3;; esac";
-    let project = asked::project(6, then, "");
+    let project = requested::project(6, then, "");
     project.spec(COMMAND, more);
     project
 }
@@ -88,8 +88,8 @@ fn several_runs_are_one_baseline_in_the_order_of_runs_and_epochs() {
             run_id(&wrong)
         ));
     assert_eq!(answers(&project, "q002").as_deref(), Some("\"10\""));
-    let shown = || line(&project, "q002", "  correct: ");
-    assert_eq!(shown().as_deref(), Some("\"1 of 2\""));
+    let correct_line = || line(&project, "q002", "  correct: ");
+    assert_eq!(correct_line().as_deref(), Some("\"1 of 2\""));
     assert_eq!(answers(&project, "q000").as_deref(), Some("\"11\""));
     assert_eq!(answers(&project, "q001").as_deref(), Some("\"00\""));
     accept(&project, "--add", &[&last, &five])
@@ -97,7 +97,7 @@ fn several_runs_are_one_baseline_in_the_order_of_runs_and_epochs() {
         .says("e: 4 runs together are the baseline now: 6 samples, 3 correct;")
         .says(&format!("  run {}, 5 epochs each\n", run_id(&five)));
     assert_eq!(answers(&project, "q002").as_deref(), Some("\"10111111\""));
-    assert_eq!(shown().as_deref(), Some("\"7 of 8\""));
+    assert_eq!(correct_line().as_deref(), Some("\"7 of 8\""));
     let file = baseline(&project);
     assert_eq!(
         (&file["format_version"], &file["correct"]),
@@ -207,9 +207,9 @@ fn only_answers_that_were_asked_anew_count() {
 
     let cached = run(&project, "--cache");
     assert_eq!(project.last_json("summary.json")["cached"], 6);
-    let asked = format!("from the cache (run `{}` asked)", run_id(&one));
-    refused(&project, &one, &cached, &asked);
-    refused(&project, &cached, &run(&project, "--cache"), &asked);
+    let requested = format!("from the cache (run `{}` asked)", run_id(&one));
+    refused(&project, &one, &cached, &requested);
+    refused(&project, &cached, &run(&project, "--cache"), &requested);
     // What came from the cache of a run that is not there may count, also with others.
     let anew = run(&project, "--refresh");
     accept(&project, "", &[&cached, &anew]).exits(0);
@@ -247,7 +247,7 @@ fn only_answers_that_were_asked_anew_count() {
 #[test]
 fn recordings_count_by_their_kind_and_each_once() {
     let project = project("");
-    let asked = run(&project, "");
+    let requested = run(&project, "");
     for (name, answer) in [("one", "000"), ("two", "001")] {
         let line = |n: u32| format!("{{\"id\":\"q00{n}\",\"answer\":\"{answer}\"}}\n");
         let lines: String = (0..6).map(line).collect();
@@ -264,12 +264,17 @@ fn recordings_count_by_their_kind_and_each_once() {
     accept(&project, "", &[&one, &two])
         .exits(0)
         .says("2 runs together");
-    refused(&project, &one, &asked, "another agent");
+    refused(&project, &one, &requested, "another agent");
     // What repeats a run has its answers, in any number of steps.
-    let repeated = replay(&asked.display().to_string());
-    refused(&project, &asked, &repeated, "repeat one recording");
+    let repeated = replay(&requested.display().to_string());
+    refused(&project, &requested, &repeated, "repeat one recording");
     let repeated_again = replay(&repeated.display().to_string());
-    refused(&project, &asked, &repeated_again, "repeat one recording");
+    refused(
+        &project,
+        &requested,
+        &repeated_again,
+        "repeat one recording",
+    );
     refused(&project, &repeated, &repeated_again, "repeat one recording");
 }
 

@@ -96,8 +96,11 @@ fn a_fixture_has_a_panel_pairs_and_labels_of_people() {
     let gate = &summary["gates"][1];
     assert_eq!(gate["gate"], "corrected(judge.correct) >= 0.4");
     assert_eq!(gate["verdict"], "passed");
-    let said = gate["message"].as_str().unwrap();
-    assert!(said.contains("uncalibrated (16 labels of people"), "{said}");
+    let message = gate["message"].as_str().unwrap();
+    assert!(
+        message.contains("uncalibrated (16 labels of people"),
+        "{message}"
+    );
 
     let jury = &summary["judge"]["juries"]["jury"];
     assert_eq!(jury["panel"]["agreement"], 7.0 / 16.0, "{jury}");

@@ -283,8 +283,8 @@ fn the_benchmarks_metrics_are_worked_out_and_gated() {
     assert_eq!(gate("metric(irrelevance) >= 0.5").status.code(), Some(3));
     let unknown = gate("metric(overal) >= 0.5");
     assert_eq!(unknown.status.code(), Some(2));
-    let said = String::from_utf8_lossy(&unknown.stderr).into_owned();
-    assert!(said.contains("did you mean `overall`?"), "{said}");
+    let stderr = String::from_utf8_lossy(&unknown.stderr).into_owned();
+    assert!(stderr.contains("did you mean `overall`?"), "{stderr}");
 }
 
 #[test]

@@ -63,7 +63,7 @@ pub(super) fn project() -> Project {
 }
 
 /// The run directory of the project, relative to it.
-pub(super) fn asked(project: &Project) -> String {
+pub(super) fn requested(project: &Project) -> String {
     project.run("run bfcl.yaml").exits(0);
     let run = project.last_run();
     run.strip_prefix(project.path())
@@ -75,7 +75,7 @@ pub(super) fn asked(project: &Project) -> String {
 #[test]
 fn all_calls_of_all_answers_are_exported() {
     let project = project();
-    let run = asked(&project);
+    let run = requested(&project);
     let ran = project
         .run(&format!(
             "export --format bfcl {run} --model-name org/m-FC --output out"
@@ -137,7 +137,7 @@ fn all_calls_of_all_answers_are_exported() {
 #[test]
 fn an_export_needs_a_model_and_a_folder_of_its_own() {
     let project = project();
-    let run = asked(&project);
+    let run = requested(&project);
     let fails = |arguments: &str, expect: &str| {
         let ran = project.run(&format!("export --format bfcl {run} {arguments}"));
         ran.exits(2).says(expect);
@@ -201,7 +201,7 @@ fn contents(folder: &Path) -> Vec<(String, String)> {
 #[test]
 fn what_was_exported_can_be_imported_gated_and_exported_again() {
     let project = project();
-    let run = asked(&project);
+    let run = requested(&project);
     project
         .run(&format!(
             "export --format bfcl {run} --model-name m --output one"
@@ -267,7 +267,7 @@ fn what_was_exported_can_be_imported_gated_and_exported_again() {
 #[test]
 fn what_was_imported_without_the_data_cannot_have_all_score_files() {
     let project = project();
-    let run = asked(&project);
+    let run = requested(&project);
     project
         .run(&format!(
             "export --format bfcl {run} --model-name m --output one"
@@ -292,7 +292,7 @@ fn texts_come_back_byte_for_byte() {
     let answers = project.read("answers.jsonl");
     let texts = answers.lines().filter(|line| !line.contains("parallel"));
     project.write("answers.jsonl", texts.collect::<Vec<_>>().join("\n"));
-    let run = asked(&project);
+    let run = requested(&project);
     project
         .run(&format!(
             "export --format bfcl {run} --model-name m --output one"

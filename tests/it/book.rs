@@ -36,12 +36,12 @@ const LEFT_OUT: [(&str, usize); 10] = [
 
 fn played(name: &str) {
     let page = PAGES.iter().find(|(test, _)| *test == name).unwrap().1;
-    let left_out = play::play(page);
-    let told = LEFT_OUT.iter().find(|(there, _)| *there == page);
+    let excluded = play::play(page);
+    let known = LEFT_OUT.iter().find(|(there, _)| *there == page);
     assert_eq!(
-        left_out.len(),
-        told.map_or(0, |(_, count)| *count),
-        "{left_out:#?}"
+        excluded.len(),
+        known.map_or(0, |(_, count)| *count),
+        "{excluded:#?}"
     );
 }
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// How long a page may take to say what is asked of it, on a machine with much to do.
-const PATIENCE: Duration = Duration::from_mins(1);
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A tab of a browser; closed when dropped.
 pub(crate) struct Browser {
@@ -70,24 +70,26 @@ impl Browser {
     /// What an expression comes to.
     #[track_caller]
     pub(crate) fn eval(&mut self, expression: &str) -> Value {
-        let asked = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
-        let said = self.call("Runtime.evaluate", &asked);
-        assert!(said["exceptionDetails"].is_null(), "{expression}: {said}");
-        said["result"]["value"].clone()
+        let request =
+            json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
+        let reply = self.call("Runtime.evaluate", &request);
+        assert!(reply["exceptionDetails"].is_null(), "{expression}: {reply}");
+        reply["result"]["value"].clone()
     }
 
     /// Waits until an expression holds.
     #[track_caller]
     pub(crate) fn until(&mut self, expression: &str) {
         let began = Instant::now();
-        let asked = json!({"expression": format!("Boolean({expression})"), "returnByValue": true});
+        let request =
+            json!({"expression": format!("Boolean({expression})"), "returnByValue": true});
         // Between two pages nothing holds.
         while !self
-            .asked("Runtime.evaluate", &asked)
-            .is_ok_and(|said| said["result"]["value"] == true)
+            .request("Runtime.evaluate", &request)
+            .is_ok_and(|reply| reply["result"]["value"] == true)
         {
             assert!(
-                began.elapsed() < PATIENCE,
+                began.elapsed() < TIMEOUT,
                 "`{expression}` does not come to hold: {}\n{:?}",
                 self.eval("document.documentElement.innerText"),
                 self.complaints
@@ -197,35 +199,35 @@ impl Browser {
 
     #[track_caller]
     fn call(&mut self, method: &str, parameters: &Value) -> Value {
-        let said = self.asked(method, parameters);
-        said.unwrap_or_else(|error| panic!("{method}: {error}"))
+        let reply = self.request(method, parameters);
+        reply.unwrap_or_else(|error| panic!("{method}: {error}"))
     }
 
     /// What comes back, or why nothing does.
-    fn asked(&mut self, method: &str, parameters: &Value) -> Result<Value, Value> {
+    fn request(&mut self, method: &str, parameters: &Value) -> Result<Value, Value> {
         self.last += 1;
-        let mut asked = json!({"id": self.last, "method": method, "params": parameters});
+        let mut request = json!({"id": self.last, "method": method, "params": parameters});
         if !self.session.is_empty() {
-            asked["sessionId"] = self.session.clone().into();
+            request["sessionId"] = self.session.clone().into();
         }
-        let mut line = asked.to_string().into_bytes();
+        let mut line = request.to_string().into_bytes();
         line.push(0);
         self.to.write_all(&line).unwrap();
         loop {
-            let mut said = Vec::new();
-            self.from.read_until(0, &mut said).unwrap();
-            assert_eq!(said.pop(), Some(0), "the browser ended at {method}");
-            let said: Value = serde_json::from_slice(&said).unwrap();
-            if said["id"] == self.last {
-                return match &said["error"] {
-                    Value::Null => Ok(said["result"].clone()),
+            let mut reply = Vec::new();
+            self.from.read_until(0, &mut reply).unwrap();
+            assert_eq!(reply.pop(), Some(0), "the browser ended at {method}");
+            let reply: Value = serde_json::from_slice(&reply).unwrap();
+            if reply["id"] == self.last {
+                return match &reply["error"] {
+                    Value::Null => Ok(reply["result"].clone()),
                     error => Err(error.clone()),
                 };
             }
-            let is_error = said["params"]["entry"]["level"] == "error";
-            match said["method"].as_str() {
-                Some("Runtime.exceptionThrown") => self.complaints.push(said.to_string()),
-                Some("Log.entryAdded") if is_error => self.complaints.push(said.to_string()),
+            let is_error = reply["params"]["entry"]["level"] == "error";
+            match reply["method"].as_str() {
+                Some("Runtime.exceptionThrown") => self.complaints.push(reply.to_string()),
+                Some("Log.entryAdded") if is_error => self.complaints.push(reply.to_string()),
                 _ => {}
             }
         }

@@ -28,13 +28,13 @@ fn project(agent: &str, more: &str) -> Project {
 }
 
 /// What was asked since this was asked last.
-fn asked(project: &Project) -> Vec<String> {
+fn requested(project: &Project) -> Vec<String> {
     let path = project.file("asked.log");
     let log = fs::read_to_string(&path).unwrap_or_default();
     let _ = fs::remove_file(path);
-    let mut asked: Vec<_> = log.lines().map(str::to_owned).collect();
-    asked.sort();
-    asked
+    let mut requested: Vec<_> = log.lines().map(str::to_owned).collect();
+    requested.sort();
+    requested
 }
 
 fn all() -> Vec<String> {
@@ -58,7 +58,7 @@ fn what_was_answered_before_is_not_asked_again_and_is_marked() {
         .run("run eval.yaml")
         .exits(0)
         .says_nothing_of("from the cache");
-    assert_eq!(asked(&project), all());
+    assert_eq!(requested(&project), all());
     let first = project.last_json("summary.json");
     assert!(first.get("cached").is_none());
     assert_eq!(
@@ -73,7 +73,7 @@ fn what_was_answered_before_is_not_asked_again_and_is_marked() {
         .says("3 of 3 answers from the cache")
         // Nothing was spent.
         .says("gate cost_usd <= 2: passed: cost_usd is 0");
-    assert!(asked(&project).is_empty());
+    assert!(requested(&project).is_empty());
     let summary = project.last_json("summary.json");
     assert_eq!(summary["cached"], 3);
     assert_eq!(summary["slices"]["level"]["1"]["cached"], 2);
@@ -111,20 +111,20 @@ fn it_is_off_unless_asked_for_and_flags_decide() {
     let project = project("", "");
     for _ in 0..2 {
         project.run("run eval.yaml").exits(0);
-        assert_eq!(asked(&project), all());
+        assert_eq!(requested(&project), all());
     }
     assert!(!project.file("evaltest-runs/.cache").exists());
     project.run("run eval.yaml --cache").exits(0);
-    assert_eq!(asked(&project), all());
+    assert_eq!(requested(&project), all());
     project.run("run eval.yaml --cache").exits(0);
-    assert!(asked(&project).is_empty());
+    assert!(requested(&project).is_empty());
     project.run("run eval.yaml --cache --no-cache").exits(2);
     project.run("run eval.yaml --set cache=true").exits(0);
-    assert!(asked(&project).is_empty());
+    assert!(requested(&project).is_empty());
     project
         .run("run eval.yaml --set cache=true --no-cache")
         .exits(0);
-    assert_eq!(asked(&project), all());
+    assert_eq!(requested(&project), all());
     // A refresh replaces what was there.
     let times = || {
         files(&project)
@@ -134,7 +134,7 @@ fn it_is_off_unless_asked_for_and_flags_decide() {
     };
     let before = times();
     project.run("run eval.yaml --refresh").exits(0);
-    assert_eq!(asked(&project), all());
+    assert_eq!(requested(&project), all());
     assert!(
         times() > before && files(&project).len() == 3,
         "{:?}",
@@ -143,7 +143,7 @@ fn it_is_off_unless_asked_for_and_flags_decide() {
     project
         .run_of(&["run", "eval.yaml", "--set", "cache={path: answers}"])
         .exits(0);
-    assert_eq!(asked(&project), all());
+    assert_eq!(requested(&project), all());
     assert!(project.file("answers/.gitignore").exists());
     project
         .run_of(&["run", "eval.yaml", "--set", "cache=perhaps"])
@@ -163,7 +163,7 @@ fn whatever_changes_the_agent_or_the_question_is_asked_anew() {
             .output()
             .unwrap();
         assert!(ran.status.success(), "{why}: {ran:?}");
-        assert_eq!(asked(&project), expect, "{why}");
+        assert_eq!(requested(&project), expect, "{why}");
     };
     let every = ["q1.0", "q2.0", "q3.0"];
     run(&[], "m1", &every, "first");
@@ -237,17 +237,17 @@ fn failures_and_answers_with_secrets_are_not_kept() {
         .run("run eval.yaml")
         .exits(3)
         .says("q3: exited with code 3");
-    assert_eq!(asked(&project), all());
+    assert_eq!(requested(&project), all());
     fs::remove_file(project.file("broken")).unwrap();
     project
         .run("run eval.yaml")
         .exits(0)
         .says("2 of 3 answers from the cache");
-    assert_eq!(asked(&project), ["q3.0"]);
+    assert_eq!(requested(&project), ["q3.0"]);
     project.script("agent.sh", &AGENT.replace("answer=9", "answer=corp-123"));
     for _ in 0..2 {
         project.run("run eval.yaml").exits(0);
-        assert!(asked(&project).contains(&"q3.0".to_owned()));
+        assert!(requested(&project).contains(&"q3.0".to_owned()));
     }
     for file in files(&project) {
         assert!(!String::from_utf8_lossy(&fs::read(file).unwrap()).contains("corp-123"));
@@ -258,7 +258,7 @@ fn failures_and_answers_with_secrets_are_not_kept() {
 fn what_is_wrong_with_the_folder_is_told_once_and_costs_nothing() {
     let project = project("", "cache: true\n");
     project.run("run eval.yaml").exits(0);
-    asked(&project);
+    requested(&project);
     let answers: Vec<_> = files(&project)
         .into_iter()
         .filter(|file| file.extension().is_some_and(|end| end == "answer"))
@@ -277,7 +277,7 @@ fn what_is_wrong_with_the_folder_is_told_once_and_costs_nothing() {
         1,
         "{ran:?}"
     );
-    assert_eq!(asked(&project).len(), 2);
+    assert_eq!(requested(&project).len(), 2);
     project
         .run("run eval.yaml")
         .exits(0)
@@ -290,7 +290,7 @@ fn what_is_wrong_with_the_folder_is_told_once_and_costs_nothing() {
         .exits(0)
         .says("the cache keeps nothing: ")
         .says("3 samples, 2 correct");
-    assert_eq!(asked(&project), all());
+    assert_eq!(requested(&project), all());
 }
 
 #[test]
@@ -302,7 +302,7 @@ fn a_resumed_run_and_one_of_what_failed_know_what_came_from_it() {
             .as_str(),
     );
     project.run("run eval.yaml").exits(0);
-    asked(&project);
+    requested(&project);
     project.run("run eval.yaml").exits(0);
     let dir = project.last_run();
     // The end of the run is lost, and so is the cache.
@@ -320,9 +320,9 @@ fn a_resumed_run_and_one_of_what_failed_know_what_came_from_it() {
         .run(&format!("run --resume {}", dir.display()))
         .exits(0)
         .says("3 of 3 answers from the cache");
-    assert!(asked(&project).is_empty());
+    assert!(requested(&project).is_empty());
     project.run("run eval.yaml").exits(0);
-    asked(&project);
+    requested(&project);
     // Who asks again what was wrong wants another answer.
     project
         .run(&format!(
@@ -330,7 +330,7 @@ fn a_resumed_run_and_one_of_what_failed_know_what_came_from_it() {
             project.last_run().display()
         ))
         .exits(0);
-    assert_eq!(asked(&project), ["q3.0"]);
+    assert_eq!(requested(&project), ["q3.0"]);
 }
 
 #[test]
@@ -343,12 +343,12 @@ fn hits_take_nothing_of_a_budget() {
         .run("run eval.yaml")
         .exits(3)
         .says("the budget is used up: 2 requests");
-    assert_eq!(asked(&project).len(), 2);
+    assert_eq!(requested(&project).len(), 2);
     project
         .run("run eval.yaml")
         .exits(0)
         .says("2 of 3 answers from the cache");
-    assert_eq!(asked(&project).len(), 1);
+    assert_eq!(requested(&project).len(), 1);
     project
         .run("run eval.yaml --set limits.budget.requests=1 --set gates=[latency_p95<=60]")
         .exits(3)
@@ -365,14 +365,14 @@ fn runs_at_once_share_it() {
             scope.spawn(move || project.run(&arguments).exits(0).says_nothing_of("note:"));
         }
     });
-    asked(&project);
-    let left = files(&project);
-    assert_eq!(left.len(), 3, "{left:?}");
+    requested(&project);
+    let remaining = files(&project);
+    assert_eq!(remaining.len(), 3, "{remaining:?}");
     project
         .run("run eval.yaml")
         .exits(0)
         .says("3 of 3 answers from the cache");
-    assert!(asked(&project).is_empty());
+    assert!(requested(&project).is_empty());
 }
 
 #[test]
@@ -388,8 +388,8 @@ fn it_can_be_looked_at_and_cleared() {
         .exits(0)
         .says(".cache: 3 answers, ")
         .says("kept 0 to 0 days ago");
-    let told = project.run("cache stats eval.yaml --json").exits(0).json();
-    assert_eq!(told["caches"][0]["answers"], 3);
+    let stats = project.run("cache stats eval.yaml --json").exits(0).json();
+    assert_eq!(stats["caches"][0]["answers"], 3);
     project
         .run("cache clear --older-than 1")
         .exits(0)
@@ -405,9 +405,9 @@ fn it_can_be_looked_at_and_cleared() {
         .run("cache stats --path evaltest-runs/.cache")
         .exits(0)
         .says("0 answers");
-    asked(&project);
+    requested(&project);
     project.run("run eval.yaml").exits(0);
-    assert_eq!(asked(&project), all());
+    assert_eq!(requested(&project), all());
 }
 
 #[test]
@@ -421,17 +421,17 @@ fn under_cargo_test_hits_are_taken_and_confirmations_are_not() {
         project.write("wrong", wrong);
         trials::forget(&project);
         let ran = trials::run(&project, "");
-        (ran, crate::asked::asked(&project).len())
+        (ran, crate::requested::requested(&project).len())
     };
-    let (ran, asked) = run("none");
-    assert_eq!((ran.code, asked), (Some(0), 0), "{}", ran.out);
+    let (ran, requested) = run("none");
+    assert_eq!((ran.code, requested), (Some(0), 0), "{}", ran.out);
     assert_eq!(project.last_json("summary.json")["cached"], 3);
     project
         .run(&format!("cache clear {}", trials::SPEC))
         .exits(0);
-    let (ran, asked) = run("q000");
+    let (ran, requested) = run("q000");
     assert_eq!(trials::verdict(&ran, "q000"), "FAILED");
-    assert_eq!(asked, 3 + 2);
+    assert_eq!(requested, 3 + 2);
     for (asks, expect) in [
         ("refresh", 3 + 2),
         ("off", 3 + 2),
@@ -441,20 +441,20 @@ fn under_cargo_test_hits_are_taken_and_confirmations_are_not() {
         trials::forget(&project);
         let mut command = trials::command(&project, "");
         let ran = command.env("EVALTEST_CACHE", asks).output().unwrap();
-        let asked = crate::asked::asked(&project).len();
-        assert_eq!(asked, expect, "{asks}: {ran:?}");
+        let requested = crate::requested::requested(&project).len();
+        assert_eq!(requested, expect, "{asks}: {ran:?}");
     }
     // The wrong answer was kept; those that confirm it are asked for.
-    let (ran, asked) = run("none");
+    let (ran, requested) = run("none");
     assert_eq!(
-        (trials::verdict(&ran, "q000").as_str(), asked),
+        (trials::verdict(&ran, "q000").as_str(), requested),
         ("ok", 1),
         "{}",
         ran.out
     );
-    let (ran, asked) = run("q000");
+    let (ran, requested) = run("q000");
     assert_eq!(
-        (trials::verdict(&ran, "q000").as_str(), asked),
+        (trials::verdict(&ran, "q000").as_str(), requested),
         ("FAILED", 2),
         "{}",
         ran.out

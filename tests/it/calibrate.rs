@@ -17,7 +17,7 @@ const FILE: &str = "e.judge.calibration.json";
 
 /// So many questions; the judge has these further options, and the spec these further lines.
 fn project(questions: u32, options: &str, more: &str) -> Project {
-    let project = crate::asked::project(questions, "", &spec(options, more));
+    let project = crate::requested::project(questions, "", &spec(options, more));
     project.script("judge.sh", JUDGE);
     project
 }
@@ -46,7 +46,7 @@ fn calibrate(project: &Project) -> crate::project::Ran {
     ))
 }
 
-fn told(project: &Project) -> Value {
+fn calibration(project: &Project) -> Value {
     let summary = project.last_json("summary.json");
     summary["judge"]["scorers"]["judge"]["calibration"].clone()
 }
@@ -57,7 +57,7 @@ fn a_run_is_labelled_calibrated_and_then_its_gate_decides() {
     let ran = project.run("run eval.yaml").exits(0);
     ran.says("uncalibrated (no labels of people)")
         .says("holds; judge `judge` is uncalibrated (no labels of people)");
-    assert_eq!(told(&project)["status"], "uncalibrated");
+    assert_eq!(calibration(&project)["status"], "uncalibrated");
     let dir = project.last_run();
     let markdown = std::fs::read_to_string(dir.join("summary.md")).unwrap();
     assert!(markdown.contains("uncalibrated"), "{markdown}");
@@ -106,11 +106,11 @@ fn a_run_is_labelled_calibrated_and_then_its_gate_decides() {
     let ran = project.run("run eval.yaml").exits(3);
     ran.says("corrected, if the judge errs on this agent as on that one")
         .says("INCONCLUSIVE: no labels of this run, those of the calibration are of run");
-    let told = told(&project);
-    assert_eq!(told["corrected"], Value::Null);
+    let calibration = calibration(&project);
+    assert_eq!(calibration["corrected"], Value::Null);
     assert!(
-        told["corrected_if_alike"]["total"]["value"].is_number(),
-        "{told}"
+        calibration["corrected_if_alike"]["total"]["value"].is_number(),
+        "{calibration}"
     );
 }
 
@@ -136,9 +136,13 @@ fn few_labels_leave_it_uncalibrated_and_100_do_not_warn() {
         labels(&project, number, "random");
         let ran = calibrate(&project).exits(0).says(says);
         assert_eq!(ran.out.contains("few labels"), number == 60, "{number}");
-        let told = project.run(&gate).exits(0);
-        assert_eq!(told.out.contains("uncalibrated"), number == 30, "{number}");
-        assert!(told.out.contains("total: 3.0000 by the judge, 2."));
+        let calibration = project.run(&gate).exits(0);
+        assert_eq!(
+            calibration.out.contains("uncalibrated"),
+            number == 30,
+            "{number}"
+        );
+        assert!(calibration.out.contains("total: 3.0000 by the judge, 2."));
     }
 }
 
@@ -265,7 +269,7 @@ fn bad_files_and_gates_without_one_are_refused_before_anything_is_asked() {
     let project = project(2, "", gate);
     let refused = |says: &str| {
         project.run("run eval.yaml").exits(2).says(says);
-        assert!(crate::asked::asked(&project).is_empty());
+        assert!(crate::requested::requested(&project).is_empty());
     };
     refused("judge `judge` has no `calibration`");
     project.spec(

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use crate::asked;
 use crate::project::Project;
+use crate::requested;
 
 /// `correct` for numbers whose last digit is at most 4, nothing that can be read for 9, else `wrong`.
 const JUDGE: &str = r#"#!/bin/sh
@@ -19,7 +19,7 @@ esac
 
 /// Two judges beside a rule.
 fn project() -> Project {
-    let project = asked::project(
+    let project = requested::project(
         60,
         "",
         "epochs: 2\nscorers:\n  - gaia\n  \

@@ -17,7 +17,7 @@ const FILE: &str = "e.judge.calibration.json";
 /// 60 answers that a judge gave points.
 fn project() -> Project {
     let judge = "type: judge, agent: { type: command, command: [./judge.sh] }, rubric: { dimensions: [{ name: merit }] }";
-    let project = crate::asked::project(60, "", &format!("scorers: [{{ {judge} }}]\n"));
+    let project = crate::requested::project(60, "", &format!("scorers: [{{ {judge} }}]\n"));
     project.script("judge.sh", JUDGE);
     project.run("run eval.yaml").exits(0);
     project
@@ -52,10 +52,10 @@ fn labels_that_a_seed_does_not_draw_are_doubted() {
     let project = project();
     let check = |draw: &str, change: &dyn Fn(usize, &mut Value), says: Option<&str>| {
         label(&project, draw, change);
-        let told = calibrate(&project);
-        let doubted = told.contains("the labels: ") || told.contains("without a `run`");
-        assert_eq!(doubted, says.is_some(), "{told}");
-        assert!(says.is_none_or(|says| told.contains(says)), "{told}");
+        let output = calibrate(&project);
+        let doubted = output.contains("the labels: ") || output.contains("without a `run`");
+        assert_eq!(doubted, says.is_some(), "{output}");
+        assert!(says.is_none_or(|says| output.contains(says)), "{output}");
     };
     check("--draw 20 --seed 7", &|_, _| {}, None);
     // The first of a draw are a draw.
@@ -119,12 +119,12 @@ fn picked_labels_beside_drawn_ones_are_no_part_of_their_kappa() {
             line["label"] = (6 - points).into();
         }
     });
-    let told = calibrate(&project);
+    let output = calibrate(&project);
     assert!(
-        told.contains(
+        output.contains(
             "calibrated on 50 labels alone (quadratic kappa of `total` 1.00, without an interval)"
         ),
-        "{told}"
+        "{output}"
     );
     let file: Value = serde_json::from_str(&project.read(FILE)).unwrap();
     assert_eq!((&file["n"], &file["picked"]), (&json!(50), &json!(10)));
@@ -143,14 +143,14 @@ fn several_people_are_compared_by_their_mean() {
             json!([(points - 1).max(1), (points + 1).min(5)]),
         );
     });
-    let told = calibrate(&project);
+    let output = calibrate(&project);
     assert!(
-        told.contains("calibrated on 60 labels alone (quadratic kappa of `total` 0.9"),
-        "{told}"
+        output.contains("calibrated on 60 labels alone (quadratic kappa of `total` 0.9"),
+        "{output}"
     );
     assert!(
-        told.contains("how far off on average, in points: 0.200, 95 % interval"),
-        "{told}"
+        output.contains("how far off on average, in points: 0.200, 95 % interval"),
+        "{output}"
     );
     let file: Value = serde_json::from_str(&project.read(FILE)).unwrap();
     let of = &file["figures"]["total"];

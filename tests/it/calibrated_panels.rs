@@ -55,7 +55,7 @@ fn what_a_jury_says_is_corrected_by_labels_of_its_run() {
     };
     let judges = [juror("a", 0), juror("b", 0), juror("c", 1)].join(", ");
     let scorer = format!("type: jury, judges: [{judges}]");
-    let project = crate::asked::project(
+    let project = crate::requested::project(
         60,
         "",
         &format!("scorers: [{{ {scorer} }}]\ngates: [mean(jury.total) >= 2]\n"),
@@ -102,8 +102,8 @@ fn what_a_jury_says_is_corrected_by_labels_of_its_run() {
         .says("total: 3.0000 by the judge, 2.8000 corrected (95 % interval ")
         .says("jury `jury` is calibrated on 60 labels alone: ")
         .says_nothing_of("uncalibrated");
-    let shown = std::fs::read_to_string(project.last_run().join("summary.md")).unwrap();
-    assert!(shown.contains("- total: 3.0000 by the judge"), "{shown}");
+    let output = std::fs::read_to_string(project.last_run().join("summary.md")).unwrap();
+    assert!(output.contains("- total: 3.0000 by the judge"), "{output}");
     // Labels that its judges are compared by calibrate nothing.
     project.spec(
         "{ type: command, command: [./agent.sh] }",
@@ -125,7 +125,7 @@ fn what_a_jury_says_is_corrected_by_labels_of_its_run() {
 fn the_win_rate_of_pairs_is_corrected_by_labels_of_its_run() {
     let scorer = "type: pairwise, criteria: Which is right?, agent: { type: command, command: [./comparer.sh] }, \
                   against: { path: others.jsonl }";
-    let project = crate::asked::project(
+    let project = crate::requested::project(
         60,
         "",
         &format!("scorers: [{{ {scorer} }}]\ngates: [mean(pairwise.win) >= 0.3]\n"),

@@ -78,9 +78,9 @@ fn the_corrected_mean_of_a_run_is_that_of_people() {
             writeln!(labels, "{line}").unwrap();
         }
         project.write("labels.jsonl", labels);
-        let told = project.run(&format!("judge calibrate {dir} --labels labels.jsonl"));
-        let told = told.exits(0).says("calibrated on 100 labels").out;
-        let line = told
+        let output = project.run(&format!("judge calibrate {dir} --labels labels.jsonl"));
+        let output = output.exits(0).says("calibrated on 100 labels").out;
+        let line = output
             .lines()
             .find(|line| line.starts_with("  value: "))
             .unwrap();

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 use std::fs;
 
-use crate::asked;
 use crate::project::Project;
+use crate::requested;
 
 /// Enough questions, of this length, that they are not held in memory.
 const NUMBER: u32 = 70;
@@ -13,7 +13,7 @@ const LONG: usize = 1 << 18;
 /// A project with a large dataset, whose agent changes a letter of the question of q050 when it is asked q003.
 fn project() -> Project {
     let change = "[ \"$EVALTEST_SAMPLE_ID\" != q003 ] || ./change.sh";
-    let project = asked::project(1, change, "limits: { concurrency: 1 }\n");
+    let project = requested::project(1, change, "limits: { concurrency: 1 }\n");
     let long = "why ".repeat(LONG / 4);
     let (mut text, mut place) = (String::new(), 0);
     for number in 0..NUMBER {
@@ -37,14 +37,14 @@ fn a_row_that_changes_during_a_run_is_not_asked() {
     let before = fs::read(project.file("data.jsonl")).unwrap();
     let row = "data.jsonl:51: the row is no longer what it was when the dataset was read";
     project.run("run eval.yaml").exits(3).says(row);
-    let asked = asked::asked(&project);
-    assert_eq!(asked.len(), 50, "{asked:?}");
+    let requested = requested::requested(&project);
+    assert_eq!(requested.len(), 50, "{requested:?}");
     let dir = project.last_run();
     // With the dataset as it was, nothing that was asked is asked again.
     fs::write(project.file("data.jsonl"), before).unwrap();
     let resume = format!("run eval.yaml --resume {}", dir.display());
     project.run(&resume).exits(0);
-    let asked = asked::asked(&project);
-    assert_eq!(asked.len(), NUMBER as usize, "{asked:?}");
+    let requested = requested::requested(&project);
+    assert_eq!(requested.len(), NUMBER as usize, "{requested:?}");
     assert_eq!(project.last_json("summary.json")["correct"], NUMBER);
 }

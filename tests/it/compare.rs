@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::asked;
 use crate::project::{Project, json_lines};
+use crate::requested;
 
 const COMMAND: &str = "{ type: command, command: [./agent.sh] }";
 
@@ -15,7 +15,7 @@ const COMMAND: &str = "{ type: command, command: [./agent.sh] }";
 pub(crate) fn project(more: &str) -> Project {
     let then = "case $EVALTEST_SAMPLE_ID in q000|q002|q004|q006) test ! -f wrong || { echo 99; exit; };; \
                 q001) test ! -f right || { echo something else; exit; };; esac";
-    let project = asked::project(12, then, "");
+    let project = requested::project(12, then, "");
     project.spec(COMMAND, more);
     project
 }
@@ -143,7 +143,7 @@ fn people_are_told_what_the_interval_says_and_who_flipped() {
     run_with(&project, &[], "--run-id before");
     run_with(&project, &["wrong"], "--run-id after");
     let text = project.run("compare before after").exits(0).out;
-    for told in [
+    for expected in [
         "A: before of e, ",
         "e: B is worse than A by the interval alone\n",
         "B less A: -33.3 points (95 % interval -60.9 to -1.0) over 12 samples\n",
@@ -156,7 +156,7 @@ fn people_are_told_what_the_interval_says_and_who_flipped() {
         "\nBecame wrong: 4\n",
         "  `q000`\n    asked  What is 0?\n    truth  000\n    A      000  (correct)\n    B      99  (wrong, mismatch)\n",
     ] {
-        assert!(text.contains(told), "`{told}` is not in:\n{text}");
+        assert!(text.contains(expected), "`{expected}` is not in:\n{text}");
     }
     let found = compared(&project, "before after --flips 1");
     assert_eq!(found["verdict"], "worse");
@@ -181,7 +181,7 @@ fn people_are_told_what_the_interval_says_and_who_flipped() {
 #[test]
 fn a_loss_that_the_interval_sees_is_one() {
     let then = "test ! -f wrong || { echo 99; exit; }";
-    let project = asked::project(24, then, "");
+    let project = requested::project(24, then, "");
     run_with(&project, &[], "--run-id before");
     run_with(&project, &["wrong"], "--run-id after");
     project
@@ -261,7 +261,7 @@ fn what_cannot_be_paired_is_named() {
     let data = project.read("data.jsonl").replace("What is 0?", "Is it?");
     let data = data.replace("q001", "q900");
     project.write("data.jsonl", data);
-    asked::agent(&project, "test $EVALTEST_SAMPLE_ID != q002 || exit 3");
+    requested::agent(&project, "test $EVALTEST_SAMPLE_ID != q002 || exit 3");
     run_with(&project, &[], "--run-id after");
     let found = compared(&project, "before after");
     let expect = json!({
@@ -317,7 +317,7 @@ fn nothing_of_a_masked_eval_is_shown_unless_asked_for() {
         "eval.yaml",
         spec.replace("answers: plain", "answers: masked"),
     );
-    asked::agent(&project, "test ! -f wrong || { echo secret-guess; exit; }");
+    requested::agent(&project, "test ! -f wrong || { echo secret-guess; exit; }");
     run_with(&project, &[], "--run-id before");
     run_with(&project, &["wrong"], "--run-id after");
     for command in ["compare before after", "compare before after --json"] {

@@ -4,9 +4,9 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::asked;
 use crate::compare::{compared, is_the_gates, project, regression, run_with};
 use crate::project::{Project, json_lines};
+use crate::requested;
 
 #[test]
 fn the_order_of_a_run_changes_no_figure() {
@@ -44,7 +44,7 @@ fn what_errors_could_change_is_told() {
     let project = project("gates: [no_regression]\n");
     run_with(&project, &[], "--run-id before");
     project.run("accept before").exits(0);
-    asked::agent(
+    requested::agent(
         &project,
         "case $EVALTEST_SAMPLE_ID in q000|q002|q004|q006) exit 3;; esac",
     );
@@ -62,9 +62,9 @@ fn what_errors_could_change_is_told() {
     let summary: Value = serde_json::from_slice(&summary).unwrap();
     let [wrong, right] = ["lowest", "highest"].map(|end| bounds[end]["p"].as_f64().unwrap());
     assert_eq!((wrong, right), (0.0625, 1.0));
-    let told = "p would be 0.062 if they were wrong, 1.0000 if correct";
+    let expected = "p would be 0.062 if they were wrong, 1.0000 if correct";
     let message = summary["gates"][0]["message"].as_str().unwrap();
-    assert!(message.contains(told), "{told}\n{message}");
+    assert!(message.contains(expected), "{expected}\n{message}");
     project
         .run("compare before after")
         .exits(0)
@@ -74,7 +74,7 @@ fn what_errors_could_change_is_told() {
     assert_eq!(back["error_bounds"]["errors_a"], 4);
     assert_eq!(back["error_bounds"]["highest"]["better"], 4);
     // Nothing in common but errors.
-    asked::agent(&project, "exit 3");
+    requested::agent(&project, "exit 3");
     run_with(&project, &[], "--run-id outage --ignore-baseline");
     project
         .run("compare before outage")
@@ -111,8 +111,8 @@ fn means_of_scorers_are_compared() {
 
 /// The page of a comparison.
 fn page(project: &Project, arguments: &str) -> String {
-    let told = format!("compare {arguments} --html pages/page.html");
-    let out = project.run(&told).exits(0).out;
+    let expected = format!("compare {arguments} --html pages/page.html");
+    let out = project.run(&expected).exits(0).out;
     assert_eq!(out.trim(), "pages/page.html");
     project.read("pages/page.html")
 }

@@ -32,7 +32,7 @@ fn bash_completes_all_three_names() {
     let mut bash = Command::new("bash");
     let bash = bash.args(["--norc", "-c", ASK]).current_dir(project.path());
     let output = bash.output().unwrap();
-    let said = String::from_utf8(output.stdout).unwrap();
+    let stdout = String::from_utf8(output.stdout).unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     for line in [
         "evaltest sco => score scorers",
@@ -41,8 +41,8 @@ fn bash_completes_all_three_names() {
         "cargo evaltest cache cl => clear",
     ] {
         assert!(
-            said.lines().any(|told| told == line),
-            "{line}\n{said}{errors}"
+            stdout.lines().any(|text| text == line),
+            "{line}\n{stdout}{errors}"
         );
     }
 }

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::process::Stdio;
 use std::sync::OnceLock;
 
-use crate::patience::until;
 use crate::project::{Project, Ran, json_lines, root};
 use crate::signals::send;
 use crate::trials::{tests, verdict};
+use crate::wait::until;
 
 /// A copy of the fixture, so that runs leave nothing in the repository. One for all tests: cargo builds a
 /// package once for each place where it lies.

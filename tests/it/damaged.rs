@@ -7,13 +7,13 @@ mod matrix;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::asked::{self, asked};
 use crate::damages::{BELIEVERS, damages};
 use crate::project::{Project, Ran};
+use crate::requested::{self, requested};
 
 /// A run of 20 questions, of which the agent answers every second rightly, and a gate that fails.
 fn red() -> (Project, PathBuf) {
-    let project = asked::project(20, "", "gates: [accuracy >= 0.9]\n");
+    let project = requested::project(20, "", "gates: [accuracy >= 0.9]\n");
     project.run("run eval.yaml").exits(1);
     let dir = project.last_run();
     (project, dir)
@@ -34,7 +34,7 @@ fn a_run_that_was_cut_short_is_not_believed() {
     let (project, dir) = red();
     let path = dir.join("samples.jsonl");
     let whole = fs::read_to_string(&path).unwrap();
-    let asked_before = asked(&project).len();
+    let requests_before = requested(&project).len();
     for text in damages(&whole) {
         fs::write(&path, text).unwrap();
         for command in BELIEVERS {
@@ -54,7 +54,7 @@ fn a_run_that_was_cut_short_is_not_believed() {
     on(&project, "gate DIR", &dir)
         .exits(2)
         .says("samples.jsonl is not what the run wrote: it is missing");
-    assert_eq!(asked(&project).len(), asked_before);
+    assert_eq!(requested(&project).len(), requests_before);
     assert_eq!(project.runs().len(), 1, "nothing new is left");
 
     on(&project, "repair DIR", &dir)
@@ -62,7 +62,7 @@ fn a_run_that_was_cut_short_is_not_believed() {
         .says("made again from its journal, with 20 of 20 questions");
     assert_eq!(fs::read_to_string(&path).unwrap(), whole);
     on(&project, "gate DIR", &dir).exits(1);
-    assert_eq!(asked(&project).len(), asked_before);
+    assert_eq!(requested(&project).len(), requests_before);
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn errors_and_what_was_not_asked_are_made_again_as_they_were() {
         "gates: [error_rate <= 0.01]\nlimits: { retries: 0, fail_fast: true, concurrency: 1 }\n",
         "gates: [accuracy >= 0.9]\nerrors: wrong\nlimits: { retries: 0 }\n",
     ] {
-        let project = asked::project(20, then, more);
+        let project = requested::project(20, then, more);
         let code = project.run("run eval.yaml").code;
         assert_ne!(code, Some(0), "{more}");
         let dir = project.last_run();
@@ -88,13 +88,13 @@ fn errors_and_what_was_not_asked_are_made_again_as_they_were() {
         let whole = read();
         let gated = on(&project, "gate DIR", &dir);
         let lines: Vec<_> = whole[0].split_inclusive('\n').collect();
-        let cut = [
+        let truncated = [
             &lines[..3].concat(),
             &(whole[0].clone() + lines[4]),
             "",
             &whole[0],
         ];
-        for text in cut {
+        for text in truncated {
             fs::write(dir.join("samples.jsonl"), text).unwrap();
             on(&project, "repair DIR", &dir).exits(0);
             assert_eq!(read(), whole, "{more}");
@@ -152,7 +152,7 @@ fn each_other_file_is_looked_at_and_a_journal_alone_is_a_notice() {
 #[test]
 fn a_killed_run_is_read_from_its_journal_by_all_but_accept() {
     let (project, dir) = red();
-    let before = asked(&project).len();
+    let before = requested(&project).len();
     // As `kill -9` leaves it: the journal up to some answer, no records, and the manifest of a run that goes on.
     let journal = fs::read_to_string(dir.join("events.jsonl")).unwrap();
     let half = journal.split_inclusive('\n').take(30).collect::<String>();
@@ -189,9 +189,9 @@ fn a_killed_run_is_read_from_its_journal_by_all_but_accept() {
     on(&project, "accept DIR", &dir)
         .exits(2)
         .says("did not finish: it was killed");
-    assert_eq!(asked(&project).len(), before);
+    assert_eq!(requested(&project).len(), before);
     on(&project, "run --resume DIR", &dir).exits(1);
-    assert_eq!(asked(&project).len(), before + 20 - answers);
+    assert_eq!(requested(&project).len(), before + 20 - answers);
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn a_run_is_made_again_by_what_it_was_made_of_alone() {
 #[test]
 fn the_last_run_is_never_passed_over_in_silence() {
     let (project, old) = red();
-    asked::agent(&project, "");
+    requested::agent(&project, "");
     let data = project.read("data.jsonl").replace("something else", "1");
     project.write("data.jsonl", data);
     project.run("run eval.yaml");
@@ -293,7 +293,7 @@ fn the_last_run_is_never_passed_over_in_silence() {
 #[test]
 fn a_journal_that_is_gone_is_no_reason_to_pay_for_all_of_it_again() {
     let (project, dir) = red();
-    let before = asked(&project).len();
+    let before = requested(&project).len();
     fs::remove_file(dir.join("events.jsonl")).unwrap();
     let ran = on(&project, "run --resume DIR", &dir).exits(2);
     ran.says("`events.jsonl` is missing, and all of it would be asked again")
@@ -301,7 +301,7 @@ fn a_journal_that_is_gone_is_no_reason_to_pay_for_all_of_it_again() {
     on(&project, "gate DIR", &dir)
         .exits(1)
         .says("events.jsonl is missing; the records of the run are whole");
-    assert_eq!(asked(&project).len(), before);
+    assert_eq!(requested(&project).len(), before);
 }
 
 #[test]

@@ -84,10 +84,10 @@ fn check(project: &Project) {
     all.sort();
     let expected: Vec<String> = (0..SAMPLES).map(|n| format!("q{n:02}")).collect();
     assert_eq!(all, expected, "every sample was answered once");
-    let asked = project.read("asked");
+    let requested = project.read("asked");
     for id in &before {
         assert_eq!(
-            asked.matches(id.as_str()).count(),
+            requested.matches(id.as_str()).count(),
             1,
             "{id} was asked again"
         );

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use crate::patience::LONG;
 use crate::project::{Project, Ran};
 use crate::server::{Answer, Server, chat, fine, refusal};
+use crate::wait::LONG;
 
 fn doctor(agent: &str) -> Ran {
     doctor_in(agent, LONG.as_secs())
@@ -17,12 +17,12 @@ fn doctor_in(agent: &str, seconds: u64) -> Ran {
 
 #[test]
 fn an_agent_that_answers_is_well() {
-    let server = Server::new(|asked, _| fine(&chat(&format!("OK to {}", asked.prompt()))));
+    let server = Server::new(|requested, _| fine(&chat(&format!("OK to {}", requested.prompt()))));
     let ran = doctor(&server.openai("")).exits(0);
     ran.says("ok    dataset  1 samples of benchmark gaia")
         .says("ok    agent    answered in ")
         .says(" (tiny-2026 (fp_1), 10 + 2 tokens): OK to Reply with the word OK.");
-    assert_eq!(server.asked().len(), 1);
+    assert_eq!(server.requested().len(), 1);
     doctor("echo").exits(0).says("Reply with the word OK.");
     doctor("{ type: command, command: [cat] }")
         .exits(0)
@@ -41,8 +41,8 @@ fn an_answer_of_several_lines_stands_on_one_and_is_whole_in_json() {
         .says_nothing_of("\\n");
     let project = Project::with_eval(&[("a", 1, "one", "ONE")], agent, "");
     let found = project.run("doctor eval.yaml --json").exits(0).json();
-    let said = found.to_string();
-    assert!(said.contains(r#": a\nb \u001b[1m\n\nc""#), "{said}");
+    let text = found.to_string();
+    assert!(text.contains(r#": a\nb \u001b[1m\n\nc""#), "{text}");
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn what_is_wrong_is_named() {
             ran = ran.says(text);
         }
     };
-    let server = Server::new(|asked, _| match asked.line.as_str() {
+    let server = Server::new(|requested, _| match requested.line.as_str() {
         "GET /v1/models" => fine(&json!({"data": [{"id": "big"}, {"id": "small"}]})),
         _ => refusal("404 Not Found", "The model `local` does not exist"),
     });
@@ -174,11 +174,11 @@ fn all_specs_are_checked_and_told_in_json() {
         "name: o\nbenchmark: { type: gaia, path: gone.jsonl }\nagent: { type: echo }\n",
     );
     let ran = project.run("doctor eval.yaml other.yaml --json").exits(2);
-    let told = ran.json();
-    assert_eq!(told["exit_code"], 2);
-    assert_eq!(told["specs"][0]["findings"][1]["verdict"], "ok");
-    assert_eq!(told["specs"][1]["spec"], "other.yaml");
-    assert_eq!(told["specs"][1]["findings"][0]["verdict"], "wrong");
+    let report = ran.json();
+    assert_eq!(report["exit_code"], 2);
+    assert_eq!(report["specs"][0]["findings"][1]["verdict"], "ok");
+    assert_eq!(report["specs"][1]["spec"], "other.yaml");
+    assert_eq!(report["specs"][1]["findings"][0]["verdict"], "wrong");
 }
 
 #[test]
@@ -216,21 +216,23 @@ fn a_judge_is_asked_for_a_verdict() {
         .says("note  judge    `judge`: answered in ")
         .says(" by text, and gave no verdict");
     // And once more, as in a run.
-    assert_eq!(server.asked().len(), 2);
+    assert_eq!(server.requested().len(), 2);
     let verdict = r#"{"reason": "r", "correctness": 5, "clarity": 4, "difficulty_match": 3, "completeness": 5, "comments": "c"}"#;
-    let server = Server::new(move |asked, _| match asked.body.get("response_format") {
-        Some(_) => refusal("400 Bad Request", "unknown field `response_format`"),
-        None if asked.body.get("tools").is_some() => {
-            refusal("422 Unprocessable Entity", "unknown field `tools`")
-        }
-        None => fine(&chat(verdict)),
-    });
+    let server = Server::new(
+        move |requested, _| match requested.body.get("response_format") {
+            Some(_) => refusal("400 Bad Request", "unknown field `response_format`"),
+            None if requested.body.get("tools").is_some() => {
+                refusal("422 Unprocessable Entity", "unknown field `tools`")
+            }
+            None => fine(&chat(verdict)),
+        },
+    );
     with(&server.openai(""))
         .exits(0)
         .says("ok    judge    `strict`: answered in ")
         .says(" by text, and its verdict can be read");
-    let asked = server.asked();
-    let prompt = asked.last().unwrap().prompt();
+    let requested = server.requested();
+    let prompt = requested.last().unwrap().prompt();
     assert!(
         prompt.contains("What is 2+2?") && prompt.contains("difficulty_match"),
         "{prompt}"
@@ -247,7 +249,7 @@ fn a_judge_is_asked_for_a_verdict() {
         .exits(0)
         .says("ok    judge    `all`: answered in ")
         .says(" by schema, and its verdict can be read");
-    assert_eq!(server.asked().len(), 1);
+    assert_eq!(server.requested().len(), 1);
     with("{ type: openai, base_url: \"http://127.0.0.1:9/v1\", model: m }")
         .exits(3)
         .says("DOWN  judge    `strict`: ")

@@ -2,15 +2,15 @@
 
 use std::collections::HashSet;
 
-use crate::asked::{self, asked};
 use crate::project::Project;
+use crate::requested::{self, requested};
 use crate::trials;
 
 const GATE: &str = "gates: [no_regression(early_stop=true)]\n";
 
 /// Forty samples, of which the agent knows twenty, with an accepted run.
 fn accepted(more: &str) -> Project {
-    let project = asked::project(40, "", more);
+    let project = requested::project(40, "", more);
     project.run("run eval.yaml").exits(0);
     project.run("accept").exits(0);
     trials::forget(&project);
@@ -19,14 +19,17 @@ fn accepted(more: &str) -> Project {
 
 /// From now on the agent is wrong about everything.
 fn breaks(project: &Project) {
-    asked::agent(project, "echo 99; exit");
+    requested::agent(project, "echo 99; exit");
 }
 
 /// How many samples were asked, each once.
 fn count(project: &Project) -> usize {
-    let asked = asked(project);
-    assert_eq!(asked.iter().collect::<HashSet<_>>().len(), asked.len());
-    asked.len()
+    let requested = requested(project);
+    assert_eq!(
+        requested.iter().collect::<HashSet<_>>().len(),
+        requested.len()
+    );
+    requested.len()
 }
 
 #[test]
@@ -40,7 +43,7 @@ fn a_worse_agent_is_red_before_all_is_asked_and_so_it_stays() {
         .says("for all looks together")
         .says_nothing_of("--resume");
     let number = count(&project);
-    let look = match number {
+    let analysis = match number {
         18 => 1,
         24 => 2,
         _ => panic!("{}", ran.out),
@@ -48,7 +51,7 @@ fn a_worse_agent_is_red_before_all_is_asked_and_so_it_stays() {
     let summary = project.last_json("summary.json");
     assert_eq!(
         summary["early_stop"],
-        serde_json::json!({"look": look, "of": 4})
+        serde_json::json!({"look": analysis, "of": 4})
     );
     assert_eq!(summary["skipped"], 40 - number);
     assert_eq!(summary["accuracy_bounds"], serde_json::json!([0.0, 0.0]));
@@ -58,7 +61,7 @@ fn a_worse_agent_is_red_before_all_is_asked_and_so_it_stays() {
         40 - number
     );
     let manifest = project.last_json("manifest.json");
-    assert_eq!(manifest["early_stop"]["look"], look);
+    assert_eq!(manifest["early_stop"]["look"], analysis);
     assert_eq!(manifest["status"], "stopped");
 
     // Read again, scored again and resumed it says the same, and nobody is asked.
@@ -99,13 +102,17 @@ fn an_unchanged_agent_is_green_before_all_is_asked() {
         .exits(0)
         .says("every gate was sure at look 1 of 4: 22 of 40 samples were not asked")
         .says("no_regression(early_stop=true): passed: of 18 pairs 0 became wrong");
-    let first = asked(&project);
+    let first = requested(&project);
     assert_eq!(count(&project), 18);
     assert!(!first.is_sorted(), "in a random order: {first:?}");
     trials::forget(&project);
     project.run("run eval.yaml").exits(0);
     let set = |ids: Vec<String>| ids.into_iter().collect::<HashSet<_>>();
-    assert_ne!(set(first), set(asked(&project)), "in another one each time");
+    assert_ne!(
+        set(first),
+        set(requested(&project)),
+        "in another one each time"
+    );
 }
 
 #[test]
@@ -148,7 +155,7 @@ fn all_is_asked_in_order_where_gates_do_not_decide() {
     let ordered = |arguments: &str, number: usize| {
         trials::forget(&project);
         project.run(&format!("{arguments} --set limits.concurrency=1"));
-        let ids = asked(&project);
+        let ids = requested(&project);
         assert!(
             ids.len() == number && ids.is_sorted(),
             "{arguments}: {ids:?}"
@@ -164,7 +171,7 @@ fn all_is_asked_in_order_where_gates_do_not_decide() {
 #[test]
 fn groups_and_epochs_stay_together() {
     let more = "epochs: 2\nlimits: { concurrency: 1 }\ngates: [no_regression(early_stop=true)]\n";
-    let project = asked::project(40, "", more);
+    let project = requested::project(40, "", more);
     let spec = project.read("eval.yaml");
     let spec = spec.replace("data.jsonl", "data.jsonl, cluster: level");
     project.write("eval.yaml", spec);
@@ -173,10 +180,13 @@ fn groups_and_epochs_stay_together() {
     trials::forget(&project);
     breaks(&project);
     project.run("run eval.yaml");
-    let asked = asked(&project);
-    assert!(asked.chunks(2).all(|pair| pair[0] == pair[1]), "{asked:?}");
+    let requested = requested(&project);
+    assert!(
+        requested.chunks(2).all(|pair| pair[0] == pair[1]),
+        "{requested:?}"
+    );
     let level = |id: &String| id[1..].parse::<u32>().unwrap() % 3;
-    let levels: Vec<u32> = asked.iter().map(level).collect();
+    let levels: Vec<u32> = requested.iter().map(level).collect();
     let changes = levels.windows(2).filter(|pair| pair[0] != pair[1]).count();
     assert!(changes <= 2, "{levels:?}");
 }
@@ -193,21 +203,21 @@ fn samples_that_were_not_needed_leave_no_figure_of_epochs_open() {
     let line = lines.find(|line| line.contains("majority")).unwrap();
     assert!(!line.contains(" to "), "{line}");
     // Each of them in every epoch.
-    let asked = asked(&project).len() / 3;
+    let requested = requested(&project).len() / 3;
     let summary = project.last_json("summary.json");
-    assert_eq!(summary["skipped"], 3 * (40 - asked));
+    assert_eq!(summary["skipped"], 3 * (40 - requested));
     let figures = &summary["epochs"];
     assert_eq!(
         (&figures["samples"], &figures["incomplete"]),
-        (&asked.into(), &0.into())
+        (&requested.into(), &0.into())
     );
     for slice in summary["slices"]["level"].as_object().unwrap().values() {
         let majority = &slice["epochs"]["majority"];
         assert_eq!(majority["low"], majority["high"]);
     }
-    ran.says(&format!("e: {asked} samples, 3 epochs each, "));
+    ran.says(&format!("e: {requested} samples, 3 epochs each, "));
     let text = std::fs::read_to_string(project.last_run().join("summary.md")).unwrap();
-    let line = format!("{asked} samples, each asked 3 times; 0 lack a verdict");
+    let line = format!("{requested} samples, each asked 3 times; 0 lack a verdict");
     assert!(text.contains(&line), "{text}");
 }
 

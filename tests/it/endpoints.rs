@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::patience::{LONG, given_time, until};
 use crate::project::{Project, Ran, json_lines};
 use crate::server::{Answer, Server, chat, fine, refusal};
 use crate::signals;
+use crate::wait::{LONG, given_time, until};
 
 mod http;
 mod refused;
@@ -67,17 +67,17 @@ fn the_smallest_openai_spec_works_and_tells_what_answered() {
         "",
     );
     run(&project).exits(0).says("3 samples, 3 correct");
-    let asked = server.asked();
-    assert_eq!(asked.len(), 3);
+    let requested = server.requested();
+    assert_eq!(requested.len(), 3);
     assert!(
-        asked
+        requested
             .iter()
-            .all(|asked| asked.line == "POST /v1/chat/completions")
+            .all(|requested| requested.line == "POST /v1/chat/completions")
     );
     assert!(
-        !asked[0].headers.contains("authorization"),
+        !requested[0].headers.contains("authorization"),
         "{}",
-        asked[0].headers
+        requested[0].headers
     );
     let manifest: Value = serde_json::from_str(
         &std::fs::read_to_string(run_dir(&project).join("manifest.json")).unwrap(),
@@ -102,12 +102,12 @@ fn the_smallest_openai_spec_works_and_tells_what_answered() {
 #[test]
 fn a_key_is_sent_and_stands_nowhere_else() {
     let key = "sk-of-this-test-4711";
-    let server = Server::new(move |asked, _| {
+    let server = Server::new(move |requested, _| {
         // Endpoints are known to repeat what they got.
-        if asked.prompt() == "two" {
+        if requested.prompt() == "two" {
             return refusal("400 Bad Request", &format!("too long, says {key}"));
         }
-        fine(&chat(&format!("{} {key}", asked.prompt())))
+        fine(&chat(&format!("{} {key}", requested.prompt())))
     });
     let agent =
         server.openai(", api_key_env: KEY_OF_TEST, headers: { X-Team: \"${TEAM_OF_TEST}\" }");
@@ -120,13 +120,13 @@ fn a_key_is_sent_and_stands_nowhere_else() {
         .exits(3)
         .says_nothing_of(key)
         .says_nothing_of("team-secret-9");
-    let asked = server.asked();
+    let requested = server.requested();
     assert!(
-        asked[0]
+        requested[0]
             .headers
             .contains(&format!("authorization: bearer {key}"))
     );
-    assert!(asked[0].headers.contains("x-team: team-secret-9"));
+    assert!(requested[0].headers.contains("x-team: team-secret-9"));
     let text = everything(&project);
     assert!(
         !text.contains(key) && !text.contains("team-secret-9"),
@@ -145,7 +145,7 @@ fn a_key_in_the_address_is_sent_and_stands_nowhere_else() {
         .exits(3)
         .says("/answer?key=[REDACTED]")
         .says_nothing_of("k-1234567890");
-    assert_eq!(server.asked()[0].line, "POST /answer?key=k-1234567890");
+    assert_eq!(server.requested()[0].line, "POST /answer?key=k-1234567890");
     assert!(!everything(&project).contains("k-1234567890"));
 }
 
@@ -169,12 +169,12 @@ fn a_key_that_is_missing_is_told_before_anything_is_asked() {
             .says("is set neither in the environment nor in `.env`")
             .says("hint: write `NO_SUCH_KEY_OF_TEST=…` into `.env`");
     }
-    assert_eq!(server.asked().len(), 0);
+    assert_eq!(server.requested().len(), 0);
 }
 
 #[test]
 fn a_busy_endpoint_is_asked_again_when_it_wants_to() {
-    let server = Server::new(|asked, number| match number {
+    let server = Server::new(|requested, number| match number {
         0 => Answer::Status(
             "429 Too Many Requests",
             "Retry-After: 1\r\n".to_owned(),
@@ -185,7 +185,7 @@ fn a_busy_endpoint_is_asked_again_when_it_wants_to() {
             "retry-after-ms: 20\r\n".to_owned(),
             String::new(),
         ),
-        _ => fine(&chat(&asked.prompt().to_uppercase())),
+        _ => fine(&chat(&requested.prompt().to_uppercase())),
     });
     let project = Project::with_eval(
         &THREE[..1],
@@ -196,7 +196,7 @@ fn a_busy_endpoint_is_asked_again_when_it_wants_to() {
     run(&project).exits(0).says("1 samples, 1 correct");
     assert!(started.elapsed() >= Duration::from_secs(1));
     // Every request is in the record.
-    assert_eq!(server.asked().len(), 3);
+    assert_eq!(server.requested().len(), 3);
     assert_eq!(record(&project, "a")["result"]["attempts"], 3);
     let events = json_lines(&run_dir(&project).join("events.jsonl"));
     let failed: Vec<_> = events
@@ -220,7 +220,7 @@ fn retries_end_and_an_outage_is_no_wrong_answer() {
         .exits(3)
         .says("3 errors")
         .says("answered 500 Internal Server Error: oh no");
-    assert_eq!(server.asked().len(), 6);
+    assert_eq!(server.requested().len(), 6);
     let advice = "took more than one attempt";
     report(&project).says_nothing_of(advice);
     // What came at another attempt is another thing.
@@ -252,7 +252,7 @@ fn retries_end_and_an_outage_is_no_wrong_answer() {
     run(&project)
         .exits(3)
         .says("it wants to be left alone for 7200 s");
-    assert_eq!(server.asked().len(), 5);
+    assert_eq!(server.requested().len(), 5);
 }
 
 #[test]
@@ -264,7 +264,7 @@ fn one_sample_for_each_way_to_misbehave() {
             &body[..body.len() / 2]
         )
     };
-    let server = Server::new(move |asked, _| match asked.prompt() {
+    let server = Server::new(move |requested, _| match requested.prompt() {
         "garbage" => Answer::Status("200 OK", String::new(), "<html>no</html>".to_owned()),
         "no http" => Answer::Raw(b"SSH-2.0-x\r\n\r\n".to_vec()),
         "half" => Answer::Raw(half(&chat("HALF").to_string()).into_bytes()),
@@ -326,7 +326,7 @@ fn an_interrupt_does_not_wait_for_the_endpoint() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    until("all are asked", || server.asked().len() == 3);
+    until("all are asked", || server.requested().len() == 3);
     let started = Instant::now();
     signals::send("INT", &child);
     assert_eq!(child.wait().unwrap().code(), Some(130));
@@ -338,11 +338,11 @@ fn tools_are_called_natively_or_in_words() {
     const ENTRY: &str = r#"{"id": "simple_python_0", "question": [[{"role": "user", "content": "How warm is Rome?"}]], "function": [{"name": "weather.get", "description": "Tells it.", "parameters": {"type": "dict", "required": ["city"], "properties": {"city": {"type": "string", "description": "Where."}}}}]}"#;
     const ANSWER: &str =
         r#"{"id": "simple_python_0", "ground_truth": [{"weather.get": {"city": ["Rome"]}}]}"#;
-    let server = Server::new(|asked, _| {
-        let tool = &asked.body["tools"][0]["function"]["name"];
+    let server = Server::new(|requested, _| {
+        let tool = &requested.body["tools"][0]["function"]["name"];
         if tool.is_null() {
             assert!(
-                asked
+                requested
                     .prompt()
                     .contains("You should only return the function calls")
             );
@@ -350,7 +350,7 @@ fn tools_are_called_natively_or_in_words() {
         }
         // With tools the question comes alone.
         assert_eq!(
-            (asked.prompt(), tool),
+            (requested.prompt(), tool),
             ("How warm is Rome?", &json!("weather_get"))
         );
         let call = json!({"name": tool, "arguments": "{\"city\": \"Rome\"}"});
@@ -372,7 +372,7 @@ fn tools_are_called_natively_or_in_words() {
             .exits(0)
             .says("1 samples, 1 correct");
     }
-    assert_eq!(server.asked().len(), 2);
+    assert_eq!(server.requested().len(), 2);
 }
 
 #[test]
@@ -392,7 +392,7 @@ fn options_of_the_command_line_reach_the_body() {
     ];
     let output = project.command_of(&arguments).output().unwrap();
     Ran::of(&output).exits(0);
-    let body = &server.asked()[0].body;
+    let body = &server.requested()[0].body;
     assert_eq!(
         (&body["temperature"], &body["seed"]),
         (&json!(0), &json!(3))
@@ -408,12 +408,12 @@ fn an_outage_is_waited_for_and_costs_no_sample() {
         .collect();
     // It is out from its fifth request on, for longer than a sample's own retries take.
     let (began, lasts) = (OnceLock::new(), Duration::from_secs(2));
-    let server = Server::new(move |asked, number| {
+    let server = Server::new(move |requested, number| {
         let is_out = number >= 4 && began.get_or_init(Instant::now).elapsed() < lasts;
         if is_out {
             refusal("503 Service Unavailable", "restarting")
         } else {
-            fine(&chat(&asked.prompt().to_uppercase()))
+            fine(&chat(&requested.prompt().to_uppercase()))
         }
     });
     let limits = "limits: { concurrency: 4, retries: 2, backoff_s: 0.4 }\n";
@@ -426,7 +426,7 @@ fn an_outage_is_waited_for_and_costs_no_sample() {
         .says("e: the agent answers nobody, and is waited for, first for 1 s: ")
         .says("e: the agent answers again after ");
     // A few in vain, and then one at a time.
-    assert!(server.asked().len() < 30 + 12);
+    assert!(server.requested().len() < 30 + 12);
 }
 
 #[test]

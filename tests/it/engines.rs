@@ -9,9 +9,9 @@ use std::process::Command;
 use regex::Regex;
 use serde_yaml::Value;
 
-use crate::asked;
 use crate::book::page::{Step, steps};
 use crate::project::{Project, Ran, root, without_surroundings};
+use crate::requested;
 
 const SAMPLES: u32 = 24;
 const SHARDS: usize = 3;
@@ -31,7 +31,7 @@ fn page_file(name: &str) -> String {
 
 /// An eval as on the page, whose agent logs what it is asked and knows half of the answers.
 fn project() -> Project {
-    let project = asked::project(SAMPLES, "", "");
+    let project = requested::project(SAMPLES, "", "");
     fs::remove_file(project.file("eval.yaml")).unwrap();
     project.write(
         "evals/example.yaml",
@@ -173,13 +173,13 @@ fn pods_of_an_indexed_job_make_one_run() {
         task(&project, &script, &variables)
     };
     // One is ended at once and comes again, and another one comes again although it was done.
-    asked::agent(&project, "[ -e ${0%/*}/up ] || kill -9 $PPID");
+    requested::agent(&project, "[ -e ${0%/*}/up ] || kill -9 $PPID");
     assert_ne!(pod(1).code, Some(0));
     project.write("up", "");
     for index in [2, 0, 1, 0] {
         pod(index).exits(0);
     }
-    let again = asked::asked(&project).len();
+    let again = requested::requested(&project).len();
     assert!((24..=26).contains(&again), "{again}");
     check_merged(&project, "runs/uid");
     // Without the count nobody knows the part.
@@ -237,7 +237,7 @@ fn a_task_of_slurm_is_begun_again_after_an_outage_and_not_after_a_mistake() {
         task(&project, "sh shards.sbatch", &variables)
     };
     let requeued = || fs::read_to_string(project.file("requeued")).unwrap_or_default();
-    asked::agent(&project, "[ -e ${0%/*}/up ] || exit 1");
+    requested::agent(&project, "[ -e ${0%/*}/up ] || exit 1");
     task(1, "").exits(3);
     assert_eq!(requeued(), "requeue 8\n");
     task(1, "3").exits(3);

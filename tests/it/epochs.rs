@@ -4,8 +4,8 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::patience::until;
 use crate::project::Project;
+use crate::wait::until;
 
 const GATES: &str = "gates: [accuracy >= 0.5, pass@3 >= 0.7, pass^3 >= 0.2, 'majority[level=1] >= 0.5', \
                      min_samples >= 4]\n";
@@ -34,11 +34,11 @@ fn project(more: &str) -> Project {
     project
 }
 
-fn asked(project: &Project) -> Vec<String> {
+fn requested(project: &Project) -> Vec<String> {
     let log = fs::read_to_string(project.file("asked.log")).unwrap_or_default();
-    let mut asked: Vec<_> = log.lines().map(str::to_owned).collect();
-    asked.sort();
-    asked
+    let mut requested: Vec<_> = log.lines().map(str::to_owned).collect();
+    requested.sort();
+    requested
 }
 
 fn epochs_of(records: &[Value], id: &str) -> Vec<u64> {
@@ -57,7 +57,7 @@ fn each_sample_is_asked_so_often_and_its_answers_are_weighed_together() {
         .says("pass^3 50.0 %, majority 75.0 %")
         .says("flaky: 2 of 4 samples; asked again, 33.3 % of the verdicts change; correct: q2 2 of 3, q3 1 of 3")
         .says("gate majority[level=1] >= 0.5: passed: majority[level=1] is 1 (2 of 2 samples");
-    assert_eq!(asked(&project).len(), 12);
+    assert_eq!(requested(&project).len(), 12);
     let records = project.last_lines("samples.jsonl");
     let ids: Vec<_> = records
         .iter()
@@ -127,7 +127,7 @@ fn an_outage_in_one_epoch_is_no_wrong_answer_and_is_asked_again_alone() {
     project
         .run(&format!("run eval.yaml --failed {}", dir.display()))
         .exits(0);
-    let again: Vec<_> = asked(&project)
+    let again: Vec<_> = requested(&project)
         .into_iter()
         .skip_while(|id| id < &"q4".to_owned())
         .collect();
@@ -136,7 +136,7 @@ fn an_outage_in_one_epoch_is_no_wrong_answer_and_is_asked_again_alone() {
     project
         .run(&format!("run --resume {}", dir.display()))
         .exits(0);
-    assert_eq!(asked(&project), ["q4.1"]);
+    assert_eq!(requested(&project), ["q4.1"]);
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn killed_in_a_later_epoch_nothing_answered_is_asked_again() {
         let before = project.runs();
         let mut child = project.command("run eval.yaml").spawn().unwrap();
         until("a later epoch is asked", || {
-            asked(&project).len() > kill_after
+            requested(&project).len() > kill_after
         });
         child.kill().unwrap();
         child.wait().unwrap();
@@ -176,13 +176,17 @@ fn killed_in_a_later_epoch_nothing_answered_is_asked_again() {
         project
             .run(&format!("run --resume {}", dir.display()))
             .exits(0);
-        let asked = asked(&project);
+        let requested = requested(&project);
         for id in &answered {
-            assert_eq!(asked.iter().filter(|other| *other == id).count(), 1, "{id}");
+            assert_eq!(
+                requested.iter().filter(|other| *other == id).count(),
+                1,
+                "{id}"
+            );
         }
         assert!(
-            asked.len() <= 13,
-            "at most the one in flight twice: {asked:?}"
+            requested.len() <= 13,
+            "at most the one in flight twice: {requested:?}"
         );
         assert_eq!(project.last_json("summary.json")["correct"], 9);
     }
@@ -265,7 +269,7 @@ fn gates_that_need_more_epochs_are_refused_before_anything_is_asked() {
         .run("run eval.yaml --dry-run")
         .exits(0)
         .says("4 samples, 3 epochs each, 12 requests");
-    assert_eq!(asked(&project), [""; 0]);
+    assert_eq!(requested(&project), [""; 0]);
 }
 
 #[test]
@@ -310,21 +314,21 @@ fn under_cargo_test_a_sample_stays_one_test_and_its_epochs_confirm_one_another()
         project.write("wrong", wrong);
         trials::forget(&project);
         let ran = trials::run(&project, "");
-        (ran, crate::asked::asked(&project).len())
+        (ran, crate::requested::requested(&project).len())
     };
-    let (ran, asked) = of("none");
+    let (ran, requested) = of("none");
     assert_eq!(trials::tests(&ran).len(), 4 + 3, "{}", ran.out);
-    assert_eq!((ran.code, asked), (Some(0), 12), "{}", ran.out);
+    assert_eq!((ran.code, requested), (Some(0), 12), "{}", ran.out);
     assert_eq!(project.last_lines("samples.jsonl").len(), 12);
     // q000 was correct and its majority is wrong now; but not each time, so it may be flaky.
-    let (ran, asked) = of("q000.[01]");
+    let (ran, requested) = of("q000.[01]");
     assert_eq!(trials::verdict(&ran, "q000"), "ok", "{}", ran.out);
-    assert_eq!(asked, 12, "three answers need no other to confirm them");
+    assert_eq!(requested, 12, "three answers need no other to confirm them");
     assert_eq!(project.last_json("summary.json")["epochs"]["flaky"], 1);
     // Wrong each time; the epochs have confirmed one another.
-    let (ran, asked) = of("q000.*");
+    let (ran, requested) = of("q000.*");
     assert_eq!(trials::verdict(&ran, "q000"), "FAILED");
-    assert_eq!(asked, 12);
+    assert_eq!(requested, 12);
     assert!(
         ran.out.contains("asked 3 times, wrong each time"),
         "{}",
@@ -332,9 +336,9 @@ fn under_cargo_test_a_sample_stays_one_test_and_its_epochs_confirm_one_another()
     );
     // With fewer epochs than confirmations only what is missing is asked.
     trials::edit(&project, "flips: confirm", "flips: confirm, confirm: 4");
-    let (ran, asked) = of("q000.*");
+    let (ran, requested) = of("q000.*");
     assert_eq!(
-        (trials::verdict(&ran, "q000").as_str(), asked),
+        (trials::verdict(&ran, "q000").as_str(), requested),
         ("FAILED", 14),
         "{}",
         ran.out

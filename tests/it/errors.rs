@@ -1,11 +1,11 @@
 //! Errors are neither right nor hidden: what is shown of them, and what they do to verdicts.
 
-mod told;
+mod message;
 
 use serde_json::{Value, json};
 
-use crate::patience::{given_time, late};
 use crate::project::Project;
+use crate::wait::{given_time, late};
 
 const AGENT: &str = "{ type: command, command: [./agent.sh] }";
 
@@ -355,8 +355,8 @@ fn a_mean_over_answers_is_open_where_a_failure_has_none() {
 fn an_agent_that_fails_alike_from_the_start_stops_the_run() {
     let script = "echo \"pid $$: no module named x\" >&2; exit 7";
     for (more, errors) in [("", true), ("errors: wrong\n", false)] {
-        let alike = project(40, script, &format!("limits: {{ concurrency: 2 }}\n{more}"));
-        alike
+        let repeating = project(40, script, &format!("limits: {{ concurrency: 2 }}\n{more}"));
+        repeating
             .run("run eval.yaml")
             .exits(3)
             .says("stopped early: the first 10 attempts failed in the same way: exited with code 7; stderr ends with")
@@ -365,26 +365,26 @@ fn an_agent_that_fails_alike_from_the_start_stops_the_run() {
             .says("next: cargo evaltest run eval.yaml")
             // A mended agent is another one: such a run cannot go on.
             .says_nothing_of("--resume");
-        let summary = alike.last_json("summary.json");
+        let summary = repeating.last_json("summary.json");
         assert!(summary["attempts"].as_u64().unwrap() < 13, "{summary}");
         assert!(summary["skipped"].as_u64().unwrap() > 25, "{summary}");
-        assert_eq!(alike.last_json("manifest.json")["status"], "stopped");
-        let refused = alike.run("accept").exits(2);
+        assert_eq!(repeating.last_json("manifest.json")["status"], "stopped");
+        let refused = repeating.run("accept").exits(2);
         let refused = refused.says_nothing_of("--resume");
         let (_, next) = refused
             .err
             .split_once("run the eval anew: cargo evaltest ")
             .unwrap();
         let next = next.trim();
-        let ran = alike.run("run eval.yaml --keep-going");
+        let ran = repeating.run("run eval.yaml --keep-going");
         ran.exits(if errors { 3 } else { 0 })
             .says_nothing_of("stopped early");
-        let summary = alike.last_json("summary.json");
+        let summary = repeating.last_json("summary.json");
         assert_eq!(summary["skipped"], 0);
         assert_eq!(summary["attempts"], 40);
-        alike.script("agent.sh", "#!/bin/sh\necho 'FINAL ANSWER: 1'\n");
-        alike.run(next).exits(0);
-        alike.run("accept").exits(0);
+        repeating.script("agent.sh", "#!/bin/sh\necho 'FINAL ANSWER: 1'\n");
+        repeating.run(next).exits(0);
+        repeating.run("accept").exits(0);
     }
 }
 

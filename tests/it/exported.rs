@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::patience::until;
 use crate::project::{Project, json_lines};
 use crate::signals::send;
+use crate::wait::until;
 
 /// Four questions on two levels; the agent repeats the question, and fails one.
 fn project() -> Project {

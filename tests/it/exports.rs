@@ -51,7 +51,7 @@ fn project(flags: &str) -> Project {
 }
 
 fn run(project: &Project) -> String {
-    project.shown(project.last_run())
+    project.display(project.last_run())
 }
 
 /// The events of a file of lines.
@@ -212,9 +212,9 @@ fn texts_of_a_masked_benchmark_are_exported_when_asked_for() {
         }
         assert!(text.contains("exact_match"));
     }
-    let shown = format!("export --format csv {run} --output - --show-texts");
-    let shown = project.run(&shown).exits(0);
-    assert!(shown.out.contains("Paris") && shown.out.contains("secret-answer"));
+    let display = format!("export --format csv {run} --output - --show-texts");
+    let display = project.run(&display).exits(0);
+    assert!(display.out.contains("Paris") && display.out.contains("secret-answer"));
 }
 
 #[test]
@@ -252,8 +252,8 @@ fn the_columns_of_parquet_have_types() {
     let records: Vec<Row> = records.collect();
     assert_eq!(records.len(), 4);
     // As it was said, other than in a spreadsheet.
-    let said = Field::Str("@secret-answer".to_owned());
-    assert_eq!(texts("prediction", &records[1]), said);
+    let expected = Field::Str("@secret-answer".to_owned());
+    assert_eq!(texts("prediction", &records[1]), expected);
     assert_eq!(texts("correct", &records[2]), Field::Null);
     assert_eq!(texts("cost_usd", &records[0]), Field::Double(0.001));
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::asked;
+use crate::requested;
 
 #[test]
 fn failures_are_grouped_below_the_list_and_alone() {
@@ -12,7 +12,7 @@ case $EVALTEST_SAMPLE_ID in
     q005) echo "no network" >&2; exit 7;;
 esac"#;
     let more = "scorers: [exact, includes]\ngates: [error_rate <= 0.5]\n";
-    let project = asked::project(6, then, more);
+    let project = requested::project(6, then, more);
     project.run("run eval.yaml").exits(0);
     let text = "errors by kind:
   1 exited (first: exited with code 7): q005
@@ -49,18 +49,18 @@ failures by slice:
 
 #[test]
 fn a_run_without_failures_says_so_and_epochs_name_a_sample_once() {
-    let project = asked::project(1, ":", "epochs: 2\n");
+    let project = requested::project(1, ":", "epochs: 2\n");
     project.run("run eval.yaml").exits(0);
-    let said = project.run("show --failures").exits(0).out;
-    assert_eq!(said, "nothing failed\n");
+    let output = project.run("show --failures").exits(0).out;
+    assert_eq!(output, "nothing failed\n");
     assert!(!project.run("show").exits(0).out.contains(':'));
     let flips = r#"
 if mkdir "$(dirname "$0")/first" 2> /dev/null; then echo no; exit 0; fi"#;
-    let project = asked::project(1, flips, "epochs: 3\n");
+    let project = requested::project(1, flips, "epochs: 3\n");
     project.run("run eval.yaml --concurrency 1").exits(0);
-    let said = project.run("show --failures").exits(0).out;
+    let output = project.run("show --failures").exits(0).out;
     assert_eq!(
-        said,
+        output,
         "wrong answers by reason:\n  1 mismatch: q000\n\nfailures by slice:\n  1 of 3 wrong in level=1: q000\n\n\
          correct in some epochs and wrong in others, 1:\n  q000: 2 of 3 correct\n"
     );

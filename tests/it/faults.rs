@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::patience::{given_time, late, until};
 use crate::project::{Project, Ran};
 use crate::signals::is_alive;
+use crate::wait::{given_time, late, until};
 
 mod retries;
 
@@ -73,7 +73,7 @@ fn failed(project: &Project, id: &str, status: &str, kind: &str, message: &str) 
     error
 }
 
-fn times_asked(project: &Project, id: &str) -> usize {
+fn request_count(project: &Project, id: &str) -> usize {
     fs::read_to_string(project.file(&format!("asked-{id}"))).map_or(0, |text| text.lines().count())
 }
 
@@ -253,7 +253,7 @@ fn nothing_of_an_agent_outlives_its_attempt() {
             // How much time is left when it is started depends on the machine.
             "did not answer in ",
         );
-        assert_eq!(times_asked(&project, id), 1, "a timeout is not repeated");
+        assert_eq!(request_count(&project, id), 1, "a timeout is not repeated");
     }
     for id in ["parent", "holder"] {
         assert_eq!(outcome(&project, id)["score"]["correct"], true);
@@ -368,7 +368,7 @@ fn attachments_that_may_not_be_read() {
         ("folder", "no regular file"),
     ] {
         failed(&project, id, "agent_failed", "attachment", message);
-        assert_eq!(times_asked(&project, id), 0, "the agent was not asked");
+        assert_eq!(request_count(&project, id), 0, "the agent was not asked");
     }
     assert!(!project.last_run().join("scratch").exists());
 }
@@ -405,7 +405,7 @@ fn variables_are_passed_by_name_only() {
         "exited",
         "not passed to the agent: `ONE_API_KEY`, `TWO_API_KEY`",
     );
-    let shown = outcome(&project, "shows")["output"]["text"]
+    let output = outcome(&project, "shows")["output"]["text"]
         .as_str()
         .unwrap()
         .to_owned();
@@ -417,12 +417,12 @@ fn variables_are_passed_by_name_only() {
         "EVALTEST_SAMPLE_ID=shows",
     ] {
         assert!(
-            shown.lines().any(|shown| shown.starts_with(line)),
-            "{line} is missing in {shown}"
+            output.lines().any(|output| output.starts_with(line)),
+            "{line} is missing in {output}"
         );
     }
     for name in ["UNNAMED", "API_KEY", "CARGO", "RUST"] {
-        assert!(!shown.contains(name), "{name} in {shown}");
+        assert!(!output.contains(name), "{name} in {output}");
     }
 }
 
@@ -436,16 +436,16 @@ fn scratch_folders_stay_as_asked() {
         ],
         "",
     );
-    let kept = |how: &str| {
+    let remaining = |how: &str| {
         project.spec(AGENT, &format!("keep_scratch: {how}\n"));
         project.run("run eval.yaml").exits(3);
         let scratch = project.last_run().join("scratch");
         let note = |id: &str| scratch.join(format!("{id}.1/note.txt")).is_file();
         (note("fails"), note("works"), scratch.exists())
     };
-    assert_eq!(kept("never"), (false, false, false));
-    assert_eq!(kept("failed"), (true, false, true));
-    assert_eq!(kept("always"), (true, true, true));
+    assert_eq!(remaining("never"), (false, false, false));
+    assert_eq!(remaining("failed"), (true, false, true));
+    assert_eq!(remaining("always"), (true, true, true));
 }
 
 #[test]
@@ -457,5 +457,5 @@ fn a_folder_that_cannot_be_written_is_no_fault_of_the_samples() {
         .exits(2)
         .says("--output-root")
         .says_nothing_of("panicked");
-    assert_eq!(times_asked(&project, "first"), 0);
+    assert_eq!(request_count(&project, "first"), 0);
 }

@@ -5,11 +5,11 @@ use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use crate::asked::{self, asked, times};
-use crate::patience::{LONG, until};
 use crate::project::{Project, Ran};
+use crate::requested::{self, requested, times};
 use crate::signals::send;
 use crate::trials::{self, SNAPSHOTS, SPEC, accepted, edit, forget, run, tests, verdict};
+use crate::wait::{LONG, until};
 
 /// The agent is wrong about the samples that `wrong` names.
 const BREAKABLE: &str =
@@ -48,7 +48,7 @@ fn a_flip_waits_for_the_gate_and_ends_as_it_does() {
     // One of six may be chance.
     wrong(&project, "q002");
     let ran = both(&project, false);
-    assert_eq!(asked(&project).len(), 12, "nothing is asked again");
+    assert_eq!(requested(&project).len(), 12, "nothing is asked again");
     ran.says(
         "e: correct in the baseline and wrong now, passed: no_regression: of 12 pairs 1 \
          became wrong and 0 became correct, p = 0.50 >= alpha 0.05: q002",
@@ -66,7 +66,7 @@ fn a_flip_waits_for_the_gate_and_ends_as_it_does() {
     let mut red = vec!["e::gate::no_regression".to_owned()];
     red.extend(ids.map(|id| format!("e::{id}")));
     assert_eq!(failed(&ran), red);
-    assert_eq!(asked(&project).len(), 12);
+    assert_eq!(requested(&project).len(), 12);
     let says = message(&ran, "e::level3::q002");
     for part in [
         "q002 was correct in the baseline and is wrong now",
@@ -98,7 +98,7 @@ fn the_gates_decide_whose_slice_holds_the_sample() {
     // q000 and q006 are correct in level 1, q003 and q009 are not.
     wrong(&project, "q000");
     let ran = both(&project, false);
-    assert_eq!(asked(&project).len(), 12);
+    assert_eq!(requested(&project).len(), 12);
     ran.says("no_regression[level=1]: of 4 pairs 1 became wrong");
     wrong(&project, "q000 q006");
     let ran = both(&project, true);
@@ -112,7 +112,7 @@ fn the_gates_decide_whose_slice_holds_the_sample() {
     wrong(&project, "q004");
     let ran = run(&project, "").exits(101);
     assert_eq!(failed(&ran), ["e::level2::q004"]);
-    assert_eq!(times(&asked(&project), "q004"), 3);
+    assert_eq!(times(&requested(&project), "q004"), 3);
     assert!(message(&ran, "q004").contains("asked 3 times, wrong each time"));
 }
 
@@ -120,8 +120,8 @@ fn the_gates_decide_whose_slice_holds_the_sample() {
 fn an_agent_that_says_it_is_deterministic_needs_no_gate() {
     let project = accepted(12, BREAKABLE, GATE);
     let answers = (0..12).map(|n| {
-        let said = if n == 2 { 99 } else { n };
-        format!("{{\"id\": \"q{n:03}\", \"answer\": \"{said:03}\"}}\n")
+        let seen = if n == 2 { 99 } else { n };
+        format!("{{\"id\": \"q{n:03}\", \"answer\": \"{seen:03}\"}}\n")
     });
     project.write("fixtures/gaia/answers.jsonl", answers.collect::<String>());
     edit(
@@ -149,7 +149,7 @@ fn with_samples_filtered_out_flips_are_confirmed() {
         forget(&project);
         let ran = run(&project, selection).exits(101);
         assert_eq!(failed(&ran), ["e::level3::q002"], "{selection}");
-        assert_eq!(times(&asked(&project), "q002"), 3, "{selection}");
+        assert_eq!(times(&requested(&project), "q002"), 3, "{selection}");
         let says = message(&ran, "q002");
         assert!(says.contains("asked 3 times, wrong each time"), "{says}");
         assert!(says.contains("no gate was asked: "), "{says}");
@@ -158,7 +158,7 @@ fn with_samples_filtered_out_flips_are_confirmed() {
     // A second answer that is right lets it pass, and the test says what it did not ask.
     let flaky = "n=$(grep -c q002 ../../asked.log); \
         test $EVALTEST_SAMPLE_ID != q002 -o $n -gt 1 || { echo FINAL ANSWER: 99; exit 0; }";
-    asked::agent(&project, flaky);
+    requested::agent(&project, flaky);
     forget(&project);
     run(&project, "q002")
         .exits(0)
@@ -177,7 +177,7 @@ fn flips_are_what_the_spec_or_the_command_line_says() {
         wrong(&project, "q002");
         let ran = run(&project, "");
         assert_eq!(failed(&ran), expect, "{flips}");
-        assert_eq!(times(&asked(&project), "q002"), asks, "{flips}");
+        assert_eq!(times(&requested(&project), "q002"), asks, "{flips}");
     };
     let q2 = ["e::level3::q002"];
     check("flips: gate", &[], 1);
@@ -218,7 +218,7 @@ fn without_a_baseline_the_gates_of_the_eval_decide() {
 fn a_new_sample_beside_a_baseline_is_told_and_does_not_fail() {
     for gates in [GATE, ""] {
         let project = accepted(12, ":", gates);
-        asked::write_questions(&project, 14);
+        requested::write_questions(&project, 14);
         assert!(!project.file(SNAPSHOTS).join("q013").exists());
         let ran = both(&project, false);
         ran.says("e: wrong, and not compared, for it is new beside the baseline: q013");
@@ -237,13 +237,13 @@ fn while_trials_wait_the_pool_says_how_far_it_is() {
         .unwrap();
     // The first line comes after two seconds, the next ones later and later.
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    let mut said = Vec::new();
-    while !said.contains(&"e: 3 of 4 samples are done".to_owned()) {
-        said.push(lines.next().expect("a line of three samples").unwrap());
-        assert!(said.len() < 4, "{said:?}");
+    let mut seen = Vec::new();
+    while !seen.contains(&"e: 3 of 4 samples are done".to_owned()) {
+        seen.push(lines.next().expect("a line of three samples").unwrap());
+        assert!(seen.len() < 4, "{seen:?}");
     }
-    let is_told = |line: &String| line.ends_with(" of 4 samples are done");
-    assert!(said.iter().all(is_told), "{said:?}");
+    let is_progress = |line: &String| line.ends_with(" of 4 samples are done");
+    assert!(seen.iter().all(is_progress), "{seen:?}");
     project.write("fixtures/gaia/go", "");
     assert!(child.wait().unwrap().success());
     forget(&project);
@@ -257,7 +257,7 @@ fn while_trials_wait_the_pool_says_how_far_it_is() {
 /// Starts the tests of a project where q002 flips and most others hang.
 fn hanging(more: &str, arguments: &str) -> (Project, std::process::Child) {
     let project = accepted(12, ":", GATE);
-    asked::agent(
+    requested::agent(
         &project,
         &format!(
             "case $EVALTEST_SAMPLE_ID in q000|q001) ;; q002) echo 99; exit;; {more} *) sleep 600;; esac"
@@ -276,7 +276,7 @@ fn hanging(more: &str, arguments: &str) -> (Project, std::process::Child) {
 fn ctrl_c_releases_a_flip_that_waits() {
     let (project, child) = hanging("", "--test-threads 1");
     until("q003 hangs", || {
-        asked(&project).contains(&"q003".to_owned())
+        requested(&project).contains(&"q003".to_owned())
     });
     let started = Instant::now();
     send("INT", &child);
@@ -305,8 +305,8 @@ fn ctrl_c_releases_a_flip_that_waits() {
 #[test]
 fn fail_fast_releases_a_flip_that_waits() {
     // It fails when q002 has its verdict.
-    let told = "until grep -qs '\"q002\".*\"scored\"' ../../evaltest-runs/*/events.jsonl; do sleep 0.05; done";
-    let (project, child) = hanging(&format!("q003) {told}; exit 1;;"), "--list");
+    let script = "until grep -qs '\"q002\".*\"scored\"' ../../evaltest-runs/*/events.jsonl; do sleep 0.05; done";
+    let (project, child) = hanging(&format!("q003) {script}; exit 1;;"), "--list");
     child.wait_with_output().unwrap();
     // In the run that was accepted it has its verdict already.
     std::fs::remove_dir_all(project.file("evaltest-runs")).unwrap();

@@ -128,8 +128,8 @@ fn the_recorded_flow_tells_the_whole_story() {
 }
 
 fn of_model(server: &Server, model: &str) -> usize {
-    let asked = server.asked();
-    let of_model = asked.iter().filter(|it| it.body["model"] == model);
+    let requested = server.requested();
+    let of_model = requested.iter().filter(|it| it.body["model"] == model);
     of_model.count()
 }
 
@@ -137,11 +137,11 @@ fn of_model(server: &Server, model: &str) -> usize {
 fn a_judge_that_is_down_leaves_the_win_rate_and_is_asked_when_the_flow_goes_on() {
     let is_up = Arc::new(AtomicBool::new(false));
     let up = Arc::clone(&is_up);
-    let server = Server::new(move |asked, _| {
-        if asked.body["model"] == "judge" && !up.load(Ordering::SeqCst) {
+    let server = Server::new(move |requested, _| {
+        if requested.body["model"] == "judge" && !up.load(Ordering::SeqCst) {
             return refusal("500 Internal Server Error", "it is down");
         }
-        answer(asked)
+        answer(requested)
     });
     let project = project_of(&server, EASY);
     let ran = project.run("flow flow.yaml").exits(3);
@@ -153,18 +153,18 @@ fn a_judge_that_is_down_leaves_the_win_rate_and_is_asked_when_the_flow_goes_on()
     let state_of = state(&project);
     assert_eq!(statuses(&state_of), ["done", "failed", "done"]);
     assert_eq!(state_of["exit_code"], 3);
-    let told = report(&project);
+    let text = report(&project);
     for words in [
         "**This stage failed, so there are no figures:** ",
         "Stage judge failed",
         "flow --resume ",
     ] {
-        assert!(told.contains(words), "`{words}` is not in:\n{told}");
+        assert!(text.contains(words), "`{words}` is not in:\n{text}");
     }
     // No default figure stands for the missing ones.
     assert!(
-        !told.contains("Average") && !told.contains("3.0/5.0"),
-        "{told}"
+        !text.contains("Average") && !text.contains("3.0/5.0"),
+        "{text}"
     );
     let folder = folder(&project);
     assert!(!folder.read_dir().unwrap().flatten().any(|entry| {
@@ -188,33 +188,33 @@ fn a_judge_that_is_down_leaves_the_win_rate_and_is_asked_when_the_flow_goes_on()
 
 #[test]
 fn a_comparison_that_is_down_leaves_the_judge_and_without_items_nothing_is_judged() {
-    let server = Server::new(|asked, _| match asked.body["model"].as_str() {
+    let server = Server::new(|requested, _| match requested.body["model"].as_str() {
         Some("pairs") => refusal("401 Unauthorized", "no such key"),
-        _ => answer(asked),
+        _ => answer(requested),
     });
     let project = project_of(&server, EASY);
     let ran = project.run("flow flow.yaml").exits(3);
     ran.says("judge: done")
         .says("winrate: failed: ")
         .says("judge: mean 4.25");
-    let told = report(&project);
+    let text = report(&project);
     assert!(
-        told.contains("Average **4.25") && told.contains("Stage winrate failed"),
-        "{told}"
+        text.contains("Average **4.25") && text.contains("Stage winrate failed"),
+        "{text}"
     );
-    assert!(!told.contains("Win rate **"), "{told}");
+    assert!(!text.contains("Win rate **"), "{text}");
 
     // Not one reply is an item: that is the generator's own, and the report says why.
-    let server = Server::new(|asked, _| match asked.body["model"].as_str() {
+    let server = Server::new(|requested, _| match requested.body["model"].as_str() {
         Some("writer") => fine(&chat("I would rather not.")),
-        _ => answer(asked),
+        _ => answer(requested),
     });
     let project = project_of(&server, EASY);
     let ran = project.run("flow flow.yaml").exits(3);
     ran.says("generate: failed: no item was accepted: each reply was refused")
         .says("judge: left out: no item was accepted");
     assert_eq!(of_model(&server, "judge") + of_model(&server, "pairs"), 0);
-    let told = report(&project);
+    let text = report(&project);
     for words in [
         "Accepted: 0 of 6 asked items",
         "| readable | 24 |",
@@ -222,14 +222,14 @@ fn a_comparison_that_is_down_leaves_the_judge_and_without_items_nothing_is_judge
         "Many items never passed",
         "Stage generate failed",
     ] {
-        assert!(told.contains(words), "`{words}` is not in:\n{told}");
+        assert!(text.contains(words), "`{words}` is not in:\n{text}");
     }
     // One that cannot be reached at all is an outage, and is asked when the flow goes on.
     let is_up = Arc::new(AtomicBool::new(false));
     let up = Arc::clone(&is_up);
-    let server = Server::new(move |asked, _| {
+    let server = Server::new(move |requested, _| {
         if up.load(Ordering::SeqCst) {
-            answer(asked)
+            answer(requested)
         } else {
             refusal("500 Internal Server Error", "it is down")
         }
@@ -251,24 +251,24 @@ fn a_comparison_that_is_down_leaves_the_judge_and_without_items_nothing_is_judge
 
 #[test]
 fn a_gate_that_fails_is_exit_1_and_without_a_judge_the_generator_judges() {
-    let server = Server::new(|asked, _| answer(asked));
+    let server = Server::new(|requested, _| answer(requested));
     let project = project_of(&server, "gates: [mean(judge.total) >= 4.9]");
     project
         .run("flow flow.yaml")
         .exits(1)
         .says("gate failed, judge: mean(judge.total) is ");
-    let told = report(&project);
+    let text = report(&project);
     assert!(
-        told.contains("the whole interval lies below 4.9") || told.contains("misses"),
-        "{told}"
+        text.contains("the whole interval lies below 4.9") || text.contains("misses"),
+        "{text}"
     );
 
     // A judge that is the generator, and nothing to compare with: both are said.
-    let server = Server::new(|asked, _| {
-        let mut asked = asked.clone();
-        let judges = asked.prompt().contains("Puzzle ");
-        asked.body["model"] = json!(if judges { "judge" } else { "writer" });
-        answer(&asked)
+    let server = Server::new(|requested, _| {
+        let mut requested = requested.clone();
+        let judges = requested.prompt().contains("Puzzle ");
+        requested.body["model"] = json!(if judges { "judge" } else { "writer" });
+        answer(&requested)
     });
     let project = project_of(&server, EASY);
     let spec = project.read("flow.yaml");
@@ -281,19 +281,19 @@ fn a_gate_that_fails_is_exit_1_and_without_a_judge_the_generator_judges() {
     ran.says("the generator judges its own items")
         .says("no `--reference`")
         .says("winrate: left out");
-    let told = report(&project);
+    let text = report(&project);
     for words in [
         "The judge is the generator itself",
         "Not run: no real items were named",
         "name a judge of another family",
     ] {
-        assert!(told.contains(words), "`{words}` is not in:\n{told}");
+        assert!(text.contains(words), "`{words}` is not in:\n{text}");
     }
 }
 
 #[test]
 fn bad_input_is_one_line_and_asks_nobody() {
-    let server = Server::new(|asked, _| answer(asked));
+    let server = Server::new(|requested, _| answer(requested));
     let project = project_of(&server, EASY);
     let check = |arguments: &str, says: &str| {
         let ran = project.run(arguments).exits(2).says(says);
@@ -331,13 +331,13 @@ fn bad_input_is_one_line_and_asks_nobody() {
         project.write("broken.yaml", spec.replacen(from, to, 1));
         check("flow broken.yaml", says);
     }
-    assert_eq!(server.asked().len(), 0);
+    assert_eq!(server.requested().len(), 0);
 
     project
         .run("flow flow.yaml --dry-run")
         .exits(0)
         .says("at most 6 items");
-    assert_eq!(server.asked().len(), 0);
+    assert_eq!(server.requested().len(), 0);
     project.run("flow flow.yaml").exits(0);
     let folder = folder(&project);
     let resume = format!("flow --resume {}", folder.display());
@@ -362,7 +362,7 @@ fn bad_input_is_one_line_and_asks_nobody() {
 
 #[test]
 fn what_people_say_is_in_the_report_and_has_a_gate() {
-    let server = Server::new(|asked, _| answer(asked));
+    let server = Server::new(|requested, _| answer(requested));
     let project = project_of(&server, "");
     // The items of this flow lose no pair and win none.
     project
@@ -372,7 +372,7 @@ fn what_people_say_is_in_the_report_and_has_a_gate() {
     let folder = folder(&project);
     let state_of = state(&project);
     let items = state_of["files"][0].as_str().unwrap().to_owned();
-    let said = |status: &str| {
+    let reviewed = |status: &str| {
         let entries = (1..=4).map(|number| {
             let id = format!("gen_item_{number}");
             let entry = json!({
@@ -385,14 +385,14 @@ fn what_people_say_is_in_the_report_and_has_a_gate() {
         let file = items.replace(".json", "_verifications.json");
         std::fs::write(folder.join(file), Value::from(entries).to_string()).unwrap();
     };
-    let asked = server.asked().len();
+    let requested = server.requested().len();
     let resume = ["flow", "--resume", folder.to_str().unwrap()];
-    said("approved");
+    reviewed("approved");
     project
         .run_of(&resume)
         .exits(1)
         .says("gate passed, review: reviewed.approved is 1");
-    let told = report(&project);
+    let text = report(&project);
     for words in [
         "### What people say",
         "Reviewed: 4 of 6 items",
@@ -401,20 +401,20 @@ fn what_people_say_is_in_the_report_and_has_a_gate() {
         "enough for 90.0 %, but the interval reaches below",
         "| correctness | 5.00 |",
     ] {
-        assert!(told.contains(words), "`{words}` is not in:\n{told}");
+        assert!(text.contains(words), "`{words}` is not in:\n{text}");
     }
-    said("rejected");
+    reviewed("rejected");
     project
         .run_of(&resume)
         .exits(1)
         .says("gate failed, review: reviewed.approved is 0");
     assert!(report(&project).contains("People do not approve of enough items"));
-    said("no such status");
+    reviewed("no such status");
     project.run_of(&resume).exits(2).says("is no verification");
     // What the journals have not, or have otherwise, nobody said.
-    said("approved");
-    let beside = |end: &str| folder.join(items.replace(".json", end));
-    let file = beside("_verifications.json");
+    reviewed("approved");
+    let review_file = |end: &str| folder.join(items.replace(".json", end));
+    let file = review_file("_verifications.json");
     let text = std::fs::read_to_string(&file).unwrap();
     std::fs::write(&file, text.replace("gen_item_", "other_")).unwrap();
     project
@@ -429,8 +429,8 @@ fn what_people_say_is_in_the_report_and_has_a_gate() {
         });
         format!("{line}\n")
     });
-    let journal = beside("_reviews").join("anna.jsonl");
-    std::fs::create_dir(beside("_reviews")).unwrap();
+    let journal = review_file("_reviews").join("anna.jsonl");
+    std::fs::create_dir(review_file("_reviews")).unwrap();
     std::fs::write(journal, lines.collect::<String>()).unwrap();
     std::fs::write(&file, &text).unwrap();
     project
@@ -455,7 +455,7 @@ fn what_people_say_is_in_the_report_and_has_a_gate() {
         project.run_of(&resume).exits(2).says(says);
         assert_eq!(std::fs::read_to_string(&file).unwrap(), edited);
     }
-    assert_eq!(server.asked().len(), asked);
+    assert_eq!(server.requested().len(), requested);
 }
 
 #[test]

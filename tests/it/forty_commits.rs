@@ -106,13 +106,15 @@ fn a_project_sees_its_agent_get_worse_and_nothing_before() {
     }
     // Three of the runs are the baseline.
     let runs = project.runs();
-    let shown: Vec<_> = runs
+    let display: Vec<_> = runs
         .iter()
         .rev()
         .take(3)
-        .map(|run| project.shown(run))
+        .map(|run| project.display(run))
         .collect();
-    project.run(&format!("accept {}", shown.join(" "))).exits(0);
+    project
+        .run(&format!("accept {}", display.join(" ")))
+        .exits(0);
     downstream.commit("baseline");
     for number in 6..=18 {
         downstream.push(number).exits(0);

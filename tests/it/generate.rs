@@ -74,8 +74,8 @@ fn text(number: u64) -> String {
 /// An endpoint that writes words; every third item is refused at first, the seventh always, and the eighth is at first a copy
 /// of the fourth.
 fn writer() -> Server {
-    Server::new(|asked, _| {
-        let prompt = asked.prompt().to_owned();
+    Server::new(|requested, _| {
+        let prompt = requested.prompt().to_owned();
         let number = number(&prompt);
         let is_first = prompt == format!("Item {number}.");
         let answer = match number {
@@ -240,13 +240,13 @@ fn the_flags_are_what_the_spec_says() {
         "mine",
         "--json",
     ];
-    let told = project.run_of(&arguments).exits(0).json();
-    let statistics = &told["runs"][0]["statistics"];
+    let output = project.run_of(&arguments).exits(0).json();
+    let statistics = &output["runs"][0]["statistics"];
     assert_eq!(statistics["items"]["accepted"], 2);
     assert_eq!(statistics["seed"], 4);
     assert_eq!(statistics["topics"]["topics"][0]["topic"], "east");
     assert_eq!(statistics["models"]["tiny-2026 (fp_1)"], 2);
-    assert_eq!(server.asked().len(), 2);
+    assert_eq!(server.requested().len(), 2);
     // A delay is a rate, and the same run has one file.
     let items = json_of(&only(&project.file("out"), "words_generated_", ".json"));
     let time = |place: usize| {
@@ -270,8 +270,8 @@ fn the_flags_are_what_the_spec_says() {
 
 #[test]
 fn who_solves_it_anew_is_heard_and_texts_of_agents_stay_texts() {
-    let server = Server::new(|asked, _| {
-        let prompt = asked.prompt().to_owned();
+    let server = Server::new(|requested, _| {
+        let prompt = requested.prompt().to_owned();
         if prompt.starts_with("Solve") {
             let answer = if prompt.contains("word-2") { 99 } else { 1 };
             return fine(&chat(&format!("ANSWER: {answer}")));

@@ -5,14 +5,14 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::asked;
 use crate::project::{Project, Ran};
+use crate::requested;
 
 /// A project whose baseline has everything right, and whose agent then fails the odd ones of the levels 1 and 2.
 fn worse(number: u32, more: &str) -> Project {
-    let project = asked::project(number, "", "");
+    let project = requested::project(number, "", "");
     project.spec("{ type: command, command: [./agent.sh] }", more);
-    let questions = asked::questions(number);
+    let questions = requested::questions(number);
     let right: Vec<_> = questions
         .iter()
         .map(|(id, level, question, _)| (&**id, *level, &**question, &id[1..]))
@@ -20,7 +20,7 @@ fn worse(number: u32, more: &str) -> Project {
     project.questions(&right);
     project.run("run eval.yaml").exits(0);
     project.run("accept").exits(0);
-    asked::agent(
+    requested::agent(
         &project,
         "case $EVALTEST_SAMPLE_ID in *[13579]) echo '::error::wrong|<b>'; exit;; esac",
     );
@@ -122,10 +122,10 @@ fn a_masked_dataset_is_not_named_and_its_texts_are_not_told() {
         .replace("answers: plain", "answers: masked");
     project.write("eval.yaml", spec);
     fs::remove_dir_all(project.file("snapshots")).unwrap();
-    asked::agent(&project, "");
+    requested::agent(&project, "");
     project.run("run eval.yaml").exits(0);
     project.run("accept").exits(0);
-    asked::agent(
+    requested::agent(
         &project,
         "case $EVALTEST_SAMPLE_ID in *[13579]) echo wrong; exit;; esac",
     );
@@ -146,12 +146,12 @@ fn a_masked_dataset_is_not_named_and_its_texts_are_not_told() {
 
 #[test]
 fn what_an_agent_said_of_a_masked_question_is_not_why_a_run_stopped() {
-    let project = asked::project(2, "echo \"what is $EVALTEST_SAMPLE_ID\" >&2; exit 7", "");
+    let project = requested::project(2, "echo \"what is $EVALTEST_SAMPLE_ID\" >&2; exit 7", "");
     project.spec(
         "{ type: command, command: [./agent.sh] }",
         "limits: { fail_fast: true, retries: 0 }\n",
     );
-    let told = |project: &Project| {
+    let summary_of = |project: &Project| {
         let ran = step(
             project,
             "run eval.yaml --pr-comment comment.md --junit junit.xml",
@@ -165,7 +165,7 @@ fn what_an_agent_said_of_a_masked_question_is_not_why_a_run_stopped() {
         );
         warnings + &files.concat()
     };
-    let plain = told(&project);
+    let plain = summary_of(&project);
     assert!(plain.contains("what is q00"), "{plain}");
     let spec = project.read("eval.yaml");
     project.write(
@@ -173,13 +173,13 @@ fn what_an_agent_said_of_a_masked_question_is_not_why_a_run_stopped() {
         spec.replace("answers: plain", "answers: masked"),
     );
     fs::remove_file(project.file("step.md")).unwrap();
-    let masked = told(&project);
+    let masked = summary_of(&project);
     assert!(!masked.contains("what is"), "{masked}");
 }
 
 #[test]
 fn what_could_not_start_is_told_at_its_line() {
-    let project = asked::project(2, "", "gatez: []\n");
+    let project = requested::project(2, "", "gatez: []\n");
     let ran = step(&project, "run eval.yaml --pr-comment out/comment.md").exits(2);
     let comment = project.read("out/comment.md");
     assert!(

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::asked;
+use crate::requested;
 
 #[test]
 fn what_got_worse_has_a_place_and_a_name_that_stays() {
-    let project = asked::project(6, "", "gates: [accuracy >= 0.9]\n");
+    let project = requested::project(6, "", "gates: [accuracy >= 0.9]\n");
     let written = |name: &str| -> Value { serde_json::from_str(&project.read(name)).unwrap() };
     project.run("run eval.yaml --gitlab a.json").exits(1);
     let first = written("a.json");
@@ -20,7 +20,7 @@ fn what_got_worse_has_a_place_and_a_name_that_stays() {
         json!({"path": "eval.yaml", "lines": {"begin": 6}})
     );
     project.run("accept").exits(0);
-    asked::agent(
+    requested::agent(
         &project,
         "[ $EVALTEST_SAMPLE_ID = q004 ] && { echo '\u{1b}[1m::error::'; exit; }",
     );
@@ -33,10 +33,10 @@ fn what_got_worse_has_a_place_and_a_name_that_stays() {
         flip["location"],
         json!({"path": "data.jsonl", "lines": {"begin": 5}})
     );
-    let said = flip["description"].as_str().unwrap();
+    let text = flip["description"].as_str().unwrap();
     assert!(
-        said.starts_with("e: q004 became wrong: mismatch: said `\\u{1b}[1m"),
-        "{said}"
+        text.starts_with("e: q004 became wrong: mismatch: said `\\u{1b}[1m"),
+        "{text}"
     );
     let printed = flip["fingerprint"].as_str().unwrap();
     assert_eq!(printed.len(), 64);
@@ -47,7 +47,7 @@ fn what_got_worse_has_a_place_and_a_name_that_stays() {
 
 #[test]
 fn nothing_worse_is_an_empty_list() {
-    let project = asked::project(1, "", "");
+    let project = requested::project(1, "", "");
     project.run("run eval.yaml --gitlab a.json").exits(0);
     assert_eq!(project.read("a.json"), "[]\n");
 }

@@ -4,11 +4,11 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::asked::asked;
-use crate::patience::until;
 use crate::project::Project;
+use crate::requested::requested;
 use crate::signals::{is_alive, send};
 use crate::trials::{self, run, run_with, tests};
+use crate::wait::until;
 
 const GATES: &str =
     "limits: { concurrency: 4 }\ngates: [accuracy >= 0.1, 'accuracy[level=1] >= 0.1']\n";
@@ -61,7 +61,7 @@ fn listing_and_empty_selections_start_nothing() {
     run(&project, "gate::accuracy")
         .exits(0)
         .says("0 of 6 samples selected");
-    assert_eq!(asked(&project), [""; 0]);
+    assert_eq!(requested(&project), [""; 0]);
     assert_eq!(project.runs(), [""; 0].map(std::path::PathBuf::from));
     assert!(!project.file("evaltest-runs").exists());
 }
@@ -71,7 +71,7 @@ fn filters_select_and_gates_are_ignored_with_the_reason() {
     let check = |arguments: &str, expect: &[&str], gates: &str| {
         let project = project(":");
         let ran = run(&project, arguments).exits(0);
-        let mut ids = asked(&project);
+        let mut ids = requested(&project);
         ids.sort();
         assert_eq!(ids, expect, "{arguments}");
         let ignored = ran.out.matches("6 samples selected").count();
@@ -156,7 +156,7 @@ fn threads_are_as_many_as_were_asked_for() {
     ] {
         let project = project(":");
         run_with(&project, arguments, &[("RUST_TEST_THREADS", variable)]).exits(2);
-        assert_eq!(asked(&project), [""; 0]);
+        assert_eq!(requested(&project), [""; 0]);
     }
 }
 
@@ -220,7 +220,7 @@ fn flags_of_libtest_are_taken() {
         trials::forget(&project);
         let ran = run(&project, &format!("{flags} q001"));
         assert_eq!(ran.code, Some(0), "{flags}: {}{}", ran.out, ran.err);
-        assert_eq!(asked(&project), ["q001"], "{flags}");
+        assert_eq!(requested(&project), ["q001"], "{flags}");
     }
     run(&project, "--no-such-flag").exits(2);
 }
@@ -266,7 +266,7 @@ fn a_signal_stops_the_tests_and_kills_the_agents() {
     for id in read().lines() {
         until("its processes are gone", || !is_alive(id));
     }
-    assert_eq!(asked(&project).len(), 3);
+    assert_eq!(requested(&project).len(), 3);
     assert_eq!(project.last_json("manifest.json")["status"], "interrupted");
     assert_eq!(project.last_lines("samples.jsonl").len(), 6);
 }

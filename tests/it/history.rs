@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use needs::needs;
 use serde_json::{Value, json};
 
-use crate::asked;
 use crate::project::{Project, Ran, json_lines};
+use crate::requested;
 
 const FILE: &str = "snapshots/e/history.jsonl";
 const COMMAND: &str = "{ type: command, command: [./agent.sh], input: json }";
@@ -17,7 +17,7 @@ const COMMAND: &str = "{ type: command, command: [./agent.sh], input: json }";
 fn project(more: &str) -> Project {
     let then = "case $EVALTEST_SAMPLE_ID in q002) test ! -f wrong || { echo 99; exit; };; \
                 q004) test ! -f broken || exit 3;; esac";
-    let project = asked::project(6, then, "");
+    let project = requested::project(6, then, "");
     project.spec(COMMAND, more);
     project
 }
@@ -112,8 +112,8 @@ fn a_run_that_is_to_has_a_line_and_an_acceptance_always() {
     fs::remove_file(project.file("broken")).unwrap();
 
     // An answer that was given before is no new evidence.
-    let asked = point(&project, "--cache");
-    assert!(asked["answers"]["runs"][0].get("known").is_none());
+    let requested = point(&project, "--cache");
+    assert!(requested["answers"]["runs"][0].get("known").is_none());
     let cached = point(&project, "--cache");
     assert_eq!(cached["cached"], 6);
     assert_eq!(bits(&cached["answers"]["runs"][0]["known"]), "000000000000");
@@ -157,7 +157,7 @@ fn a_part_is_no_point_and_what_is_no_file_is_no_history() {
             .run(&format!("run eval.yaml --history {arguments}"))
             .exits(2)
             .says(why);
-        assert_eq!(asked::asked(&project), Vec::<String>::new());
+        assert_eq!(requested::requested(&project), Vec::<String>::new());
     };
     refuses("--limit 2", "`--limit` asks a part");
     refuses("--filter q001", "`--filter` asks a part");
@@ -239,10 +239,10 @@ fn a_tier_and_a_run_that_was_sure_are_points() {
     );
     assert_ne!(full["answers"]["samples"], quick["answers"]["samples"]);
 
-    let project = asked::project(40, "", "gates: [no_regression(early_stop=true)]\n");
+    let project = requested::project(40, "", "gates: [no_regression(early_stop=true)]\n");
     project.run("run eval.yaml").exits(0);
     project.run("accept").exits(0);
-    asked::agent(&project, "echo 99; exit");
+    requested::agent(&project, "echo 99; exit");
     project.run("run eval.yaml --history").exits(1);
     let line = lines(&project).pop().unwrap();
     let scored = usize::try_from(line["scored"].as_u64().unwrap()).unwrap();

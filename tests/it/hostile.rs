@@ -114,12 +114,12 @@ fn nothing_that_is_printed_is_taken_for_something_else() {
         }
     }
     // What is shown of an id can be typed.
-    for shown in [
+    for display in [
         "\\u{3a}:error::x",
         "bidi\\u{202e}x\\u{2066}y\\u{200f}z\\u{61c}",
     ] {
-        let ran = project.run_of(&["show", dir.to_str().unwrap(), shown]);
-        ran.exits(0).says(&format!("sample: {shown} of eval e"));
+        let ran = project.run_of(&["show", dir.to_str().unwrap(), display]);
+        ran.exits(0).says(&format!("sample: {display} of eval e"));
     }
     let mut files = 0;
     for path in all_files(&project.file("evaltest-runs")) {
@@ -210,11 +210,11 @@ fn every_line_of_json_is_one_line_to_its_reader() {
         "",
     );
     project.run("run eval.yaml").says_nothing_of("panicked");
-    let asked = project.read("asked.txt");
-    assert_eq!(asked.lines().count(), TEXTS.len(), "{asked}");
+    let requested = project.read("asked.txt");
+    assert_eq!(requested.lines().count(), TEXTS.len(), "{requested}");
     let ends = |text: &str| text.chars().find(|c| "\u{85}\u{2028}\u{2029}".contains(*c));
-    assert_eq!(ends(&asked), None, "{asked}");
-    let one: Value = serde_json::from_str(asked.lines().last().unwrap()).unwrap();
+    assert_eq!(ends(&requested), None, "{requested}");
+    let one: Value = serde_json::from_str(requested.lines().last().unwrap()).unwrap();
     assert!(one.is_object());
     project.write(
         "lines.jsonl",
@@ -247,12 +247,12 @@ fn no_attachment_is_where_the_answers_stand() {
     write(&[]);
     project.run("run eval.yaml").exits(0);
     project.run("accept").exits(0);
-    let runs = project.shown(project.runs().pop().unwrap());
+    let runs = project.display(project.runs().pop().unwrap());
     let snapshot = all_files(&project.file("snapshots"));
     let snapshot = snapshot
         .iter()
         .find(|path| path.extension().is_some_and(|end| end == "snap"));
-    let snapshot = project.shown(snapshot.unwrap());
+    let snapshot = project.display(snapshot.unwrap());
     // Of another project's run and snapshots, and by another name.
     project.write("old/run/manifest.json", "{}");
     project.write("old/run/samples.jsonl", "{}");
@@ -339,10 +339,10 @@ fn no_attachment_is_the_metadata_by_another_name() {
     let records = crate::project::json_lines(&dir.join("samples.jsonl"));
     for (file, record) in files.iter().zip(&records) {
         let error = &record["result"]["error"]["message"];
-        let is_told = error
+        let is_reported = error
             .as_str()
             .is_some_and(|error| error.contains("it is the dataset, and"));
-        assert_eq!(is_told, *file != "good.txt", "{file}: {record}");
+        assert_eq!(is_reported, *file != "good.txt", "{file}: {record}");
     }
 }
 
@@ -361,10 +361,10 @@ fn what_a_sandbox_lets_an_agent_read_of_the_answers_is_told() {
             "",
         );
         let ran = project.run("list eval.yaml --stats").exits(0);
-        let said = format!("{}{}", ran.out, ran.err);
+        let output = format!("{}{}", ran.out, ran.err);
         match expect {
-            Some(expect) => assert!(said.contains(expect), "{read}: {said}"),
-            None => assert!(!said.contains("sandbox.read"), "{read}: {said}"),
+            Some(expect) => assert!(output.contains(expect), "{read}: {output}"),
+            None => assert!(!output.contains("sandbox.read"), "{read}: {output}"),
         }
     };
     check("sub", None);

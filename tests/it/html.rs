@@ -140,8 +140,8 @@ fn samples_are_filtered_searched_sorted_and_looked_at() {
     let url = format!("file://{}", project.file("page.html").display());
     let mut tab = Browser::open(&url, 1200);
     // Prompts begin alike: the list has what was asked.
-    let asked = "document.querySelector('.by-script tbody td').textContent";
-    assert_eq!(tab.eval(asked), "What is <5>? Say it.");
+    let requested = "document.querySelector('.by-script tbody td').textContent";
+    assert_eq!(tab.eval(requested), "What is <5>? Say it.");
     // What became wrong is shown first, and is what one came for.
     assert_eq!(tab.eval(IDS), format!("q05 {HOSTILE}"));
     tab.click("button", "All 12");

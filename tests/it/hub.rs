@@ -91,10 +91,10 @@ fn cached(project: &Project) -> PathBuf {
 
 /// The files that were fetched, by the requests for them.
 fn fetched(hub: &Hub) -> Vec<String> {
-    let asked = hub.asked();
+    let requested = hub.requested();
     let is_file = |line: &&String| line.starts_with("GET /datasets");
     let name = |line: &String| line.rsplit('/').next().unwrap_or_default().to_owned();
-    let mut names: Vec<_> = asked.iter().filter(is_file).map(name).collect();
+    let mut names: Vec<_> = requested.iter().filter(is_file).map(name).collect();
     names.sort_unstable();
     names
 }
@@ -113,7 +113,7 @@ fn only_the_files_of_selected_samples_are_fetched_and_only_once() {
     assert_eq!(project.last_json("manifest.json")["dataset"], address);
     run(&project, &hub, "run eval.yaml").exits(0);
     run(&project, &hub, "list eval.yaml --stats").exits(0);
-    assert!(hub.asked().is_empty());
+    assert!(hub.requested().is_empty());
 
     // The cache is that of `huggingface_hub`.
     let folder = cached(&project);
@@ -179,14 +179,14 @@ fn a_branch_stays_the_commit_that_the_cache_has() {
     // A commit needs no looking up; a revision of its own is kept apart.
     let pinned = SPEC.replace("toy", &format!("toy@{COMMIT}"));
     project.write("eval.yaml", pinned);
-    hub.asked();
+    hub.requested();
     run(&project, &hub, "run eval.yaml").exits(0);
-    assert!(hub.asked().is_empty());
+    assert!(hub.requested().is_empty());
     hub.set(|state| state.commit = None);
     project.write("eval.yaml", SPEC.replace("toy", "toy@refs/pr/1"));
     run(&project, &hub, "run eval.yaml").exits(0);
-    let kept = cached(&project).join("refs/refs/pr/1");
-    assert_eq!(fs::read_to_string(kept).unwrap(), COMMIT);
+    let stored = cached(&project).join("refs/refs/pr/1");
+    assert_eq!(fs::read_to_string(stored).unwrap(), COMMIT);
 }
 
 #[test]
@@ -198,17 +198,17 @@ fn offline_the_cache_is_enough_or_the_error_says_why() {
         .says("eval.yaml:2:32: `hf://datasets/acme/toy` is not in")
         .says("hint: unset `HF_HUB_OFFLINE` once");
     run(&project, &hub, "run eval.yaml --limit 2").exits(0);
-    hub.asked();
+    hub.requested();
     run_with(&project, &hub, offline)
         .exits(2)
         .says("`hf://datasets/acme/toy/2023/validation/other.txt` is not in");
     run(&project, &hub, "run eval.yaml").exits(0);
-    hub.asked();
+    hub.requested();
     run_with(&project, &hub, offline).exits(0);
     // As Python leaves it, which keeps no listing of everything.
     fs::remove_dir_all(cached(&project).join("trees")).unwrap();
     run_with(&project, &hub, offline).exits(0);
-    assert!(hub.asked().is_empty());
+    assert!(hub.requested().is_empty());
     // No Hub at all.
     project.write("eval.yaml", SPEC.replace("toy", "toy@v2"));
     run_with(&project, &hub, ("HF_ENDPOINT", "http://127.0.0.1:9"))
@@ -233,16 +233,16 @@ fn the_token_goes_to_the_hub_and_to_no_other_host() {
         .exits(2)
         .says("is gated, and the token of `HF_TOKEN` has no access")
         .says_nothing_of("hf_another");
-    hub.asked();
+    hub.requested();
     run_with(&project, &hub, ("HF_TOKEN", TOKEN)).exits(0);
-    let asked = hub.asked();
-    let of_cdn = asked.iter().filter(|line| line.contains("/cdn/"));
+    let requested = hub.requested();
+    let of_cdn = requested.iter().filter(|line| line.contains("/cdn/"));
     assert_eq!(of_cdn.filter(|line| !line.contains("token")).count(), 2);
-    let of_hub = asked.iter().filter(|line| !line.contains("/cdn/"));
+    let of_hub = requested.iter().filter(|line| !line.contains("/cdn/"));
     assert!(of_hub.clone().count() > 5);
     assert!(
         of_hub.clone().all(|line| line.ends_with("with token")),
-        "{asked:?}"
+        "{requested:?}"
     );
     // From the file that `hf auth login` writes.
     fs::remove_dir_all(cached(&project)).unwrap();
@@ -453,14 +453,14 @@ fn tests_are_listed_and_run_from_the_cache() {
     run("--list", "1")
         .exits(1)
         .says("`hf://datasets/acme/toy` is not in");
-    assert!(hub.asked().is_empty());
+    assert!(hub.requested().is_empty());
     run("--list", "0").exits(0).says(names);
-    assert!(!hub.asked().is_empty());
+    assert!(!hub.requested().is_empty());
     run("--list", "1").exits(0).says(names);
     // One test in a process of its own, as nextest does it.
     let one = run("e::level1::b --exact", "0");
     assert_eq!(trials::tests(&one).len(), 1);
-    assert!(hub.asked().is_empty());
+    assert!(hub.requested().is_empty());
 }
 
 #[needs(bwrap)]

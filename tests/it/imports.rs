@@ -29,8 +29,8 @@ pub(crate) fn figures(project: &Project) -> Value {
         "error_rate",
         "means",
     ];
-    let told = keys.map(|key| (key.to_owned(), summary[key].clone()));
-    Value::Object(told.into_iter().collect())
+    let output = keys.map(|key| (key.to_owned(), summary[key].clone()));
+    Value::Object(output.into_iter().collect())
 }
 
 /// A log with these samples, behind a header with these members.
@@ -161,7 +161,7 @@ fn an_imported_run_is_a_run() {
     project
         .run("import --format inspect one.json --spec gated.yaml")
         .exits(0);
-    let one = project.shown(project.last_run());
+    let one = project.display(project.last_run());
     project
         .run(&format!("show {one} a"))
         .exits(0)
@@ -172,7 +172,7 @@ fn an_imported_run_is_a_run() {
     assert_eq!(json["model"], "mockllm/model");
     assert_eq!(json["summary"]["gates"][0]["verdict"], "passed");
     assert_eq!(json["summary"]["gates"][1]["regression"]["pairs"], 3);
-    let two = project.shown(project.last_run());
+    let two = project.display(project.last_run());
     let compared = project
         .run(&format!("compare {one} {two} --json"))
         .exits(0)
@@ -212,7 +212,7 @@ fn what_was_exported_comes_back_with_its_figures() {
     project.run("run eval.yaml").exits(3);
     let before = figures(&project);
     let slices = project.last_json("summary.json")["slices"].clone();
-    let run = project.shown(project.last_run());
+    let run = project.display(project.last_run());
     project
         .run(&format!("export --format inspect {run} --output log.eval"))
         .exits(0);
@@ -226,7 +226,7 @@ fn what_was_exported_comes_back_with_its_figures() {
     let record = &project.last_lines("samples.jsonl")[4];
     assert_eq!(record["result"]["error"]["kind"], "not_found");
     // And once more, with the provider that it had.
-    let run = project.shown(project.last_run());
+    let run = project.display(project.last_run());
     project
         .run(&format!(
             "export --format inspect {run} --output again.eval"
@@ -242,16 +242,16 @@ fn what_was_exported_comes_back_with_its_figures() {
 fn grades_and_points_of_inspect_come_back_as_they_were() {
     let project = Project::new();
     theirs(&project);
-    let told = |command: &str| {
+    let output = |command: &str| {
         project.run(command).exits(3);
         let scorers = project.last_json("summary.json")["scorers"].clone();
         (figures(&project), scorers)
     };
-    let before = told("import --format inspect capitals.eval");
+    let before = output("import --format inspect capitals.eval");
     project
         .run("export --format inspect --output log.eval")
         .exits(0);
-    assert_eq!(told("import --format inspect log.eval"), before);
+    assert_eq!(output("import --format inspect log.eval"), before);
 }
 
 #[test]
@@ -270,7 +270,7 @@ fn a_part_of_a_log_is_no_baseline() {
     assert_eq!(ids, ["a", "a", "b", "b"]);
     assert_eq!(records[3]["result"]["error"]["kind"], "not_found");
     project
-        .run(&format!("accept {}", project.shown(project.last_run())))
+        .run(&format!("accept {}", project.display(project.last_run())))
         .exits(2);
     project
         .run("import --format inspect log.json --partial-eval")

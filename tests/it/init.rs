@@ -48,8 +48,8 @@ fn lines_are_added_to_what_can_be_read_alone() {
         .run("init")
         .exits(2)
         .says("cannot read `.gitignore`");
-    let kept = std::fs::read(project.file(".gitignore")).unwrap();
-    assert_eq!(kept, b"caf\xe9\n");
+    let stored = std::fs::read(project.file(".gitignore")).unwrap();
+    assert_eq!(stored, b"caf\xe9\n");
     project.write(".gitignore", "target\n");
     project.run("init").exits(0).says("changed  .gitignore");
     assert!(

@@ -64,13 +64,13 @@ fn the_item_is_the_answer_and_costs_nothing() {
     let second = "Problem:\n5 + 5?\n\nAnswer: 10";
     assert_eq!(records[1]["result"]["output"]["text"], second);
     // The judge is shown the item, and nothing else of it.
-    let shown = project.read("all.txt");
-    assert_eq!(shown.matches("Problem:\n6 * 7?").count(), 1);
-    assert!(!shown.contains("BEGIN prompt") && !shown.contains("BEGIN ground_truth"));
+    let display = project.read("all.txt");
+    assert_eq!(display.matches("Problem:\n6 * 7?").count(), 1);
+    assert!(!display.contains("BEGIN prompt") && !display.contains("BEGIN ground_truth"));
     let calls = || project.read("calls.log").lines().count();
     assert_eq!(calls(), 2);
     // Judged again, its judge is who it was.
-    let run = project.shown(project.last_run());
+    let run = project.display(project.last_run());
     project
         .run(&format!("rescore {run}"))
         .exits(0)
@@ -82,8 +82,8 @@ fn the_item_is_the_answer_and_costs_nothing() {
     project
         .run_of(&["rescore", &run, "--scorer", &scorer])
         .exits(0);
-    let shown = project.read("all.txt").replacen(&all, "", 1);
-    assert!(shown.contains("Problem:\n6 * 7?") && !shown.contains("BEGIN prompt"));
+    let display = project.read("all.txt").replacen(&all, "", 1);
+    assert!(display.contains("Problem:\n6 * 7?") && !display.contains("BEGIN prompt"));
     project.write("calls.log", "x\nx\n");
     // What a judge said of a text is kept, the text is not.
     project
@@ -117,7 +117,7 @@ fn items_are_no_requests() {
         .exits(0)
         .says("2 samples, 1 correct")
         .says_nothing_of("attempt");
-    let run = project.shown(project.last_run());
+    let run = project.display(project.last_run());
     project.run(&format!("run e.yaml --resume {run}")).exits(0);
     assert_eq!(project.read("calls.log").lines().count(), 2);
 }
@@ -137,15 +137,15 @@ fn an_item_can_be_shown_in_part_and_beside_others() {
         .run("run e.yaml")
         .says("judging 2 items of")
         .says("2 pairs of 2 items: 0 wins, 0 losses, 2 ties");
-    let shown = project.read("all.txt");
+    let display = project.read("all.txt");
     for text in [
         "Problem:\n6 * 7?\n\nAnswer: 42",
         "Problem:\n7 * 7?\n\nAnswer: 49",
     ] {
-        assert_eq!(shown.matches(text).count(), 2, "{shown}");
+        assert_eq!(display.matches(text).count(), 2, "{display}");
     }
-    assert!(!shown.contains("Square it.") && !shown.contains("Six times"));
-    assert!(!shown.contains("BEGIN prompt"), "{shown}");
+    assert!(!display.contains("Square it.") && !display.contains("Six times"));
+    assert!(!display.contains("BEGIN prompt"), "{display}");
     let spec = project
         .read("e.yaml")
         .replace("criteria: Which is better?, ", "");
@@ -160,11 +160,11 @@ fn no_other_agent_learns_more_than_the_problem() {
     let project = project(agent, "", "");
     project.run("run e.yaml");
     let records = project.last_lines("samples.jsonl");
-    let said = records[0]["result"]["output"]["text"].as_str().unwrap();
-    assert!(said.contains("6 * 7?"), "{said}");
-    assert!(!said.contains("Six times seven"), "{said}");
+    let reply = records[0]["result"]["output"]["text"].as_str().unwrap();
+    assert!(reply.contains("6 * 7?"), "{reply}");
+    assert!(!reply.contains("Six times seven"), "{reply}");
     // Names of folders may have any digits.
-    let (task, variables) = said.split_once('\n').unwrap();
+    let (task, variables) = reply.split_once('\n').unwrap();
     let mut task: serde_json::Value = serde_json::from_str(task).unwrap();
     task["scratch"].take();
     assert!(!task.to_string().contains("42"), "{task}");

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::asked;
 use crate::project::{Project, json_lines};
+use crate::requested;
 
 const SECRET: &str = "sk-Zq7Xw9Vb3Kf5Lm2Nr";
 
@@ -13,12 +13,12 @@ fn story(events: &[Value], id: &str, epoch: u32) -> Vec<(u64, String)> {
         .iter()
         .filter(|event| event["sample_id"] == id && event["epoch"] == epoch);
     own.map(|event| {
-        let told = match (&event["progress"], &event["left_out"]) {
+        let entry = match (&event["progress"], &event["left_out"]) {
             (Value::String(text), Value::Null) => format!("\"{text}\""),
             (Value::Null, Value::Number(more)) => format!("and {more} more"),
             _ => event["kind"].as_str().unwrap().to_owned(),
         };
-        (event["attempt"].as_u64().unwrap(), told)
+        (event["attempt"].as_u64().unwrap(), entry)
     })
     .collect()
 }
@@ -26,7 +26,7 @@ fn story(events: &[Value], id: &str, epoch: u32) -> Vec<(u64, String)> {
 #[track_caller]
 fn check(events: &[Value], id: &str, epoch: u32, expect: &[(u64, &str)]) {
     let story = story(events, id, epoch);
-    let story: Vec<_> = story.iter().map(|(at, told)| (*at, &**told)).collect();
+    let story: Vec<_> = story.iter().map(|(at, entry)| (*at, &**entry)).collect();
     assert_eq!(story, expect, "{id}, epoch {epoch}");
 }
 
@@ -43,7 +43,7 @@ fn events(project: &Project) -> Vec<Value> {
 #[test]
 fn what_a_worker_says_stands_in_the_journal_and_a_flood_is_bounded() {
     let project = Project::new();
-    asked::write_questions(&project, 3);
+    requested::write_questions(&project, 3);
     let flood = r#"n=0; while [ $n -lt 150 ]; do n=$((n + 1)); printf '{"id":"%s","progress":%s}\n' "$id" $n; done"#;
     // A secret that the length of a line would cut in two.
     let long = format!(r#"printf '{{"id":"%s","progress":"%0980d {SECRET}"}}\n' "$id" 0"#);
@@ -97,12 +97,12 @@ done
     assert!(!all.contains("Zq7X"), "{all}");
     let redacted = events.iter().filter(|event| event["redacted"] == 1);
     assert_eq!(redacted.count(), 2 * 4);
-    let shown = project.run("show e q001").exits(0);
-    shown
+    let output = project.run("show e q001").exits(0);
+    output
         .says("progress:\n  with [REDACTED] for q001\n  1\n")
         .says("  99\n  … and 51 more\n");
-    let shown = project.run("show e q000 --json").exits(0).json();
-    assert_eq!(shown["events"][2]["progress"], json!("{\"done\":1}"));
+    let output = project.run("show e q000 --json").exits(0).json();
+    assert_eq!(output["events"][2]["progress"], json!("{\"done\":1}"));
     // Who only looks at what was asked and answered sees what was there before.
     project.run("repair e").exits(0);
 }
@@ -116,7 +116,7 @@ echo '{"progress":"of stdout"}' > /dev/null
 if [ "$EVALTEST_SAMPLE_ID" = q001 ] && ! [ -e "$(dirname "$0")/mended" ]; then exit 7; fi
 printf '{"type":"progress","message":"a last line without an end"}' >&2"#;
     let more = "limits: { concurrency: 2, retries: 1, backoff_s: 0 }\ngates: [error_rate <= 0.9]\n";
-    let project = asked::project(3, then, more);
+    let project = requested::project(3, then, more);
     project.run("run eval.yaml").exits(0);
     let whole: &[_] = &[
         (1, "started"),
@@ -137,8 +137,8 @@ printf '{"type":"progress","message":"a last line without an end"}' >&2"#;
     let before = events(&project);
     check(&before, "q000", 0, whole);
     check(&before, "q001", 0, &failed);
-    let shown = project.run("show e q001").exits(0);
-    shown.says("progress:\n  attempt 1: reads q001\n  attempt 2: reads q001\n");
+    let output = project.run("show e q001").exits(0);
+    output.says("progress:\n  attempt 1: reads q001\n  attempt 2: reads q001\n");
     project.write("mended", "");
     let dir = project.last_run();
     project
@@ -156,7 +156,7 @@ printf '{"type":"progress","message":"a last line without an end"}' >&2"#;
         "answered",
         "scored",
     ];
-    assert_eq!(goes_on, expect.map(|told| (attempt, told.to_owned())));
+    assert_eq!(goes_on, expect.map(|entry| (attempt, entry.to_owned())));
     project
         .run("run eval.yaml --stream")
         .exits(0)

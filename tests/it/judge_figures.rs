@@ -216,13 +216,13 @@ fn lines_may_end_in_any_way_and_come_from_standard_input() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_place() {
+fn errors_report_their_place() {
     let hint = "\n\nhint: write lines as `{\"judge\": 0.8, \"label\": 1}`";
     let bad = GRADED.to_owned() + "\n{\"judge\": 1.2}\n";
-    let told = format!(
+    let message = format!(
         "error: x.jsonl:6: `judge` must be a number from 0 to 1, found a number: `1.2`{hint}"
     );
-    check_error(&["correct"], bad, &told);
+    check_error(&["correct"], bad, &message);
     check_error(
         &["correct"],
         "",

@@ -42,7 +42,7 @@ fn check(reply: &str, options: &[&str], expect: &Value) {
     assert_eq!(readings(&[reply], options)[0], *expect, "{reply}");
 }
 
-fn said(verdict: &Value, values: &Value, repaired: u32) -> Value {
+fn verdict_json(verdict: &Value, values: &Value, repaired: u32) -> Value {
     json!({"status": "read", "reason": null, "verdict": verdict, "values": values, "repaired": repaired})
 }
 
@@ -53,7 +53,11 @@ fn unread(reason: &str) -> Value {
 #[test]
 fn each_form_has_its_reading() {
     let choices = ["--choice", "C", "--choice", "I"];
-    check("GRADE: C", &choices, &said(&json!("C"), &json!(null), 0));
+    check(
+        "GRADE: C",
+        &choices,
+        &verdict_json(&json!("C"), &json!(null), 0),
+    );
     check("GRADE: C or I", &choices, &unread("conflicting"));
     check("It is fine", &choices, &unread("invalid_response_format"));
     check(" ", &choices, &unread("no_response"));
@@ -62,7 +66,7 @@ fn each_form_has_its_reading() {
     check(
         reply,
         &rubric,
-        &said(&json!(null), &json!({"a": 1, "b": 5}), 2),
+        &verdict_json(&json!(null), &json!({"a": 1, "b": 5}), 2),
     );
     check(
         r#"{"a": 1, "b": 6}"#,
@@ -73,21 +77,25 @@ fn each_form_has_its_reading() {
     check(
         r#"{"a": -1, "b": 6}"#,
         &wider,
-        &said(&json!(null), &json!({"a": -1, "b": 6}), 0),
+        &verdict_json(&json!(null), &json!({"a": -1, "b": 6}), 0),
     );
     let patterns = ["--pattern", "a=is (a|A)", "--pattern", "b=is b="];
-    check("it is A", &patterns, &said(&json!("a"), &json!(null), 0));
+    check(
+        "it is A",
+        &patterns,
+        &verdict_json(&json!("a"), &json!(null), 0),
+    );
     check("it is b= and is a", &patterns, &unread("conflicting"));
     let first = [&patterns[..], &["--first-match"]].concat();
     check(
         "it is b= and is a",
         &first,
-        &said(&json!("a"), &json!(null), 0),
+        &verdict_json(&json!("a"), &json!(null), 0),
     );
     check(
         "[1] [[8.5]]",
         &["--rating"],
-        &said(&json!(8.5), &json!(null), 0),
+        &verdict_json(&json!(8.5), &json!(null), 0),
     );
 }
 
@@ -229,18 +237,26 @@ fn options_that_contradict_one_another_are_mistakes() {
 fn another_program_is_followed_with_a_warning() {
     let judge = ["--compat", "helloagents-judge"];
     let values = |points: f64, total: f64| json!({"correctness": points, "clarity": 3.0, "difficulty_match": 3.0, "completeness": 3.0, "total": total});
-    check("no idea", &judge, &said(&json!(null), &values(3.0, 3.0), 0));
+    check(
+        "no idea",
+        &judge,
+        &verdict_json(&json!(null), &values(3.0, 3.0), 0),
+    );
     check(
         r#"{"correctness": 1000}"#,
         &judge,
-        &said(&json!(null), &values(1000.0, 252.25), 0),
+        &verdict_json(&json!(null), &values(1000.0, 252.25), 0),
     );
     let winner = ["--compat", "helloagents-winner"];
-    check("no idea", &winner, &said(&json!("Tie"), &json!(null), 0));
+    check(
+        "no idea",
+        &winner,
+        &verdict_json(&json!("Tie"), &json!(null), 0),
+    );
     check(
         r#"{"winner": "Problem B"}"#,
         &winner,
-        &said(&json!("Problem B"), &json!(null), 0),
+        &verdict_json(&json!("Problem B"), &json!(null), 0),
     );
     let project = with("{\"reply\":null}\n{\"reply\":\"\"}\n");
     let ran = read(&project, &["--compat", "helloagents-winner", "r.jsonl"]).exits(0);
@@ -316,17 +332,17 @@ fn options(patterns: &Value, more: &[&str]) -> Vec<String> {
 }
 
 /// The verdicts of replies, each by the patterns beside it.
-fn verdicts(asked: &[(&Value, &str)], more: &[&str]) -> Vec<Value> {
+fn verdicts(requested: &[(&Value, &str)], more: &[&str]) -> Vec<Value> {
     let mut groups = BTreeMap::<String, (&Value, Vec<usize>)>::new();
-    for (place, (patterns, _)) in asked.iter().enumerate() {
+    for (place, (patterns, _)) in requested.iter().enumerate() {
         let group = groups
             .entry(patterns.to_string())
             .or_insert((patterns, Vec::new()));
         group.1.push(place);
     }
-    let mut found = vec![json!(null); asked.len()];
+    let mut found = vec![json!(null); requested.len()];
     for (patterns, places) in groups.into_values() {
-        let replies: Vec<_> = places.iter().map(|&place| asked[place].1).collect();
+        let replies: Vec<_> = places.iter().map(|&place| requested[place].1).collect();
         let options = options(patterns, more);
         let options: Vec<_> = options.iter().map(String::as_str).collect();
         for (place, reading) in places.iter().zip(readings(&replies, &options)) {
@@ -363,17 +379,17 @@ fn patterns_of(cell: &Value, stage: usize) -> &Value {
 #[test]
 fn verdicts_of_llmbar_and_its_published_figures() {
     let (expected, rows) = (expected(), judging("llmbar_replies.jsonl.gz"));
-    let mut asked = Vec::new();
+    let mut requested = Vec::new();
     for row in &rows {
         let cell = &expected[&key(row)];
         for (stage, given) in row["stages"].as_array().unwrap().iter().enumerate() {
             for reply in given["replies"].as_array().into_iter().flatten() {
-                asked.push((patterns_of(cell, stage), reply.as_str().unwrap()));
+                requested.push((patterns_of(cell, stage), reply.as_str().unwrap()));
             }
         }
     }
-    assert_eq!(asked.len(), 17_710);
-    let found = verdicts(&asked, &["--first-match"]);
+    assert_eq!(requested.len(), 17_710);
+    let found = verdicts(&requested, &["--first-match"]);
     let mut found = found.iter().map(|reading| reading["verdict"].clone());
     let mut counts = BTreeMap::<_, [u64; 5]>::new();
     for row in &rows {
@@ -441,12 +457,12 @@ fn no_verdict_of_a_hard_reply_is_guessed() {
     let known = rows.iter().filter(|row| expected.contains_key(&key(row)));
     let known: Vec<_> = known.collect();
     assert_eq!(known.len(), rows.len());
-    let asked = known.iter().map(|row| {
+    let requested = known.iter().map(|row| {
         let patterns = patterns_of(&expected[&key(row)], stage(row));
         (patterns, row["reply"].as_str().unwrap())
     });
-    let asked: Vec<_> = asked.collect();
-    for (row, reading) in known.iter().zip(verdicts(&asked, &[])) {
+    let requested: Vec<_> = requested.collect();
+    for (row, reading) in known.iter().zip(verdicts(&requested, &[])) {
         let reason = match row["patterns_that_match"].as_array().unwrap().len() {
             0 if row["reply"].as_str().unwrap().trim().is_empty() => "no_response",
             0 => "invalid_response_format",

@@ -3,17 +3,17 @@
 use serde_json::{Map, Value, json};
 
 use crate::project::Project;
-use crate::server::{Answer, Asked, Server, chat, fine};
+use crate::server::{Answer, Request, Server, chat, fine};
 
 /// The address that the specs name.
 const ADDRESS: &str = "127.0.0.1:8102";
 
 /// The agent, and a judge that finds everything as good as it can be.
-fn reply(asked: &Asked) -> Answer {
-    if asked.body["model"] != "judge" {
+fn reply(request: &Request) -> Answer {
+    if request.body["model"] != "judge" {
         return fine(&chat("Bees hum in the rain."));
     }
-    let schema = &asked.body["response_format"]["json_schema"]["schema"]["properties"];
+    let schema = &request.body["response_format"]["json_schema"]["schema"]["properties"];
     let members = schema.as_object().expect("a judge is given a schema");
     let best = members.iter().map(|(name, member)| {
         let good = |choice: &&Value| **choice == "correct" || **choice == "solved";
@@ -45,7 +45,7 @@ fn each_loads_and_judges() {
         "choices",
     ];
     assert_eq!(names, expect);
-    let server = Server::new(|asked, _| reply(asked));
+    let server = Server::new(|request, _| reply(request));
     let here = server.url("");
     let here = here.trim_start_matches("http://").trim_end_matches('/');
     for spec in &specs {
@@ -55,15 +55,15 @@ fn each_loads_and_judges() {
         let project = Project::new();
         project.write("evals/judged.yaml", yaml.replace(ADDRESS, here));
         if let Some(file) = spec["file"].as_object() {
-            let [name, beside] = ["name", "text"].map(|key| file[key].as_str().unwrap());
-            project.write(&format!("evals/{name}"), beside);
-            text = text.says(&format!("# with `{name}`: {beside}"));
+            let [name, content] = ["name", "text"].map(|key| file[key].as_str().unwrap());
+            project.write(&format!("evals/{name}"), content);
+            text = text.says(&format!("# with `{name}`: {content}"));
         }
-        let before = server.asked().len();
+        let before = server.requested().len();
         let dry = project.run("run --dry-run").exits(0);
         // Nothing is told of scorers that nobody named.
         dry.says_nothing_of("not used");
-        assert_eq!(server.asked().len(), before, "{name}");
+        assert_eq!(server.requested().len(), before, "{name}");
         project
             .run("run")
             .exits(0)

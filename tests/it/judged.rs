@@ -2,24 +2,24 @@
 
 use serde_json::{Value, json};
 
-use crate::asked;
 use crate::project::{Project, Ran, all_files, json_lines};
+use crate::requested;
 use crate::server::{Server, chat, fine};
 
+mod accounting;
 mod again;
-mod books;
 mod court;
 mod doors;
 mod files;
 mod form;
 mod identity;
 mod killed;
+mod message;
 mod odd;
 mod outage;
 mod reasons;
 mod repeats;
 mod replayed;
-mod told;
 
 /// Finds every answer right; it breaks at 003, and at 002 unless there is a file `mended`.
 const JUDGE: &str = r#"#!/bin/sh
@@ -35,7 +35,7 @@ done
 const SCORERS: &str = "scorers: [gaia, { type: command, command: [./judge.sh], name: judge }]\n";
 
 fn project(gates: &str) -> Project {
-    let project = asked::project(6, "", &format!("{SCORERS}gates: [{gates}]\n"));
+    let project = requested::project(6, "", &format!("{SCORERS}gates: [{gates}]\n"));
     project.script("judge.sh", JUDGE);
     project
 }
@@ -83,10 +83,10 @@ fn failed_takes_what_it_could_not_judge() {
     );
     project.run("run eval.yaml --run-id first").exits(0);
     let dir = project.last_run();
-    let before = asked::asked(&project).len();
+    let before = requested::requested(&project).len();
     project.write("mended", "");
     project.run(&format!("run eval.yaml --failed {}", dir.display()));
-    let again = &asked::asked(&project)[before..];
+    let again = &requested::requested(&project)[before..];
     // Wrong answers without a baseline, and the even one that the judge could not judge.
     let mut again = again.to_vec();
     again.sort();
@@ -118,15 +118,15 @@ fn show_tells_what_judges_were_asked() {
 ",
     )
     .unwrap();
-    let shown = project
+    let output = project
         .run(&format!("show {} q000", dir.display()))
         .exits(0);
     assert!(
-        shown.out.contains(
+        output.out.contains(
             "judge judge: by schema, model m-1, attempts 1, 0.5 s\n  no verdict: refusal\n  I would rather not.\n"
         ),
         "{}",
-        shown.out
+        output.out
     );
 }
 
@@ -142,11 +142,11 @@ fn no_file_holds_the_key_of_a_judge() {
         let more = format!(
             "cache: true\nscorers: [gaia, {{ type: judge, agent: {agent}, rubric: {rubric} }}]\n"
         );
-        let project = asked::project(1, "", &more);
+        let project = requested::project(1, "", &more);
         let mut command = project.command("run eval.yaml");
         let ran = Ran::of(&command.env("HOSTILE_KEY", KEY).output().unwrap()).exits(0);
         assert!(!(ran.out + &ran.err).contains(KEY));
-        assert!(!server.asked().is_empty());
+        assert!(!server.requested().is_empty());
         for file in all_files(project.path()) {
             let content = std::fs::read(&file).unwrap();
             let content = String::from_utf8_lossy(&content);

@@ -8,10 +8,10 @@ use needs::needs;
 use serde_json::json;
 use xml::{Element, junit};
 
-use crate::asked;
-use crate::patience::until;
 use crate::project::Project;
+use crate::requested;
 use crate::signals::send;
+use crate::wait::until;
 
 fn written(project: &Project) -> Element {
     junit(&project.read("out/junit.xml"))
@@ -36,7 +36,7 @@ fn complaint(case: &Element) -> (&str, &str, &str) {
 #[test]
 fn samples_and_gates_are_cases_with_the_names_of_their_tests() {
     // Even ones are right; q001 is wrong, q003 fails.
-    let project = asked::project(5, "[ \"$EVALTEST_SAMPLE_ID\" = q003 ] && exit 9", "");
+    let project = requested::project(5, "[ \"$EVALTEST_SAMPLE_ID\" = q003 ] && exit 9", "");
     project.spec(
         "{ type: command, command: [./agent.sh] }",
         "limits: { retries: 0 }\ngates: [accuracy >= 0.9, 'accuracy[level=7] >= 0.1']\n",
@@ -88,7 +88,7 @@ fn samples_and_gates_are_cases_with_the_names_of_their_tests() {
 
 #[test]
 fn epochs_are_in_one_case_and_what_flickers_is_flaky() {
-    let project = asked::project(
+    let project = requested::project(
         4,
         "n=$(grep -c \"^$EVALTEST_SAMPLE_ID\\$\" \"$(dirname \"$0\")/asked.log\")\n\
          [ $EVALTEST_SAMPLE_ID = q000 ] && [ $n = 2 ] && { echo no; exit; }\n\
@@ -119,7 +119,7 @@ fn epochs_are_in_one_case_and_what_flickers_is_flaky() {
 /// What the epochs of a masked eval said is not told, and their majority is that of what they said.
 #[test]
 fn the_verdict_of_masked_epochs_is_that_of_their_answers() {
-    let project = asked::project(
+    let project = requested::project(
         2,
         "n=$(grep -c \"^$EVALTEST_SAMPLE_ID\\$\" \"$(dirname \"$0\")/asked.log\")\n\
          [ $n != 1 ] && { echo 7716305$n; exit; }",
@@ -144,7 +144,7 @@ fn the_verdict_of_masked_epochs_is_that_of_their_answers() {
 
 #[test]
 fn a_run_without_samples_is_a_suite_without_cases() {
-    let project = asked::project(2, "", "");
+    let project = requested::project(2, "", "");
     project.write("data.jsonl", "");
     let ran = project.run("run eval.yaml --junit out/junit.xml");
     let top = written(&project);
@@ -154,7 +154,7 @@ fn a_run_without_samples_is_a_suite_without_cases() {
 
 #[test]
 fn an_outage_and_a_killed_run_are_errors() {
-    let project = asked::project(12, "echo down >&2; exit 7", "");
+    let project = requested::project(12, "echo down >&2; exit 7", "");
     project.spec(
         "{ type: command, command: [./agent.sh] }",
         "limits: { retries: 0, concurrency: 1 }\n",
@@ -168,14 +168,16 @@ fn an_outage_and_a_killed_run_are_errors() {
     assert_eq!(top.all("testsuite")[0].number("skipped"), 2);
 
     fs::remove_file(project.file("asked.log")).unwrap();
-    asked::agent(&project, "[ \"$EVALTEST_SAMPLE_ID\" = q004 ] && sleep 60");
+    requested::agent(&project, "[ \"$EVALTEST_SAMPLE_ID\" = q004 ] && sleep 60");
     let mut child = project
         .command("run eval.yaml")
         .stdout(std::process::Stdio::null())
         .stderr(std::process::Stdio::null())
         .spawn()
         .unwrap();
-    until("the fifth is asked", || asked::asked(&project).len() == 5);
+    until("the fifth is asked", || {
+        requested::requested(&project).len() == 5
+    });
     child.kill().unwrap();
     child.wait().unwrap();
     project.run("report -o out/junit.xml").exits(0);
@@ -220,7 +222,7 @@ fn hostile_texts_are_texts() {
 #[needs(python3)]
 #[test]
 fn others_read_it() {
-    let project = asked::project(4, "", "gates: [accuracy >= 0.9]\n");
+    let project = requested::project(4, "", "gates: [accuracy >= 0.9]\n");
     project.run("run eval.yaml --junit out/junit.xml").exits(1);
     let script = "import sys, xml.etree.ElementTree as t\n\
                   top = t.parse(sys.argv[1]).getroot()\n\
@@ -230,13 +232,13 @@ fn others_read_it() {
         .args(["-c", script])
         .arg(project.file("out/junit.xml"));
     let out = python.output().unwrap();
-    let said = String::from_utf8_lossy(&out.stdout);
-    assert_eq!(said.trim(), "testsuites 2 6 3", "{out:?}");
+    let stdout = String::from_utf8_lossy(&out.stdout);
+    assert_eq!(stdout.trim(), "testsuites 2 6 3", "{out:?}");
 }
 
 #[test]
 fn several_evals_are_one_file_also_where_one_left_no_run() {
-    let project = asked::project(2, "", "");
+    let project = requested::project(2, "", "");
     project.write(
         "evals/a.yaml",
         "name: a\nbenchmark: { type: qa, path: ../a.jsonl }\nagent: echo\n",
@@ -285,7 +287,7 @@ fn several_evals_are_one_file_also_where_one_left_no_run() {
 
 #[test]
 fn a_run_that_was_interrupted_is_an_error() {
-    let project = asked::project(9, "[ \"$EVALTEST_SAMPLE_ID\" = q001 ] && sleep 60", "");
+    let project = requested::project(9, "[ \"$EVALTEST_SAMPLE_ID\" = q001 ] && sleep 60", "");
     project.spec(
         "{ type: command, command: [./agent.sh] }",
         "limits: { concurrency: 1 }\n",
@@ -296,7 +298,9 @@ fn a_run_that_was_interrupted_is_an_error() {
         .stderr(std::process::Stdio::null())
         .spawn()
         .unwrap();
-    until("the second is asked", || asked::asked(&project).len() == 2);
+    until("the second is asked", || {
+        requested::requested(&project).len() == 2
+    });
     send("INT", &child);
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let top = written(&project);
@@ -309,7 +313,7 @@ fn a_run_that_was_interrupted_is_an_error() {
 /// GAIA's and the leaderboard's have names that others look for.
 #[test]
 fn a_report_of_each_run_is_named_by_its_benchmark() {
-    let project = asked::project(1, "", "");
+    let project = requested::project(1, "", "");
     let spec = project.read("eval.yaml");
     project.write(
         "evals/own.yaml",
@@ -338,7 +342,7 @@ fn a_report_of_each_run_is_named_by_its_benchmark() {
 
 #[test]
 fn a_masked_eval_tells_no_texts() {
-    let project = asked::project(4, "", "");
+    let project = requested::project(4, "", "");
     project.spec(
         "{ type: command, command: [./agent.sh] }",
         "gates: [accuracy >= 0.9]\n",
@@ -357,9 +361,9 @@ fn a_masked_eval_tells_no_texts() {
     );
     let top = written(&project);
     assert_eq!(complaint(case(&top, "e::level2", "q001")).2, "mismatch");
-    let shown = project
+    let output = project
         .run("report --format junit --show-texts")
         .exits(0)
         .out;
-    assert!(shown.contains("something else"), "{shown}");
+    assert!(output.contains("something else"), "{output}");
 }

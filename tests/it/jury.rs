@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::asked;
 use crate::project::{Project, Ran};
+use crate::requested;
 
 mod bad;
 mod figures;
@@ -52,11 +52,11 @@ fn juror(name: &str, grading: &str) -> String {
 impl Court {
     /// So many questions, and judges by name with what they do, a line of shell that knows `$EVALTEST_SAMPLE_ID`.
     fn new(questions: u32, grading: &str, judges: &[(&str, &str)], options: &str) -> Self {
-        Self::beside(questions, grading, judges, options, "")
+        Self::as_second_scorer(questions, grading, judges, options, "")
     }
 
     /// With scorers before the jury.
-    fn beside(
+    fn as_second_scorer(
         questions: u32,
         grading: &str,
         judges: &[(&str, &str)],
@@ -71,7 +71,7 @@ impl Court {
             "scorers: [{first}{{ type: jury, judges: [{}]{options} }}]\nlimits: {{ retries: 0 }}\n",
             list.join(", ")
         );
-        let project = asked::project(questions, "", &more);
+        let project = requested::project(questions, "", &more);
         let court = Self { project };
         for (name, does) in judges {
             court.judge(name, does);

@@ -2,22 +2,22 @@
 
 use needs::needs;
 
-use crate::patience::{nap, until};
 use crate::project::Project;
 use crate::sandbox::processes_with;
 use crate::signals::{is_alive, send};
+use crate::wait::{nap, until};
 
 /// Runs an eval until its agent says so, kills it, and waits until nobody is left.
-fn kill(agent: &str, script: &str, left: &[String]) {
+fn kill(agent: &str, script: &str, found: &[String]) {
     let project = Project::with_eval(&[("a", 1, "?", "1"), ("b", 1, "?", "1")], agent, "");
     project.script("agent.sh", script);
     let mut child = project.command("run eval.yaml").spawn().unwrap();
-    for name in left {
+    for name in found {
         until("the agent runs", || !processes_with(name).is_empty());
     }
     send("KILL", &child);
     child.wait().unwrap();
-    for name in left {
+    for name in found {
         until("nobody is left", || processes_with(name).is_empty());
     }
     let id = child.id().to_string();

@@ -7,19 +7,19 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::asked::{self, asked};
-use crate::patience::{LONG, given_time, late};
 use crate::project::Project;
+use crate::requested::{self, requested};
 use crate::server::{Answer, Server, fine, refusal};
 use crate::trials;
+use crate::wait::{LONG, given_time, late};
 
 const JSON: &str = "{ type: command, command: [./agent.sh], output: json }";
 
 /// Six questions, one at a time, answered by a program that tells that each cost half a dollar and 100 tokens.
 fn paid(more: &str) -> Project {
-    let project = asked::project(6, ":", "");
+    let project = requested::project(6, ":", "");
     project.spec(JSON, more);
-    asked::agent(
+    requested::agent(
         &project,
         "echo \"{\\\"answer\\\":\\\"${EVALTEST_SAMPLE_ID#q}\\\",\\\"cost_usd\\\":0.5,\\\"usage\\\":\
          {\\\"input_tokens\\\":90,\\\"output_tokens\\\":10}}\"; exit",
@@ -72,7 +72,7 @@ fn a_budget_stops_the_run_and_a_larger_one_lets_it_go_on() {
                 "stopped early: the budget is used up: {says} (4 samples not asked)"
             ))
             .says("next: cargo evaltest run --resume");
-        assert_eq!(asked(&project).len(), 2, "{key}");
+        assert_eq!(requested(&project).len(), 2, "{key}");
         assert_eq!(
             statuses(&project)
                 .iter()
@@ -85,7 +85,7 @@ fn a_budget_stops_the_run_and_a_larger_one_lets_it_go_on() {
         let resume = format!("run --resume {}", project.last_run().display());
         // What was spent before counts.
         project.run(&resume).exits(3).says("the budget is used up");
-        assert_eq!(asked(&project).len(), 2, "{key}");
+        assert_eq!(requested(&project).len(), 2, "{key}");
         assert_eq!(
             statuses(&project)
                 .iter()
@@ -97,13 +97,13 @@ fn a_budget_stops_the_run_and_a_larger_one_lets_it_go_on() {
             .run(&format!("{resume} --set limits.budget.{key}={much}"))
             .exits(0)
             .says("6 samples, 3 correct");
-        assert_eq!(asked(&project).len(), 6, "{key}");
+        assert_eq!(requested(&project).len(), 6, "{key}");
     }
 }
 
 #[test]
 fn a_budget_that_cannot_be_kept_is_no_budget() {
-    let project = asked::project(
+    let project = requested::project(
         14,
         ":",
         "limits: { concurrency: 1, budget: { cost_usd: 5 } }\n",
@@ -113,13 +113,13 @@ fn a_budget_that_cannot_be_kept_is_no_budget() {
         .exits(3)
         .says("`limits.budget.cost_usd` cannot be kept: none of 10 answers tells what it took")
         .says("`openai` needs a `price`");
-    assert_eq!(asked(&project).len(), 10);
+    assert_eq!(requested(&project).len(), 10);
 }
 
 #[test]
 fn a_limit_that_held_nothing_says_so() {
     let limits = "limits: { budget: { tokens: 5 }, tokens_per_minute: 9 }\n";
-    let project = asked::project(4, ":", limits);
+    let project = requested::project(4, ":", limits);
     let says = "could not be kept: no answer tells what it took";
     project
         .run("run eval.yaml")
@@ -142,7 +142,7 @@ fn a_budget_is_not_overspent_by_all_that_is_in_flight_before_the_first_answer() 
         fine(&json!({"answer": "1", "usage": {"cost_usd": 0.1}}))
     });
     let project = Project::new();
-    asked::write_questions(&project, 60);
+    requested::write_questions(&project, 60);
     project.spec(
         &http(&server),
         "limits: { concurrency: 50, ramp_up_s: 0, budget: { cost_usd: 1.5 } }\n",
@@ -151,7 +151,7 @@ fn a_budget_is_not_overspent_by_all_that_is_in_flight_before_the_first_answer() 
         .run("run eval.yaml")
         .exits(3)
         .says("the budget is used up: 1.5000 USD of 1.5");
-    assert_eq!(server.asked().len(), 15);
+    assert_eq!(server.requested().len(), 15);
 }
 
 #[test]
@@ -165,27 +165,27 @@ fn an_endpoint_that_wants_to_be_left_alone_for_hours_is_not_asked_for_all_the_re
         ),
     });
     let project = Project::new();
-    asked::write_questions(&project, 40);
+    requested::write_questions(&project, 40);
     project.spec(&http(&server), "limits: { concurrency: 2 }\n");
     project
         .run("run eval.yaml")
         .exits(3)
         .says("stopped early: the agent wants to be left alone for 3600 s (")
         .says("next: cargo evaltest run --resume");
-    let asked = server.asked().len();
-    assert!((5..8).contains(&asked), "{asked}");
+    let requested = server.requested().len();
+    assert!((5..8).contains(&requested), "{requested}");
     let refused = statuses(&project)
         .iter()
         .filter(|status| *status == "agent_failed")
         .count();
-    assert_eq!(refused, asked - 4, "the others were not asked");
+    assert_eq!(refused, requested - 4, "the others were not asked");
 }
 
 #[test]
 fn a_body_without_end_is_cut_off() {
     let server = Server::new(|_, _| Answer::Flood(1 << 40));
     let project = Project::new();
-    asked::write_questions(&project, 2);
+    requested::write_questions(&project, 2);
     project.spec(
         &http(&server),
         "limits: { concurrency: 1, timeout_s: 600 }\n",
@@ -210,10 +210,10 @@ fn a_deadline_cuts_the_run_off_and_nothing_answered_is_lost() {
     let started = Instant::now();
     let project = given_time(1.5, |deadline| {
         let limits = format!("limits: {{ concurrency: 2, deadline_s: {deadline} }}\n");
-        let project = asked::project(6, then, &limits);
+        let project = requested::project(6, then, &limits);
         let ran = project.run("run eval.yaml").exits(3);
         // The two that hang are asked when the others are answered.
-        (asked(&project).len() == 4).then(|| {
+        (requested(&project).len() == 4).then(|| {
             ran.says(&format!(
                 "stopped early: {deadline} s are over (`limits.deadline_s`) (4 samples not asked)"
             ));
@@ -231,7 +231,7 @@ fn a_deadline_cuts_the_run_off_and_nothing_answered_is_lost() {
     project
         .run(&format!("{resume} --set limits.deadline_s=600"))
         .exits(0);
-    assert_eq!(asked(&project).len(), 8, "two were in flight");
+    assert_eq!(requested(&project).len(), 8, "two were in flight");
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn a_sample_has_its_own_time_for_all_its_attempts() {
         let limits = format!(
             "limits: {{ concurrency: 4, timeout_s: 600, sample_timeout_s: {seconds}, retries: 50, backoff_s: 0.1 }}\n"
         );
-        let project = asked::project(4, then, &limits);
+        let project = requested::project(4, then, &limits);
         project.run("run eval.yaml").exits(3);
         let records = project.last_lines("samples.jsonl");
         (records[1]["result"]["attempts"].as_u64() >= Some(3)).then_some((records, seconds.log2()))
@@ -270,7 +270,7 @@ fn a_sample_has_its_own_time_for_all_its_attempts() {
         let limits = format!(
             "limits: {{ timeout_s: {timeout}, retries: 1, backoff_s: 0.01, max_output_bytes: 1000 }}\n"
         );
-        let project = asked::project(3, then, &limits);
+        let project = requested::project(3, then, &limits);
         project.run("run eval.yaml").exits(3);
         (late(&project) == ["q000"]).then_some(project)
     });
@@ -294,7 +294,7 @@ fn a_sample_has_its_own_time_for_all_its_attempts() {
 
 #[test]
 fn requests_are_spread_over_the_minute_and_waiting_is_no_latency() {
-    let project = asked::project(
+    let project = requested::project(
         6,
         ":",
         "limits: { concurrency: 6, requests_per_minute: 300 }\n",
@@ -309,7 +309,7 @@ fn requests_are_spread_over_the_minute_and_waiting_is_no_latency() {
         let limits = format!(
             "limits: {{ concurrency: 6, timeout_s: {timeout}, requests_per_minute: {rate} }}\n"
         );
-        let project = asked::project(6, ":", &limits);
+        let project = requested::project(6, ":", &limits);
         let started = Instant::now();
         let ran = project.run("run eval.yaml");
         late(&project).is_empty().then(|| {
@@ -334,7 +334,7 @@ fn tests_keep_the_limits_too() {
     );
     let says = "infrastructure: not asked: the budget is used up: 5 requests";
     let released = ran.out.matches(says).count();
-    assert_eq!((released, asked(&project).len()), (3, 5), "{}", ran.out);
+    assert_eq!((released, requested(&project).len()), (3, 5), "{}", ran.out);
     assert_eq!(ran.code, Some(101));
     let manifest: Value = serde_json::from_slice(
         &fs::read(project.runs().pop().unwrap().join("manifest.json")).unwrap(),
@@ -356,7 +356,7 @@ fn tests_keep_the_deadline_too() {
         let more = format!("limits: {{ concurrency: 2, deadline_s: {deadline} }}\n");
         let project = trials::project(6, then, &more);
         let ran = trials::run(&project, "");
-        (asked(&project).len() == 4).then_some((project, ran, deadline))
+        (requested(&project).len() == 4).then_some((project, ran, deadline))
     });
     assert!(started.elapsed() < LONG, "{}", ran.out);
     let reason = format!("{deadline} s are over");
@@ -385,7 +385,7 @@ fn what_is_in_flight_shrinks_to_what_an_endpoint_takes() {
         fine(&json!({"answer": "1"}))
     });
     let project = Project::new();
-    asked::write_questions(&project, 200);
+    requested::write_questions(&project, 200);
     let limits = "limits: { concurrency: 64, ramp_up_s: 0, backoff_s: 0.05, retries: 0 }\n";
     project.spec(&http(&server), limits);
     project.run("run eval.yaml").exits(0);
@@ -400,7 +400,7 @@ fn what_is_in_flight_shrinks_to_what_an_endpoint_takes() {
 
 #[test]
 fn limits_that_make_no_sense_are_refused_with_their_key() {
-    let project = asked::project(2, ":", "");
+    let project = requested::project(2, ":", "");
     let check = |key: &str, says: &str| {
         let ran = project.run_of(&["run", "eval.yaml", "--set", key]);
         ran.exits(2).says(says);
@@ -434,5 +434,5 @@ fn limits_that_make_no_sense_are_refused_with_their_key() {
     );
     check("limits.budget.cost=1", "unknown key `cost`");
     check("limits.ramp_up_s=x", "ramp_up_s");
-    assert_eq!(asked(&project), [""; 0]);
+    assert_eq!(requested(&project), [""; 0]);
 }

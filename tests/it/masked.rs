@@ -1,10 +1,10 @@
 //! What scorers and agents say of a masked eval is in no report, page, comparison or list of failures.
 
-use crate::asked;
 use crate::project::Project;
+use crate::requested;
 
 /// Reports of the run `one`, and what lists its failures.
-const TOLD: [&str; 6] = [
+const COMMANDS: [&str; 6] = [
     "report one",
     "report one --audience developer",
     "report one --audience product",
@@ -15,7 +15,7 @@ const TOLD: [&str; 6] = [
 
 /// A masked eval of six questions whose agent does `then` and whose scorers are these; it ran as `one`.
 fn ran(then: &str, more: &str) -> Project {
-    let project = asked::project(6, then, more);
+    let project = requested::project(6, then, more);
     let spec = project.read("eval.yaml");
     project.write(
         "eval.yaml",
@@ -27,9 +27,9 @@ fn ran(then: &str, more: &str) -> Project {
 #[track_caller]
 fn check(project: &Project, commands: &[&str], canaries: &[&str]) {
     for command in commands {
-        let told = project.run(command).exits(0);
+        let output = project.run(command).exits(0);
         for canary in canaries {
-            assert!(!told.out.contains(canary), "`{command}`: {}", told.out);
+            assert!(!output.out.contains(canary), "`{command}`: {}", output.out);
         }
     }
 }
@@ -43,9 +43,13 @@ fn labels_of_a_masked_eval_are_truths() {
     project.run("run eval.yaml --run-id one").exits(0);
     // The label of what is true is in the summary, and figures stay in reports.
     assert!(project.last_json("summary.json")["labels"].is_object());
-    check(&project, &TOLD, &["wombat", "something else", "Macro-F1"]);
-    let shown = project.run("report one --audience developer --show-texts");
-    shown.exits(0).says("Macro-F1").says("something else");
+    check(
+        &project,
+        &COMMANDS,
+        &["wombat", "something else", "Macro-F1"],
+    );
+    let output = project.run("report one --audience developer --show-texts");
+    output.exits(0).says("Macro-F1").says("something else");
     project
         .run("show one --show-texts")
         .exits(2)
@@ -69,7 +73,7 @@ fn a_scorer_of_a_masked_eval_says_the_truth_in_a_word_and_a_number() {
             .run(&format!("run eval.yaml --run-id {id}"))
             .exits(0);
     }
-    check(&project, &TOLD, &["wombat", "quokka"]);
+    check(&project, &COMMANDS, &["wombat", "quokka"]);
     project
         .run("show one --failures --show-texts")
         .exits(0)
@@ -99,7 +103,7 @@ fn why_a_masked_run_stopped_may_be_what_its_worker_printed() {
     let manifest = project.last_json("manifest.json");
     let reason = manifest["stop_reason"].as_str().unwrap();
     assert!(reason.contains("wombat"), "{reason}");
-    check(&project, &TOLD, &["wombat"]);
+    check(&project, &COMMANDS, &["wombat"]);
     check(&project, &["compare one two"], &["wombat"]);
     project
         .run("report one")

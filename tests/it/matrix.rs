@@ -8,15 +8,15 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::asked::{self, asked};
 use crate::project::Project;
+use crate::requested::{self, requested};
 use crate::trials::{self, tests};
 
 /// Six questions, of which `large` knows the three even ones and `small` none.
 fn project(more: &str) -> Project {
     let project = Project::new();
-    asked::write_questions(&project, 6);
-    asked::agent(&project, ":");
+    requested::write_questions(&project, 6);
+    requested::agent(&project, ":");
     spec(&project, more);
     project
 }
@@ -68,7 +68,7 @@ fn each_agent_with_each_prompt_is_an_eval_of_its_own() {
         "e@large+own",
     ];
     assert_eq!(evals(&project), all);
-    assert_eq!(asked(&project).len(), 12);
+    assert_eq!(requested(&project).len(), 12);
     for (manifest, dir) in manifests(&project).iter().zip(project.runs()) {
         let eval = manifest["eval"].as_str().unwrap();
         let names = eval.strip_prefix("e@").unwrap().split_once('+').unwrap();
@@ -183,7 +183,7 @@ fn each_is_called_by_its_name_and_all_by_that_of_the_spec() {
 #[test]
 fn each_has_a_baseline_of_its_own() {
     let project = project("gates: [no_regression]\n");
-    asked::write_questions(&project, 12);
+    requested::write_questions(&project, 12);
     let text = project.read("evals/e.yaml");
     project.write(
         "evals/e.yaml",
@@ -201,7 +201,7 @@ fn each_has_a_baseline_of_its_own() {
     }
     assert!(!project.file("evals/snapshots/e").exists());
     // Only one of them is another agent now.
-    asked::agent(&project, "echo no; exit");
+    requested::agent(&project, "echo no; exit");
     project.run("run").exits(1);
     let verdicts = project.runs().into_iter().skip(2).map(|dir| {
         let text = fs::read(dir.join("summary.json")).unwrap();
@@ -365,7 +365,7 @@ fn one_that_was_killed_goes_on_as_itself() {
             "run --resume {dir} --set limits.budget.requests=99"
         ))
         .exits(0);
-    assert_eq!(asked(&project).len(), 6);
+    assert_eq!(requested(&project).len(), 6);
     let manifest = project.last_json("manifest.json");
     assert_eq!(
         (&manifest["eval"], &manifest["whole"]),
@@ -412,10 +412,10 @@ fn as_tests_they_are_told_apart_by_their_names() {
     trials::run(&project, "e@small::").exits(0).says("6 passed");
     // A program that reads one eval is told how to read several.
     let error = evaltest::Eval::from_yaml(project.file(trials::SPEC)).unwrap_err();
-    let told = error.to_string();
+    let message = error.to_string();
     assert!(
-        told.contains("its evals are `e@small`, `e@large`"),
-        "{told}"
+        message.contains("its evals are `e@small`, `e@large`"),
+        "{message}"
     );
-    assert!(told.contains("`Eval::all_from_yaml`"), "{told}");
+    assert!(message.contains("`Eval::all_from_yaml`"), "{message}");
 }

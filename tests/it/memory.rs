@@ -72,14 +72,14 @@ fn what_is_stored_is_read_from_its_place() {
     );
     for arguments in ["", " --json", " q1499", " q1499 --json"] {
         let arguments = format!("show {dir}{arguments}");
-        let shown = peak_mib(&project, &arguments);
-        assert!(shown <= 48, "`{arguments}` took {shown} MiB");
+        let output = peak_mib(&project, &arguments);
+        assert!(output <= 48, "`{arguments}` took {output} MiB");
     }
     // Nothing is left out of a list, and it is JSON.
-    let shown = project.run(&format!("show {dir} --json")).exits(0).json();
-    let shown = shown.as_array().unwrap();
-    assert_eq!(shown.len(), SAMPLES);
-    let text = serde_json::to_string_pretty(shown).unwrap();
+    let output = project.run(&format!("show {dir} --json")).exits(0).json();
+    let output = output.as_array().unwrap();
+    assert_eq!(output.len(), SAMPLES);
+    let text = serde_json::to_string_pretty(output).unwrap();
     assert!(project.run(&format!("show {dir} --json")).out == text + "\n");
 }
 

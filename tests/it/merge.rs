@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::parts::{change, cut, shard, timeless};
+use crate::parts::{change, shard, split, timeless};
 use crate::project::{Project, Ran, json_lines, sha256};
 
 /// Wrong about some, without an answer to others, of which some have one when asked again.
@@ -94,11 +94,11 @@ fn shards_become_the_run_that_one_machine_would_have_left() {
     let project = project(23, gates);
     project.run("run eval.yaml").exits(0);
     let whole = project.last_run();
-    let shards = cut(&whole, 4, &project.file("shards"));
-    let told = project
+    let shards = split(&whole, 4, &project.file("shards"));
+    let output = project
         .run_of(&["merge", "shards", "--junit", "results.xml", "--json"])
         .exits(0);
-    let dir = PathBuf::from(told.json()["runs"][0]["run_dir"].as_str().unwrap());
+    let dir = PathBuf::from(output.json()["runs"][0]["run_dir"].as_str().unwrap());
     assert_same(&dir, &whole);
     assert_eq!(dir.parent().unwrap(), project.file("shards"));
     assert_eq!(manifest(&dir)["merged"][1]["shard"], "2/4");
@@ -162,7 +162,7 @@ fn gates_flips_and_assertions_are_those_of_the_whole() {
     project.script("agent.sh", AGENT);
     project.run("run eval.yaml").exits(1);
     let whole = project.last_run();
-    let shards = cut(&whole, 3, &project.file("shards"));
+    let shards = split(&whole, 3, &project.file("shards"));
     merge(&project, &shards).exits(1).says("no_regression");
     assert_same(&project.file("merged"), &whole);
 }
@@ -185,7 +185,7 @@ fn what_does_not_fit_together_is_refused() {
     let project = project(23, "gates: [accuracy >= 0.1, error_rate <= 0.5]\n");
     project.run("run eval.yaml").exits(0);
     let whole = project.last_run();
-    let shards = cut(&whole, 4, &project.file("shards"));
+    let shards = split(&whole, 4, &project.file("shards"));
     let refused = |dirs: &[PathBuf], says: &[&str]| {
         let ran = merge(&project, dirs).exits(2);
         says.iter().fold(ran, |ran, text| ran.says(text));
@@ -282,7 +282,7 @@ fn what_does_not_fit_together_is_refused() {
         timeless(&whole.join("samples.jsonl"))
     );
     // Another run stands there.
-    let others = cut(&whole, 3, &project.file("others"));
+    let others = split(&whole, 3, &project.file("others"));
     merge(&project, &others)
         .exits(2)
         .says("`merged` is another run");

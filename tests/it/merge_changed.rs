@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use crate::merge_faults;
-use crate::parts::cut;
+use crate::parts::split;
 use crate::project::{Project, Ran};
 
 /// A project of twelve questions, the first shard of two of which was asked.
@@ -86,7 +86,7 @@ fn shards_draw_no_samples_of_their_own() {
 #[test]
 fn a_merged_run_without_a_journal_of_a_part_asks_nobody_again() {
     let (project, whole) = merge_faults::project();
-    let shards = cut(&whole, 5, &project.file("parts"));
+    let shards = split(&whole, 5, &project.file("parts"));
     fs::remove_file(shards[2].join("events.jsonl")).unwrap();
     project
         .run("merge parts -o merged")
@@ -100,7 +100,7 @@ fn a_merged_run_without_a_journal_of_a_part_asks_nobody_again() {
         .says("run --failed merged");
     assert_eq!(project.read("merged/samples.jsonl"), before);
     // With all of them it goes on, and there is nothing to do.
-    let shards = cut(&whole, 5, &project.file("others"));
+    let shards = split(&whole, 5, &project.file("others"));
     project.run("merge others -o other").exits(0);
     project.run("run --resume other").exits(0);
 
@@ -116,7 +116,7 @@ fn a_merged_run_without_a_journal_of_a_part_asks_nobody_again() {
 #[test]
 fn linked_shards_are_found() {
     let (project, whole) = merge_faults::project();
-    let shards = cut(&whole, 3, &project.file("parts"));
+    let shards = split(&whole, 3, &project.file("parts"));
     fs::create_dir(project.file("links")).unwrap();
     for (number, shard) in shards.iter().enumerate() {
         let link = project.file(&format!("links/{number}"));

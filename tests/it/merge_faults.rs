@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::parts::{cut, timeless};
+use crate::parts::{split, timeless};
 use crate::project::{Project, json_lines};
 
 /// A project of forty questions with a whole run of them.
@@ -23,7 +23,7 @@ pub(crate) fn project() -> (Project, PathBuf) {
 #[test]
 fn a_merge_that_is_killed_leaves_nothing_in_the_way() {
     let (project, whole) = project();
-    let shards = cut(&whole, 5, &project.file("evaltest-runs"));
+    let shards = split(&whole, 5, &project.file("evaltest-runs"));
     for wait in [0, 5, 10, 20, 40, 80] {
         let mut merge = project.command("merge evaltest-runs");
         merge.stdout(Stdio::null()).stderr(Stdio::null());
@@ -35,14 +35,14 @@ fn a_merge_that_is_killed_leaves_nothing_in_the_way() {
         project.run("runs").exits(0).says_nothing_of("part~");
     }
     // As one leaves it that was killed in the midst of it.
-    let told = project.run("merge evaltest-runs --json").exits(0).json();
-    let dir = PathBuf::from(told["runs"][0]["run_dir"].as_str().unwrap());
-    let left = PathBuf::from(format!("{}.part~", dir.display()));
-    fs::rename(&dir, &left).unwrap();
-    fs::remove_file(left.join("manifest.json")).unwrap();
+    let output = project.run("merge evaltest-runs --json").exits(0).json();
+    let dir = PathBuf::from(output["runs"][0]["run_dir"].as_str().unwrap());
+    let abandoned = PathBuf::from(format!("{}.part~", dir.display()));
+    fs::rename(&dir, &abandoned).unwrap();
+    fs::remove_file(abandoned.join("manifest.json")).unwrap();
     project.run("show").exits(0);
     project.run("merge evaltest-runs").exits(0);
-    assert!(!left.exists() && dir.is_dir());
+    assert!(!abandoned.exists() && dir.is_dir());
     for name in ["samples.jsonl", "summary.json"] {
         assert_eq!(timeless(&dir.join(name)), timeless(&whole.join(name)));
     }
@@ -143,7 +143,7 @@ impl EndsWithId for PathBuf {
 #[test]
 fn a_merged_run_is_a_point_of_the_history() {
     let (project, whole) = project();
-    cut(&whole, 3, &project.file("shards"));
+    split(&whole, 3, &project.file("shards"));
     project
         .run("merge shards --history")
         .exits(0)
@@ -169,7 +169,7 @@ fn metrics_that_only_a_program_works_out_are_said_to_be_lost() {
     let mut summary: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     summary["metrics"] = serde_json::json!({ "own": 0.5 });
     fs::write(&path, summary.to_string()).unwrap();
-    cut(&whole, 2, &project.file("parts"));
+    split(&whole, 2, &project.file("parts"));
     project
         .run("merge parts -o merged")
         .exits(3)

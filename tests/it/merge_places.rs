@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::process::Stdio;
 
 use crate::merge_faults;
-use crate::parts::{cut, timeless};
+use crate::parts::{split, timeless};
 use crate::project::{Project, Ran};
 
 /// A project with a whole run, and that run in five shards in the folder `parts`.
 fn project() -> (Project, PathBuf) {
     let (project, whole) = merge_faults::project();
-    cut(&whole, 5, &project.file("parts"));
+    split(&whole, 5, &project.file("parts"));
     (project, whole)
 }
 
@@ -51,16 +51,16 @@ fn of_merges_at_once_into_one_place_one_makes_the_run() {
 fn a_merged_run_that_is_whole_no_more_is_not_taken_for_the_merge() {
     let (project, whole) = project();
     project.run("merge parts -o m").exits(0);
-    let told = "`m` was made of these parts and is whole no more: ";
+    let message = "`m` was made of these parts and is whole no more: ";
     let next = "nothing is lost: put it aside and merge again: mv m m-damaged";
     for name in ["samples.jsonl", "events.jsonl", "errors.jsonl"] {
         fs::remove_file(project.file("m").join(name)).unwrap();
     }
     let merge = || project.run("merge parts -o m");
-    merge().exits(2).says(told).says(next);
+    merge().exits(2).says(message).says(next);
     // Made again out of nothing, it has no answers, and nobody is told to pay for them anew.
     project.run("repair m").exits(0);
-    merge().exits(2).says(told).says(next);
+    merge().exits(2).says(message).says(next);
     fs::rename(project.file("m"), project.file("m-damaged")).unwrap();
     merge().exits(0);
     let path = project.file("m/samples.jsonl");
@@ -104,8 +104,8 @@ fn an_attempt_that_asked_nothing_is_in_nobodys_way() {
     fs::create_dir(&unborn).unwrap();
     fs::write(unborn.join("events.jsonl"), "").unwrap();
     fs::write(unborn.join("places.json.12.0.tmp"), "{").unwrap();
-    let told = "was killed before it asked anything, and counts for nothing";
-    project.run("merge parts -o merged").exits(0).says(told);
+    let message = "was killed before it asked anything, and counts for nothing";
+    project.run("merge parts -o merged").exits(0).says(message);
     let journal = fs::File::open(unborn.join("events.jsonl")).unwrap();
     journal.lock().unwrap();
     project
@@ -153,7 +153,7 @@ fn records_that_are_gone_are_made_again_from_the_journal() {
     let dirs = dirs.map(|dir| dir.unwrap().path());
     let dir = dirs.filter(|path| path.is_dir()).min().unwrap();
     fs::remove_file(dir.join("samples.jsonl")).unwrap();
-    let repair = format!("repair {}", project.shown(&dir));
+    let repair = format!("repair {}", project.display(&dir));
     project
         .run("merge there -o merged")
         .exits(2)

@@ -41,7 +41,7 @@ fn a_run_of_an_eval_that_is_not_there_lists_those_that_are() {
 fn a_file_of_a_run_stands_for_its_folder() {
     let project = project();
     project.run("run eval.yaml");
-    let dir = project.shown(project.last_run());
+    let dir = project.display(project.last_run());
     for command in ["repair", "show", "summarize", "gate"] {
         let whole = project.run(&format!("{command} {dir}"));
         let file = project.run(&format!("{command} {dir}/samples.jsonl"));

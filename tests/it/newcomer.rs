@@ -10,15 +10,18 @@ fn project(agent: &str, more: &str) -> Project {
 fn a_variable_that_nobody_set_is_told_before_the_run() {
     let agent = "{ type: command, shell: 'touch started; echo 1', env: [UNSET_OF_TEST, PATH] }";
     let project = project(agent, "");
-    let told = "`env:` names `UNSET_OF_TEST`, set neither in the environment nor in `.env`";
+    let message = "`env:` names `UNSET_OF_TEST`, set neither in the environment nor in `.env`";
     project
         .run("doctor eval.yaml")
         .exits(2)
-        .says(told)
+        .says(message)
         .says("hint: write `UNSET_OF_TEST=…` into `.env`");
-    let ran = project.run("run eval.yaml").exits(0).says(told);
-    assert_eq!(ran.err.matches(told).count(), 1, "once: {}", ran.err);
-    project.run("run eval.yaml --dry-run").exits(0).says(told);
+    let ran = project.run("run eval.yaml").exits(0).says(message);
+    assert_eq!(ran.err.matches(message).count(), 1, "once: {}", ran.err);
+    project
+        .run("run eval.yaml --dry-run")
+        .exits(0)
+        .says(message);
     // What the hint says helps.
     project.write(".env", "UNSET_OF_TEST=\n");
     project
@@ -37,7 +40,7 @@ fn a_variable_that_nobody_set_is_told_before_the_run() {
         "#!/bin/sh\nwhile read -r line; do echo '{\"correct\": true}'; done\n",
     );
     project.spec(agent, scorer);
-    project.run("doctor eval.yaml").exits(2).says(told);
+    project.run("doctor eval.yaml").exits(2).says(message);
 }
 
 #[test]
@@ -246,18 +249,18 @@ fn a_drawn_seed_is_printed_and_repeats_the_order() {
             .collect();
         (ids, ran.err)
     };
-    let (shuffled, said) = order("--shuffle");
-    let (_, seed) = said.split_once("`--seed ").expect(&said);
+    let (shuffled, stderr) = order("--shuffle");
+    let (_, seed) = stderr.split_once("`--seed ").expect(&stderr);
     let seed = seed.split('`').next().unwrap();
     let recorded = project.last_json("manifest.json")["config"]["shuffle"]["seed"].to_string();
     assert_eq!(recorded, seed);
-    let (again, said) = order(&format!("--seed {seed}"));
+    let (again, stderr) = order(&format!("--seed {seed}"));
     assert_eq!(again, shuffled);
-    assert!(!said.contains("drawn"), "{said}");
-    let (_, said) = order("--shuffle");
+    assert!(!stderr.contains("drawn"), "{stderr}");
+    let (_, stderr) = order("--shuffle");
     assert!(
-        !said.contains(&format!("`--seed {seed}`")),
-        "another is drawn: {said}"
+        !stderr.contains(&format!("`--seed {seed}`")),
+        "another is drawn: {stderr}"
     );
     project
         .run("accept")
@@ -268,8 +271,8 @@ fn a_drawn_seed_is_printed_and_repeats_the_order() {
         "{ type: echo, text: '1' }",
         "shuffle: { seed: 7 }\nlimits: { concurrency: 1 }\n",
     );
-    let (own, said) = order("--shuffle");
-    assert!(!said.contains("drawn"), "{said}");
+    let (own, stderr) = order("--shuffle");
+    assert!(!stderr.contains("drawn"), "{stderr}");
     assert_eq!(own, order("").0);
 }
 

@@ -6,8 +6,8 @@ use std::path::Path;
 use needs::needs;
 use serde_json::Value;
 
-use crate::asked::{self, asked};
 use crate::project::{Project, Ran, json_lines};
+use crate::requested::{self, requested};
 
 /// A cargo project made by `init`, with samples that log what they are asked.
 fn project() -> Project {
@@ -18,8 +18,8 @@ fn project() -> Project {
     project.write("src/lib.rs", "//! A user's crate.\n");
     project.run("init --name e").exits(0);
     project.lock_file();
-    asked::write_questions(&project, 8);
-    asked::agent(
+    requested::write_questions(&project, 8);
+    requested::agent(
         &project,
         "test ! -f wrong -o $EVALTEST_SAMPLE_ID != q002 || { echo 99; exit; }",
     );
@@ -81,7 +81,7 @@ fn nextest_gives_the_verdicts_of_cargo_test() {
         "in dataset order"
     );
     project.run("accept").exits(0).says("8 samples, 4 correct");
-    assert_eq!(asked(&project).len(), 16, "merging asks nobody");
+    assert_eq!(requested(&project).len(), 16, "merging asks nobody");
 
     // A flip fails its gate, and under cargo test its sample, which can wait for the gate there.
     project.write("evals/wrong", "");
@@ -104,7 +104,7 @@ fn nextest_gives_the_verdicts_of_cargo_test() {
     fs::remove_file(project.file("evals/wrong")).unwrap();
 
     // A part of the samples says nothing about the whole; what was answered is in a run directory of its own.
-    for (arguments, left) in [
+    for (arguments, extra_runs) in [
         ("level1 gate", 1),
         ("gate", 0),
         ("--partition count:1/2", 1),
@@ -118,12 +118,12 @@ fn nextest_gives_the_verdicts_of_cargo_test() {
             ran.err
         );
         ran.says("incomplete: ").says("EVALTEST_GATE=defer");
-        assert_eq!(project.runs().len(), runs + left, "{arguments}");
+        assert_eq!(project.runs().len(), runs + extra_runs, "{arguments}");
     }
     nextest(&project, "q001").exits(0);
 
     // An outage is one sample's, and the gates weigh it.
-    asked::agent(&project, "test $EVALTEST_SAMPLE_ID != q004 || exit 1");
+    requested::agent(&project, "test $EVALTEST_SAMPLE_ID != q004 || exit 1");
     let ran = nextest(&project, "").exits(100);
     let failed = with(&ran, "FAIL");
     assert!(
@@ -142,11 +142,11 @@ fn nextest_gives_the_verdicts_of_cargo_test() {
     // Judged by another scorer: nobody is asked.
     let spec = project.read("evals/e.yaml");
     project.write("evals/e.yaml", spec + "extract: none\n");
-    let before = asked(&project).len();
+    let before = requested(&project).len();
     nextest(&project, "")
         .exits(100)
         .says("another scorer, scorer option or extraction");
-    assert_eq!(asked(&project).len(), before);
+    assert_eq!(requested(&project).len(), before);
 }
 
 #[needs(nextest)]
@@ -165,7 +165,7 @@ fn epochs_of_a_sample_run_in_one_process_and_meet_in_the_gates() {
     assert_eq!(with(&ran, "PASS").len(), 8 + 5, "{}", ran.err);
     assert_eq!(project.last_lines("samples.jsonl").len(), 16);
     assert_eq!(project.last_json("summary.json")["epochs"]["samples"], 8);
-    assert_eq!(asked(&project).len(), 32);
+    assert_eq!(requested(&project).len(), 32);
 }
 
 #[needs(nextest)]
@@ -180,14 +180,14 @@ fn processes_share_cache_and_budget() {
     assert!(project.last_json("summary.json").get("cached").is_none());
     // The answers of the first run serve the second, which is marked.
     nextest(&project, "").exits(0);
-    assert_eq!(asked(&project).len(), 8);
+    assert_eq!(requested(&project).len(), 8);
     assert_eq!(project.last_json("summary.json")["cached"], 8);
 
     let limits = "limits: { budget: { requests: 5 } }\n";
     project.write("evals/e.yaml", spec + limits);
     let ran = nextest(&project, "-j 1").exits(100);
     ran.says("incomplete: 5 of 8 samples ran");
-    assert_eq!(asked(&project).len(), 8 + 5);
+    assert_eq!(requested(&project).len(), 8 + 5);
 }
 
 #[needs(nextest)]
@@ -201,7 +201,7 @@ fn answers_that_parts_put_into_the_cache_count_once() {
     project.run("run").exits(0);
     let cached = project.last_run();
     assert_eq!(project.last_json("summary.json")["cached"], 8);
-    assert_eq!(asked(&project).len(), 8);
+    assert_eq!(requested(&project).len(), 8);
     let both = format!("accept {} {}", merged.display(), cached.display());
     project
         .run(&both)
@@ -246,12 +246,12 @@ fn partitions_are_shards_that_are_merged() {
     for part in ["slice:1/2", "slice:2/2"] {
         deferred(&project, &format!("--partition {part}")).exits(0);
     }
-    assert_eq!(asked(&project).len(), 16);
+    assert_eq!(requested(&project).len(), 16);
     // A partition may have no gate; then who comes next finds its parts.
     let ran = project.run("merge evaltest-runs").exits(0);
     ran.says("accuracy").says("passed");
     assert!(!project.file("evaltest-runs/.parts").exists());
-    assert_eq!(asked(&project).len(), 16, "merging asks nobody");
+    assert_eq!(requested(&project).len(), 16, "merging asks nobody");
     let manifest = |run: &Path| -> Value {
         serde_json::from_slice(&fs::read(run.join("manifest.json")).unwrap()).unwrap()
     };
@@ -286,11 +286,11 @@ fn an_incomplete_run_goes_on_from_its_directory() {
         spec.replace(", no_regression(max_drop=0.02)", ""),
     );
     let ran = nextest(&project, "level1 gate").exits(100);
-    let there = asked(&project).len();
+    let there = requested(&project).len();
     assert!((1..8).contains(&there));
     let part = project.last_run();
     ran.says(&format!("incomplete: {there} of 8 samples ran"))
-        .says(&project.shown(&part));
+        .says(&project.display(&part));
     project
         .run("show")
         .exits(0)
@@ -298,7 +298,7 @@ fn an_incomplete_run_goes_on_from_its_directory() {
     project.run("accept").exits(2);
     let resume = format!("run evals/e.yaml --resume {}", part.display());
     project.run(&resume).exits(0);
-    assert_eq!(asked(&project).len(), 8, "only what was missing");
+    assert_eq!(requested(&project).len(), 8, "only what was missing");
     let manifest = project.last_json("manifest.json");
     assert_eq!(
         (

@@ -1,12 +1,12 @@
 //! What a run takes for the orphans of its agents, and what not.
 
-use crate::asked;
 use crate::project::{Project, Ran};
+use crate::requested;
 
 /// A program that is being started bears the environment of whoever starts it until it is another program.
 #[test]
 fn a_run_that_is_an_agent_itself_ends_none_of_its_own_agents() {
-    let project = asked::project(
+    let project = requested::project(
         400,
         ":",
         "gates: []\nlimits: { concurrency: 8, retries: 0 }\n",

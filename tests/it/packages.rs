@@ -157,11 +157,11 @@ fn parts_of_a_release_that_the_workflow_asks_for_are_parts_of_the_script() {
     let script = read(".ci/release");
     let mut found = Vec::new();
     scripts(&workflow(".github/workflows/release.yml"), &mut found);
-    for asked in found
+    for requested in found
         .iter()
         .flat_map(|text| text.split(".ci/release ").skip(1))
     {
-        let part = asked.split_whitespace().next().unwrap();
+        let part = requested.split_whitespace().next().unwrap();
         assert!(script.contains(&format!("\n{part}() {{\n")), "{part}");
     }
 }

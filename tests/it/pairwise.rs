@@ -11,7 +11,7 @@ mod again;
 mod against;
 mod bad;
 mod killed;
-mod shown;
+mod material;
 
 /// A judge that always says this.
 pub(crate) fn always(verdict: &str) -> String {
@@ -72,7 +72,7 @@ impl Duel {
     }
 
     /// How often the judge was asked.
-    pub(crate) fn asked(&self) -> usize {
+    pub(crate) fn requested(&self) -> usize {
         let log = fs::read_to_string(self.project.file("judged.log"));
         log.unwrap_or_default().lines().count()
     }
@@ -99,21 +99,21 @@ pub(crate) fn eval(name: &str, questions: u32, says: &str, more: &str) -> String
 #[test]
 fn a_judge_that_always_says_first_tells_nothing() {
     let duel = Duel::new(20, "echo good", "echo bad", &always("first"));
-    let told = duel.pairs("");
+    let found = duel.pairs("");
     assert_eq!(
         (
-            &told["n"],
-            &told["inconsistent"],
-            &told["wins"],
-            &told["losses"],
-            &told["ties"]
+            &found["n"],
+            &found["inconsistent"],
+            &found["wins"],
+            &found["losses"],
+            &found["ties"]
         ),
         (&json!(20), &json!(20), &json!(0), &json!(0), &json!(0))
     );
-    assert_eq!(told["win_rate"], 0.5);
-    assert_eq!(told["position_bias"], 1.0);
-    assert_eq!(told["standing"], "not_told_apart");
-    assert_eq!(duel.asked(), 40);
+    assert_eq!(found["win_rate"], 0.5);
+    assert_eq!(found["position_bias"], 1.0);
+    assert_eq!(found["standing"], "not_told_apart");
+    assert_eq!(duel.requested(), 40);
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn what_is_better_in_both_orders_wins() {
     let duel = Duel::new(20, "echo this is good", "echo bad", &prefers("good"));
     let ran = duel.winrate("--dry-run").exits(0);
     ran.says("the judge is asked 40 times, two for each pair, and at most 80 where replies cannot be read at first");
-    assert_eq!(duel.asked(), 0);
+    assert_eq!(duel.requested(), 0);
     let ran = duel.winrate("").exits(0);
     ran.says("the judge is asked 40 times")
         .says("20 pairs of 20 items: 20 wins, 0 losses, 0 ties, 0 inconsistent (the verdict changes with the order; half a win)")
@@ -192,9 +192,12 @@ fn the_run_that_is_written_has_it_all() {
 #[test]
 fn ties_are_half_a_win() {
     let duel = Duel::new(4, "echo good", "echo bad", &always("tie"));
-    let told = duel.pairs("");
-    assert_eq!((&told["ties"], &told["win_rate"]), (&json!(4), &json!(0.5)));
-    assert_eq!(told["position_bias"], Value::Null);
+    let found = duel.pairs("");
+    assert_eq!(
+        (&found["ties"], &found["win_rate"]),
+        (&json!(4), &json!(0.5))
+    );
+    assert_eq!(found["position_bias"], Value::Null);
 }
 
 #[test]
@@ -209,5 +212,5 @@ fn an_order_that_cannot_be_read_leaves_no_verdict() {
     let ran = duel.winrate("--json").exits(3);
     assert_eq!(ran.json()["pairs"], Value::Null);
     // Both orders are asked whatever came of the first, and once more where that could not be read.
-    assert_eq!(duel.asked(), 3 * 4 - 1);
+    assert_eq!(duel.requested(), 3 * 4 - 1);
 }

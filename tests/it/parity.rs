@@ -1,7 +1,7 @@
 //! `fixtures/parity/`: what the official programs said of inputs of our own making, line by line.
 
 use evaltest::engine::judge::{
-    GradedItem, JudgeAgreement, JudgeCorrection, JudgedLine, judged_line,
+    GradedItem, InputLine, JudgeAgreement, JudgeCorrection, parse_input_line,
 };
 use serde_json::Value;
 
@@ -95,7 +95,7 @@ fn bfcl() {
 
 /// Holds the figures of each file of judged lines against those of the programs, which are null where there are none.
 #[track_caller]
-fn check_figures<T: JudgedLine>(
+fn check_figures<T: InputLine>(
     name: &str,
     figures: fn(&[T]) -> Value,
     pointers: &[(&str, f64)],
@@ -106,7 +106,7 @@ fn check_figures<T: JudgedLine>(
     assert!(rows.len() >= 250, "{name} has {} lines", rows.len());
     for (number, row) in (1_u64..).zip(&rows) {
         let lines = row["lines"].as_array().unwrap().iter();
-        let lines = lines.map(|line| judged_line(&path, number, &line.to_string()).unwrap());
+        let lines = lines.map(|line| parse_input_line(&path, number, &line.to_string()).unwrap());
         let found = figures(&lines.collect::<Vec<_>>());
         let official = &row["official"];
         if !is_known(official) {

@@ -16,7 +16,7 @@ pub(crate) fn shard_of(id: &str, of: usize) -> usize {
 }
 
 /// Cuts a run into so many shards, each in a directory of its own in a folder.
-pub(crate) fn cut(run: &Path, of: usize, into: &Path) -> Vec<PathBuf> {
+pub(crate) fn split(run: &Path, of: usize, into: &Path) -> Vec<PathBuf> {
     let shards = 0..of;
     shards
         .map(|index| shard(run, (index, of), &into.join(format!("{}of{of}", index + 1))))

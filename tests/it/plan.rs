@@ -462,7 +462,13 @@ fn of_several_evals_the_last_is_planned_and_the_others_are_named() {
     let ran = project.run("plan --detect 10").exits(0);
     let of = |dir: &Path| dir.file_name().unwrap().to_string_lossy().into_owned();
     for dir in project.runs() {
-        let (told, named) = (ran.out.contains(&of(&dir)), ran.err.contains(&of(&dir)));
-        assert!(told != named, "{}: {}{}", dir.display(), ran.out, ran.err);
+        let (printed, named) = (ran.out.contains(&of(&dir)), ran.err.contains(&of(&dir)));
+        assert!(
+            printed != named,
+            "{}: {}{}",
+            dir.display(),
+            ran.out,
+            ran.err
+        );
     }
 }

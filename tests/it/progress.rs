@@ -26,7 +26,7 @@ fn another(project: &Project) {
 
 #[test]
 fn lines_of_a_pipe_tell_how_far_and_at_what_price() {
-    let server = Server::new(|asked, _| fine(&chat(&asked.prompt().to_uppercase())));
+    let server = Server::new(|requested, _| fine(&chat(&requested.prompt().to_uppercase())));
     let price = ", price: { input: 1000, output: 1000 }";
     let project = project(20, &server.openai(price), "limits: { concurrency: 1 }\n");
     another(&project);
@@ -59,7 +59,7 @@ fn lines_of_a_pipe_tell_how_far_and_at_what_price() {
 
 #[test]
 fn a_run_begins_with_whom_it_asks_what_and_at_what_price() {
-    let server = Server::new(|asked, _| fine(&chat(&asked.prompt().to_uppercase())));
+    let server = Server::new(|requested, _| fine(&chat(&requested.prompt().to_uppercase())));
     let check = |agent: &str, limits: &str, expect: &str| {
         let project = project(2, agent, limits);
         let ran = project.run("run eval.yaml").exits(0);
@@ -74,16 +74,17 @@ fn a_run_begins_with_whom_it_asks_what_and_at_what_price() {
         "`command` 2 samples of `data.jsonl`; 3 at once, 3 attempts of 90 s, 6000 requests a minute, 10 min in all",
     );
     let priced = server.openai(", price: { input: 1000, output: 1000 }, max_tokens: 5");
-    let asked = "`openai` (`local`) 2 samples of `data.jsonl`; 1 at once, one attempt of 60 s, ";
+    let requested =
+        "`openai` (`local`) 2 samples of `data.jsonl`; 1 at once, one attempt of 60 s, ";
     let limits = "limits: { concurrency: 1, retries: 0, timeout_s: 60";
     // Each a few bytes and five tokens.
-    let expect = format!("{asked}costs at most 0.0");
+    let expect = format!("{requested}costs at most 0.0");
     check(&priced, &format!("{limits} }}\n"), &expect);
     let priced = priced.replace("max_tokens: 5", "max_tokens: 500");
     let budget = format!("{limits}, budget: {{ cost_usd: 0.5 }} }}\n");
-    let expect = format!("{asked}costs at most 0.5000 USD by its budget");
+    let expect = format!("{requested}costs at most 0.5000 USD by its budget");
     check(&priced, &budget, &expect);
-    let expect = format!("{asked}with no bound to its cost");
+    let expect = format!("{requested}with no bound to its cost");
     check(&server.openai(""), &format!("{limits} }}\n"), &expect);
 }
 
@@ -109,7 +110,7 @@ fn a_run_begins_with_files_that_are_read_and_no_price_of_what_is_replayed() {
 
 #[test]
 fn answers_from_the_cache_promise_nothing() {
-    let server = Server::new(|asked, _| fine(&chat(&asked.prompt().to_uppercase())));
+    let server = Server::new(|requested, _| fine(&chat(&requested.prompt().to_uppercase())));
     let project = project(20, &server.openai(", seed: 1"), "cache: true\n");
     project.run("run eval.yaml").exits(0);
     let ran = project.run("run eval.yaml").exits(0);
@@ -135,9 +136,9 @@ fn the_same_trouble_is_shown_three_times_and_counted_on_a_terminal_too() {
 #[needs(python3)]
 #[test]
 fn a_bar_tells_of_the_eval_and_of_all_and_fits_the_terminal() {
-    let server = Server::new(|asked, _| {
+    let server = Server::new(|requested, _| {
         std::thread::sleep(std::time::Duration::from_millis(40));
-        fine(&chat(&asked.prompt().to_uppercase()))
+        fine(&chat(&requested.prompt().to_uppercase()))
     });
     let project = project(12, &server.openai(""), "limits: { concurrency: 1 }\n");
     another(&project);

@@ -4,23 +4,26 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use crate::asked::{self, asked};
-use crate::patience::until;
 use crate::project::{Project, Ran};
+use crate::requested::{self, requested};
 use crate::trials;
+use crate::wait::until;
 
 const TIERS: &str = "tiers: { quick: { limit: 5 }, standard: { limit: 20 }, full: {} }\n";
 
 /// Forty samples, of which the agent knows every second.
 fn project(more: &str) -> Project {
-    asked::project(40, "", &format!("{TIERS}{more}"))
+    requested::project(40, "", &format!("{TIERS}{more}"))
 }
 
 /// The ids that were asked, each once, and how many.
 fn count(project: &Project) -> usize {
-    let asked = asked(project);
-    assert_eq!(asked.iter().collect::<HashSet<_>>().len(), asked.len());
-    asked.len()
+    let requested = requested(project);
+    assert_eq!(
+        requested.iter().collect::<HashSet<_>>().len(),
+        requested.len()
+    );
+    requested.len()
 }
 
 fn quick(project: &Project) -> HashSet<String> {
@@ -31,7 +34,7 @@ fn quick(project: &Project) -> HashSet<String> {
 }
 
 /// The lines that tell of tiers.
-fn told(ran: &Ran) -> Vec<String> {
+fn messages(ran: &Ran) -> Vec<String> {
     let lines = ran.err.lines().filter(|line| line.contains("tier `"));
     let lines = lines.filter(|line| line.contains("accuracy"));
     lines.map(str::to_owned).collect()
@@ -63,8 +66,8 @@ fn a_run_that_goes_through_all_tiers_is_a_run_of_the_largest() {
         .says("e: tier `full`, 40 samples")
         .says("gate accuracy >= 0.3: passed")
         .says("gate accuracy[tier=quick] >= 0: ignored");
-    assert_eq!(told(&ran).len(), 2, "{}", ran.err);
-    let first: HashSet<String> = asked(&project).into_iter().take(5).collect();
+    assert_eq!(messages(&ran).len(), 2, "{}", ran.err);
+    let first: HashSet<String> = requested(&project).into_iter().take(5).collect();
     assert_eq!(first, quick(&project));
     let manifest = project.last_json("manifest.json");
     assert_eq!(
@@ -97,7 +100,7 @@ fn a_promotion_that_fails_ends_the_run_and_so_it_stays() {
         .says("35 samples were not asked");
     assert_eq!(count(&project), 5);
     let dir = project.last_run();
-    let shown = dir.display().to_string();
+    let dir_name = dir.display().to_string();
     let line = ran
         .out
         .lines()
@@ -112,25 +115,25 @@ fn a_promotion_that_fails_ends_the_run_and_so_it_stays() {
     assert_eq!(project.last_lines("samples.jsonl").len(), 5);
 
     // Read again, made again and gone on with it says the same, and nobody is asked.
-    project.run(&format!("gate {shown}")).exits(1).says(line);
+    project.run(&format!("gate {dir_name}")).exits(1).says(line);
     project
-        .run(&format!("repair {shown}"))
+        .run(&format!("repair {dir_name}"))
         .exits(0)
         .says("5 of 5 questions");
-    project.run(&format!("gate {shown}")).exits(1).says(line);
+    project.run(&format!("gate {dir_name}")).exits(1).says(line);
     project
-        .run(&format!("run --resume {shown}"))
+        .run(&format!("run --resume {dir_name}"))
         .exits(1)
         .says(line);
     assert_eq!(count(&project), 5);
     for partial in ["", "--partial "] {
         project
-            .run(&format!("accept {partial}{shown}"))
+            .run(&format!("accept {partial}{dir_name}"))
             .exits(2)
             .says("it ended at tier `quick`, before all samples were asked");
     }
     project
-        .run(&format!("run --resume {shown} --tier full"))
+        .run(&format!("run --resume {dir_name} --tier full"))
         .exits(2)
         .says("goes on tier by tier as it began");
     project.run("runs").says("5 (quick)");
@@ -139,7 +142,7 @@ fn a_promotion_that_fails_ends_the_run_and_so_it_stays() {
 #[test]
 fn a_gate_that_cannot_hold_any_more_ends_the_run() {
     let project = project("gates: [accuracy >= 0.9]\n");
-    asked::agent(&project, "echo 99; exit");
+    requested::agent(&project, "echo 99; exit");
     project
         .run("run eval.yaml --progressive")
         .exits(1)
@@ -148,7 +151,7 @@ fn a_gate_that_cannot_hold_any_more_ends_the_run() {
     assert_eq!(count(&project), 5);
     // An outage condemns nobody: all of them may have been right. It ends the run all the same, as it would any.
     trials::forget(&project);
-    asked::agent(&project, "exit 1");
+    requested::agent(&project, "exit 1");
     project
         .run("run eval.yaml --progressive --keep-going")
         .exits(3)
@@ -160,7 +163,7 @@ fn a_gate_that_cannot_hold_any_more_ends_the_run() {
 #[test]
 fn an_outage_promotes_nobody_and_the_run_goes_on_when_it_is_over() {
     let project = project("gates: [error_rate <= 1]\n");
-    asked::agent(&project, "[ -f \"$(dirname \"$0\")/down\" ] && exit 1");
+    requested::agent(&project, "[ -f \"$(dirname \"$0\")/down\" ] && exit 1");
     project.write("down", "");
     let promote = [
         "run",
@@ -194,7 +197,7 @@ fn comparisons_share_their_alpha_over_the_tiers() {
         .says("gate no_regression: passed: of 40 pairs 0 became wrong")
         .says("its 3 looks share alpha 0.05, and this one has 0.0444");
     trials::forget(&project);
-    asked::agent(&project, "echo 99; exit");
+    requested::agent(&project, "echo 99; exit");
     project
         .run("run eval.yaml --progressive")
         .exits(1)
@@ -208,7 +211,7 @@ fn comparisons_share_their_alpha_over_the_tiers() {
 #[test]
 fn a_killed_run_goes_on_at_its_tier_and_decides_as_before() {
     let slow = "sleep 0.05";
-    let project = asked::project(40, slow, &format!("{TIERS}gates: [accuracy >= 0.3]\n"));
+    let project = requested::project(40, slow, &format!("{TIERS}gates: [accuracy >= 0.3]\n"));
     let command = [
         "run",
         "eval.yaml",
@@ -221,10 +224,12 @@ fn a_killed_run_goes_on_at_its_tier_and_decides_as_before() {
     let whole = project.run_of(&command).exits(0);
     trials::forget(&project);
     let mut child = project.command_of(&command).spawn().unwrap();
-    until("the second tier is asked", || asked(&project).len() >= 9);
+    until("the second tier is asked", || {
+        requested(&project).len() >= 9
+    });
     child.kill().unwrap();
     child.wait().unwrap();
-    let before = asked(&project);
+    let before = requested(&project);
     assert!(before.len() < 20, "{before:?}");
     let first: HashSet<String> = before.iter().take(5).cloned().collect();
     assert_eq!(first, quick(&project));
@@ -233,11 +238,11 @@ fn a_killed_run_goes_on_at_its_tier_and_decides_as_before() {
         .run(&format!("run --resume {}", dir.display()))
         .exits(0)
         .says("were answered before and are not asked again");
-    assert_eq!(told(&went_on), told(&whole));
+    assert_eq!(messages(&went_on), messages(&whole));
     // What was in flight is asked again, and nothing else.
-    let asked = asked(&project);
-    assert!(asked.len() <= 42, "{}", asked.len());
-    assert_eq!(asked.iter().collect::<HashSet<_>>().len(), 40);
+    let requested = requested(&project);
+    assert!(requested.len() <= 42, "{}", requested.len());
+    assert_eq!(requested.iter().collect::<HashSet<_>>().len(), 40);
     assert_eq!(project.last_json("summary.json")["progressive"]["at"], 2);
 }
 
@@ -258,7 +263,7 @@ fn what_a_tier_takes_is_known_from_the_history() {
 #[test]
 fn a_test_binary_goes_tier_by_tier_too() {
     let project = trials::project(40, "", &format!("{TIERS}gates: [accuracy >= 0.9]\n"));
-    asked::agent(&project, "echo 99; exit");
+    requested::agent(&project, "echo 99; exit");
     let drive = |samples: Value| json!({ "samples": samples }).to_string();
     let progressive = drive(json!({ "progressive": true }));
     trials::run_with(&project, "", &[("EVALTEST_DRIVE", &*progressive)])
@@ -279,32 +284,32 @@ fn a_test_binary_goes_tier_by_tier_too() {
 #[test]
 fn what_makes_no_sense_is_told_before_anybody_is_asked() {
     let project = project("");
-    let told = |arguments: &[&str], text: &str| {
+    let messages = |arguments: &[&str], text: &str| {
         let arguments = [&["run", "eval.yaml"], arguments].concat();
         project.run_of(&arguments).exits(2).says(text);
     };
-    told(&["--promote", "accuracy > 0.8"], "--progressive");
-    told(&["--progressive", "--limit", "3"], "cannot be used with");
-    told(
+    messages(&["--promote", "accuracy > 0.8"], "--progressive");
+    messages(&["--progressive", "--limit", "3"], "cannot be used with");
+    messages(
         &["--progressive", "--promote", "no_regression"],
         "is no promotion",
     );
-    told(
+    messages(
         &["--progressive", "--promote", "accuracy > 80"],
         "lies between 0 and 1",
     );
-    told(
+    messages(
         &["--progressive", "--promote", "accuracy[levle=1] > 0.8"],
         "did you mean `level`?",
     );
-    told(&["--progressive", "--promote", "mean(f2) > 0.8"], "f2");
+    messages(&["--progressive", "--promote", "mean(f2) > 0.8"], "f2");
     let spec = project.read("eval.yaml");
     project.write("eval.yaml", spec.replace(TIERS, ""));
-    told(
+    messages(
         &["--progressive"],
         "eval `e` has no tiers, and none to go on to",
     );
     project.write("eval.yaml", spec.replace(TIERS, "tiers: { full: {} }\n"));
-    told(&["--progressive"], "has one tier");
-    assert_eq!(asked(&project), Vec::<String>::new());
+    messages(&["--progressive"], "has one tier");
+    assert_eq!(requested(&project), Vec::<String>::new());
 }

@@ -212,7 +212,7 @@ impl Project {
     }
 
     /// A path in it as people are shown it.
-    pub(crate) fn shown(&self, path: impl AsRef<Path>) -> String {
+    pub(crate) fn display(&self, path: impl AsRef<Path>) -> String {
         let path = path.as_ref();
         let inside = path.strip_prefix(self.path()).unwrap_or(path);
         inside.display().to_string()

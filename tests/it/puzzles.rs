@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use crate::project::Project;
-use crate::server::{Answer, Asked, Server, chat, fine};
+use crate::server::{Answer, Request, Server, chat, fine};
 
 /// So many items the flow asks for.
 pub(crate) const ITEMS: usize = 6;
@@ -55,11 +55,11 @@ pub(crate) fn contents(folder: &Path) -> BTreeMap<String, String> {
 /// Words that differ from those of any other number.
 fn words(number: u64) -> String {
     let word = |place: u64| {
-        let mut left = number * 7919 + place * 104_729 + 17;
+        let mut state = number * 7919 + place * 104_729 + 17;
         let mut word = String::new();
         for _ in 0..6 {
-            word.push(char::from(b'a' + u8::try_from(left % 26).unwrap()));
-            left = left / 26 + left * 31 % 1009;
+            word.push(char::from(b'a' + u8::try_from(state % 26).unwrap()));
+            state = state / 26 + state * 31 % 1009;
         }
         word
     };
@@ -74,9 +74,9 @@ fn number_behind(text: &str, mark: &str) -> u64 {
 }
 
 /// What an endpoint says that generates, judges and compares: always the same of the same item.
-fn said(asked: &Asked) -> String {
-    let prompt = asked.prompt();
-    match asked.body["model"].as_str().unwrap() {
+fn reply(requested: &Request) -> String {
+    let prompt = requested.prompt();
+    match requested.body["model"].as_str().unwrap() {
         "writer" => {
             let number = number_behind(prompt, "item number ");
             json!({
@@ -103,8 +103,8 @@ fn said(asked: &Asked) -> String {
     }
 }
 
-pub(crate) fn answer(asked: &Asked) -> Answer {
-    fine(&chat(&said(asked)))
+pub(crate) fn answer(requested: &Request) -> Answer {
+    fine(&chat(&reply(requested)))
 }
 
 /// A project with a flow that asks this server for everything.
@@ -153,9 +153,11 @@ pub(crate) fn project_of(server: &Server, more: &str) -> Project {
 /// How many requests were made once more.
 pub(crate) fn twice(server: &Server) -> usize {
     let mut times = BTreeMap::<_, usize>::new();
-    for asked in server.asked() {
-        let model = asked.body["model"].to_string();
-        *times.entry((model, asked.prompt().to_owned())).or_default() += 1;
+    for requested in server.requested() {
+        let model = requested.body["model"].to_string();
+        *times
+            .entry((model, requested.prompt().to_owned()))
+            .or_default() += 1;
     }
     times.values().map(|times| times - 1).sum()
 }

@@ -19,14 +19,14 @@ impl Recorder {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let seen = Arc::new(Mutex::new(Vec::new()));
-        let kept = Arc::clone(&seen);
+        let captured = Arc::clone(&seen);
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let mut stream = stream.unwrap();
                 // It comes in pieces.
                 let mut first = String::new();
                 let _ = BufReader::new(&stream).read_line(&mut first);
-                kept.lock().unwrap().push(first.trim_end().to_owned());
+                captured.lock().unwrap().push(first.trim_end().to_owned());
                 let _ = stream.write_all(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n");
             }
         });
@@ -73,8 +73,8 @@ fn nobody_is_asked_but_whom_the_spec_names() {
     }
     // The recorder does see what is asked: of the named host, and of nobody else.
     let agent = "{ type: openai, base_url: 'http://named.invalid/v1', model: m }";
-    let asking = Project::with_eval(&questions, agent, "limits: { retries: 0 }\n");
-    run(&asking, "run eval.yaml");
+    let no_retries = Project::with_eval(&questions, agent, "limits: { retries: 0 }\n");
+    run(&no_retries, "run eval.yaml");
     let seen = recorder.seen();
     assert!(!seen.is_empty(), "the endpoint was asked");
     let others: Vec<_> = seen
@@ -93,7 +93,7 @@ fn an_endpoint_is_asked_once_for_each_sample_and_for_nothing_else() {
         "",
     );
     project.run("list eval.yaml").exits(0);
-    assert_eq!(server.asked().len(), 0);
+    assert_eq!(server.requested().len(), 0);
     project.run("run eval.yaml").exits(0);
-    assert_eq!(server.asked().len(), 2);
+    assert_eq!(server.requested().len(), 2);
 }

@@ -30,7 +30,7 @@ fn exported() -> Project {
     project
         .run("import --format inspect capitals.eval")
         .exits(3);
-    let run = project.shown(project.last_run());
+    let run = project.display(project.last_run());
     for format in [
         "inspect --output log.eval",
         "otel --output events.jsonl",
@@ -55,7 +55,7 @@ fn inspect_reads_what_is_exported() {
         print(json.dumps([log.status, log.eval.task, log.eval.model, scores, len(log.samples),\n\
             sum(s.error is not None for s in log.samples), log.samples[0].scores['includes'].value,\n\
             [m.role for m in log.samples[0].messages], log.samples[0].output.completion]))";
-    let told: Value = serde_json::from_str(&python(&project, code)).unwrap();
+    let output: Value = serde_json::from_str(&python(&project, code)).unwrap();
     let expect = json!([
         "success", "capitals", "mockllm/model",
         {
@@ -64,7 +64,7 @@ fn inspect_reads_what_is_exported() {
         },
         10, 2, "C", ["user", "assistant"], "It is Paris",
     ]);
-    assert_eq!(told, expect);
+    assert_eq!(output, expect);
 }
 
 /// Also what it says of itself: each file of the log is as its schema has it.
@@ -132,7 +132,7 @@ fn protobuf_reads_the_events() {
         \x20   told += read.resource_logs[0].scope_logs[0].log_records\n\
         names = sorted({a.value.string_value for e in told for a in e.attributes if a.key == 'gen_ai.evaluation.name'})\n\
         print(json.dumps([len(told), names, sorted({(len(e.trace_id), len(e.span_id), e.event_name) for e in told})]))";
-    let told: Value = serde_json::from_str(&python(&project, code)).unwrap();
+    let output: Value = serde_json::from_str(&python(&project, code)).unwrap();
     let names = [
         "grades",
         "includes",
@@ -142,7 +142,7 @@ fn protobuf_reads_the_events() {
     ];
     // Eight answers by five scorers, one of which cannot say twice, and two errors.
     let expect = json!([40, names, [[16, 8, "gen_ai.evaluation.result"]]]);
-    assert_eq!(told, expect);
+    assert_eq!(output, expect);
 }
 
 #[needs(pyarrow)]
@@ -155,7 +155,7 @@ fn pyarrow_reads_the_table() {
         print(json.dumps([rows.num_rows, types['epoch'], types['correct'], types['score'], types['prediction'],\n\
             rows.column('prediction').to_pylist()[0], rows.column('correct').to_pylist()[6:8],\n\
             pyarrow.csv.read_csv('rows.csv', parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True)).num_rows]))";
-    let told: Value = serde_json::from_str(&python(&project, code)).unwrap();
+    let output: Value = serde_json::from_str(&python(&project, code)).unwrap();
     let expect = json!([
         10,
         "int64",
@@ -166,7 +166,7 @@ fn pyarrow_reads_the_table() {
         [null, null],
         10
     ]);
-    assert_eq!(told, expect);
+    assert_eq!(output, expect);
 }
 
 /// Inspect brings it along. Texts of an agent become no link, no picture and no HTML, and break no table.
@@ -216,11 +216,11 @@ fn markdown_it_reads_the_reports() {
             html = [t.content for b in tokens for t in b.children or [] if t.type == 'html_inline' and t.content != '<br>']\n\
             bad = sorted(kinds & {'link_open', 'image', 'html_block'}) + html\n\
             print(json.dumps([rows > 0, wrong, bad]))";
-        let told: Value = serde_json::from_str(&python(&project, code)).unwrap();
-        let has_tables = told[0] == true || report == "--audience user";
+        let output: Value = serde_json::from_str(&python(&project, code)).unwrap();
+        let has_tables = output[0] == true || report == "--audience user";
         assert!(has_tables, "{report}: {text}");
         assert_eq!(
-            [&told[1], &told[2]],
+            [&output[1], &output[2]],
             [&json!(0), &json!([])],
             "{report}: {text}"
         );

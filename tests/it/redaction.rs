@@ -191,22 +191,22 @@ fn no_secret_is_written_or_shown_and_no_verdict_changes() {
     let mut given = Secrets::new();
     let usage = json!({ "input_tokens": 1234, "output_tokens": 56 });
     // Everything everywhere.
-    let said = json!({
+    let answer = json!({
         "answer": format!("{}FINAL ANSWER: 17", all()),
         "messages": [{ "role": "assistant", "content": all(), "max_tokens": 4096, (all()): 1 }],
         "tool_calls": [{ "name": "f", "arguments": json!({ "x": all(), "max_tokens": 99 }).to_string() }],
         "usage": usage, "cost_usd": 0.25,
     });
-    given.sample("everything", "17", said.to_string(), all());
+    given.sample("everything", "17", answer.to_string(), all());
     // The answer is the secret, of every kind; normalising it must not bring it back.
     for (number, (start, part)) in SHAPES.iter().enumerate() {
         let secret = format!("{start}{part}");
-        let said = json!({ "answer": format!("FINAL ANSWER: {secret}") });
-        given.sample(&format!("truth-{number}"), &secret, said.to_string(), "");
+        let answer = json!({ "answer": format!("FINAL ANSWER: {secret}") });
+        given.sample(&format!("truth-{number}"), &secret, answer.to_string(), "");
         let list = format!("{secret}, 12");
-        let said = json!({ "answer": format!("FINAL ANSWER: {list}") });
-        given.sample(&format!("list-{number}"), &list, said.to_string(), "");
-        given.sample(&format!("wrong-{number}"), "other", said.to_string(), "");
+        let answer = json!({ "answer": format!("FINAL ANSWER: {list}") });
+        given.sample(&format!("list-{number}"), &list, answer.to_string(), "");
+        given.sample(&format!("wrong-{number}"), "other", answer.to_string(), "");
     }
     given.sample(
         "password",
@@ -367,28 +367,28 @@ fn a_secret_cut_in_two_is_not_written_by_halves() {
 fn a_verdict_that_was_lost_with_its_secret_is_no_wrong_answer() {
     let mut given = Secrets::new();
     let secret = format!("{}{}", SHAPES[0].0, SHAPES[0].1);
-    let said = |text: String| json!({ "answer": text }).to_string();
+    let answer = |text: String| json!({ "answer": text }).to_string();
     given.sample(
         "secret",
         &secret,
-        said(format!("FINAL ANSWER: {secret}")),
+        answer(format!("FINAL ANSWER: {secret}")),
         "",
     );
     given.sample(
         "beside",
         "17",
-        said(format!("With {secret}.\nFINAL ANSWER: 17")),
+        answer(format!("With {secret}.\nFINAL ANSWER: 17")),
         "",
     );
-    given.sample("none", "17", said("FINAL ANSWER: 17".to_owned()), "");
+    given.sample("none", "17", answer("FINAL ANSWER: 17".to_owned()), "");
     given.write();
     given.run("run eval.yaml").exits(0).says("3 correct");
     // Killed when the answers were on disk and the verdicts were not.
     let dir = given.project.last_run();
     let events = given.project.last_lines("events.jsonl");
-    let kept = events.iter().filter(|event| event["kind"] != "scored");
-    let kept: Vec<_> = kept.map(Value::to_string).collect();
-    fs::write(dir.join("events.jsonl"), kept.join("\n") + "\n").unwrap();
+    let remaining = events.iter().filter(|event| event["kind"] != "scored");
+    let remaining: Vec<_> = remaining.map(Value::to_string).collect();
+    fs::write(dir.join("events.jsonl"), remaining.join("\n") + "\n").unwrap();
     given
         .run(&format!("run eval.yaml --resume {}", dir.display()))
         .exits(3)

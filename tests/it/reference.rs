@@ -45,7 +45,7 @@ fn the_committed_pages_are_those_of_the_program() {
 fn each_name_has_a_place_where_it_is_explained() {
     let page =
         |name: &str| fs::read_to_string(root().join("docs/src/reference").join(name)).unwrap();
-    let check = |file: &str, told: String| assert!(page(file).contains(&told), "{file}: {told}");
+    let check = |file: &str, text: String| assert!(page(file).contains(&text), "{file}: {text}");
     for name in scorers::names() {
         check("scorers.md", format!("\n## {name}\n"));
     }

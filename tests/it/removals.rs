@@ -230,9 +230,9 @@ fn commands_remove_only_what_a_beginning_run_makes() {
     }
     let (flow, run) = (
         folder_of(&project, "_flow"),
-        project.shown(newest(&project)),
+        project.display(newest(&project)),
     );
-    let flow = project.shown(flow);
+    let flow = project.display(flow);
     for name in ["notes.txt", "scratch/a.1/notes.txt", "scratch/notes.txt"] {
         project.write(&format!("{run}/{name}"), "mine");
     }
@@ -260,7 +260,7 @@ fn commands_remove_only_what_a_beginning_run_makes() {
         }
         let after = inventory(project.path());
         for (path, content) in &before {
-            let name = project.shown(path);
+            let name = project.display(path);
             let is_answer = name.starts_with("evaltest-runs/.cache/") && name.ends_with(".answer");
             let is_ours = name.starts_with("snapshots/") || name.starts_with(&run) || is_answer;
             let may_change =

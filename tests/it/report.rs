@@ -2,11 +2,11 @@
 
 use std::fs;
 
-use crate::asked;
 use crate::project::Project;
+use crate::requested;
 
 fn project(more: &str) -> Project {
-    let project = asked::project(4, "", "");
+    let project = requested::project(4, "", "");
     project.spec("{ type: command, command: [./agent.sh] }", more);
     project.run("run eval.yaml --run-id one");
     project
@@ -19,19 +19,19 @@ fn a_report_goes_to_standard_output_or_into_files() {
     assert!(out.starts_with("# "), "{out}");
     project.run("report one -o a/b.md").exits(0).says("a/b.md");
     assert_eq!(project.read("a/b.md"), out);
-    let told = project.run("report one --format md -o dir/").exits(0).out;
-    let file = told.trim();
-    assert!(file.starts_with("dir/"), "{told}");
+    let output = project.run("report one --format md -o dir/").exits(0).out;
+    let file = output.trim();
+    assert!(file.starts_with("dir/"), "{output}");
     assert_eq!(project.read(file), out);
-    let left: Vec<_> = fs::read_dir(project.file("dir")).unwrap().collect();
-    assert_eq!(left.len(), 1, "{left:?}");
+    let remaining: Vec<_> = fs::read_dir(project.file("dir")).unwrap().collect();
+    assert_eq!(remaining.len(), 1, "{remaining:?}");
     // However many are written in one second, each is kept.
     for _ in 0..4 {
         project.run("report one --format md -o dir/").exits(0);
     }
-    let left: Vec<_> = fs::read_dir(project.file("dir")).unwrap().collect();
-    assert_eq!(left.len(), 5, "{left:?}");
-    for file in left {
+    let remaining: Vec<_> = fs::read_dir(project.file("dir")).unwrap().collect();
+    assert_eq!(remaining.len(), 5, "{remaining:?}");
+    for file in remaining {
         assert_eq!(fs::read_to_string(file.unwrap().path()).unwrap(), out);
     }
 }

@@ -5,19 +5,19 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::asked::{self, asked};
 use crate::project::{Project, json_lines, root};
+use crate::requested::{self, requested};
 
 /// Four answers: right, right but wordy, a first answer that was wrong, and an agent that fails.
 fn project(more: &str) -> Project {
-    let project = asked::project(0, "", more);
+    let project = requested::project(0, "", more);
     project.questions(&[
         ("q17", 1, "How many?", "17"),
         ("wordy", 1, "How many?", "17"),
         ("twice", 2, "How many?", "17"),
         ("fails", 2, "How many?", "17"),
     ]);
-    asked::agent(
+    requested::agent(
         &project,
         "case $EVALTEST_SAMPLE_ID in wordy) echo FINAL ANSWER: 17 apples; exit;; \
          twice) echo FINAL ANSWER: 16; echo FINAL ANSWER: 17; exit;; fails) exit 4;; esac",
@@ -29,7 +29,7 @@ fn ran(more: &str) -> (Project, PathBuf) {
     let project = project(more);
     project.run("run eval.yaml --run-id parent");
     let dir = project.last_run();
-    assert_eq!(asked(&project).len(), 4);
+    assert_eq!(requested(&project).len(), 4);
     (project, dir)
 }
 
@@ -67,15 +67,15 @@ fn outputs_are_shared_and_nobody_is_asked() {
         .says("gate accuracy[level=1] >= 0.9: passed")
         .says("`gaia` does not judge here: gate `accuracy(gaia) >= 0.5` is left out")
         .says("fails: ");
-    assert_eq!(asked(&project).len(), 4);
+    assert_eq!(requested(&project).len(), 4);
     let new = project.last_run();
     assert_ne!(new, dir);
-    let told = manifest(&new);
-    assert_eq!(told["parent"], json!(dir));
-    assert_eq!(told["parent_run_id"], "parent");
-    assert_eq!(told["scorers"], json!(["substring", "quasi_exact"]));
+    let rescored = manifest(&new);
+    assert_eq!(rescored["parent"], json!(dir));
+    assert_eq!(rescored["parent_run_id"], "parent");
+    assert_eq!(rescored["scorers"], json!(["substring", "quasi_exact"]));
     assert_eq!(
-        told["config"]["scorers"],
+        rescored["config"]["scorers"],
         json!(["substring", "quasi_exact"])
     );
     let yes = json!(true);
@@ -171,9 +171,9 @@ fn an_extraction_that_is_part_of_a_rule_holds_unless_one_is_named() {
         (last("gaia"), last("quasi_exact")),
         (json!(true), json!(true))
     );
-    let told = manifest(&project.last_run());
+    let rescored = manifest(&project.last_run());
     assert_eq!(
-        (&told["extract"]["after"], &told["extract_is_given"]),
+        (&rescored["extract"]["after"], &rescored["extract_is_given"]),
         (&json!("ANSWER:"), &json!(true))
     );
 }
@@ -200,10 +200,10 @@ fn without_a_name_the_scorers_of_the_run_judge_again() {
     rescore(&project, &again, &option).exits(0);
     let third = project.last_run();
     rescore(&project, &third, &[]).exits(0);
-    let told = manifest(&project.last_run());
-    assert_eq!(told["scorers"], json!(["substring"]));
-    assert_eq!(told["config"]["scorers"][0]["compat"], true);
-    assert_eq!(told["scorer_hash"], manifest(&third)["scorer_hash"]);
+    let rescored = manifest(&project.last_run());
+    assert_eq!(rescored["scorers"], json!(["substring"]));
+    assert_eq!(rescored["config"]["scorers"][0]["compat"], true);
+    assert_eq!(rescored["scorer_hash"], manifest(&third)["scorer_hash"]);
 
     // With other options than the manifest tells they would be other scorers.
     let text = fs::read_to_string(third.join("manifest.json")).unwrap();
@@ -254,7 +254,7 @@ fn attempts_are_found_with_the_run_that_asked() {
         .run(&resume)
         .exits(2)
         .says("asked nothing")
-        .says(&format!("--resume {}", project.shown(&child)));
+        .says(&format!("--resume {}", project.display(&child)));
     // Without its parents it is whole all the same.
     fs::remove_dir_all(project.file("kept").join(dir.file_name().unwrap())).unwrap();
     fs::remove_dir_all(project.file("kept").join(child.file_name().unwrap())).unwrap();
@@ -283,7 +283,7 @@ fn a_run_that_cannot_be_read_leaves_nothing_new() {
     // Torn in the middle of its third line.
     let third: usize = text.lines().take(2).map(|line| line.len() + 1).sum();
     fs::write(&samples, &text[..third + 100]).unwrap();
-    let repair = format!("cargo evaltest repair {}", project.shown(&dir));
+    let repair = format!("cargo evaltest repair {}", project.display(&dir));
     check(&["samples.jsonl is not what the run wrote", &repair]);
     fs::remove_file(&samples).unwrap();
     check(&[
@@ -298,12 +298,12 @@ fn a_run_that_cannot_be_read_leaves_nothing_new() {
 fn samples_that_were_not_asked_stay_so() {
     let project =
         project("limits: { concurrency: 1, fail_fast: true }\ngates: [accuracy >= 0.5]\n");
-    asked::agent(&project, "test $EVALTEST_SAMPLE_ID != wordy || exit 4");
+    requested::agent(&project, "test $EVALTEST_SAMPLE_ID != wordy || exit 4");
     project.run("run eval.yaml").exits(3);
     let dir = project.last_run();
     let ran = rescore(&project, &dir, &["--scorer", "substring"]).exits(0);
     ran.says("2 samples were never asked")
-        .says(&format!("--resume {}", project.shown(&dir)));
+        .says(&format!("--resume {}", project.display(&dir)));
     let statuses: Vec<Value> = project
         .last_lines("samples.jsonl")
         .iter()

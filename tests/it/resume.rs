@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::asked::{self, asked, times};
-use crate::patience::until;
 use crate::project::{Project, json_lines};
+use crate::requested::{self, requested, times};
+use crate::wait::until;
 
 /// Moments that differ from run to run, and can be had again.
 struct Moments(u64);
@@ -119,7 +119,7 @@ fn killed_at_any_moment_nothing_answered_is_lost_or_asked_again() {
     const KILLS: u32 = 24;
     const SAMPLES: u32 = 160;
     let mut moments = Moments::new();
-    let project = asked::project(SAMPLES, "sleep 0.02", "limits: { concurrency: 4 }\n");
+    let project = requested::project(SAMPLES, "sleep 0.02", "limits: { concurrency: 4 }\n");
     project.run("run eval.yaml").exits(0);
     let whole = verdicts(&project.last_run());
     assert_eq!(whole.len(), SAMPLES as usize);
@@ -147,15 +147,15 @@ fn killed_at_any_moment_nothing_answered_is_lost_or_asked_again() {
             let new = project.runs().into_iter().find(|run| !before.contains(run));
             let Some(dir) = new else {
                 // Killed before there was a run directory: nothing was asked.
-                assert_eq!(asked(&project), [""; 0]);
+                assert_eq!(requested(&project), [""; 0]);
                 child = start(&project, "run eval.yaml");
                 continue;
             };
-            let asked = asked(&project);
+            let requested = requested(&project);
             let done = answered(&dir);
             between += usize::from(!done.is_empty() && done.len() < SAMPLES as usize);
             for id in done {
-                let times = times(&asked, &id);
+                let times = times(&requested, &id);
                 assert!(times > 0, "{id} was answered and not asked");
                 let earlier = *settled.entry(id.clone()).or_insert(times);
                 assert_eq!(times, earlier, "{id} was answered and asked again");
@@ -177,10 +177,10 @@ fn killed_at_any_moment_nothing_answered_is_lost_or_asked_again() {
         };
         assert_eq!(verdicts(&dir), whole);
         check_journal(&dir);
-        let asked = asked(&project);
+        let requested = requested(&project);
         for (id, earlier) in settled {
             assert_eq!(
-                times(&asked, &id),
+                times(&requested, &id),
                 earlier,
                 "{id} was answered and asked again"
             );
@@ -197,31 +197,31 @@ fn killed_at_any_moment_nothing_answered_is_lost_or_asked_again() {
 
 #[test]
 fn a_finished_run_is_resumed_without_asking_and_a_torn_line_is_cut() {
-    let project = asked::project(6, ":", "");
+    let project = requested::project(6, ":", "");
     // One at a time, so that the journal ends with the last sample's answer and verdict.
     project.run("run eval.yaml --concurrency 1").exits(0);
     let dir = project.last_run();
     let before = verdicts(&dir);
     let events = fs::read_to_string(dir.join("events.jsonl")).unwrap();
     // The verdict of the last sample and half of its answer are lost.
-    let cut = events.rfind("{\"sample_id\"").unwrap();
-    let cut = events[..cut].rfind("{\"sample_id\"").unwrap() + 60;
-    assert!(events[cut..].contains("answered"), "{}", &events[cut..]);
-    fs::write(dir.join("events.jsonl"), &events[..cut]).unwrap();
+    let end = events.rfind("{\"sample_id\"").unwrap();
+    let end = events[..end].rfind("{\"sample_id\"").unwrap() + 60;
+    assert!(events[end..].contains("answered"), "{}", &events[end..]);
+    fs::write(dir.join("events.jsonl"), &events[..end]).unwrap();
     project
         .run(&format!("run --resume {}", dir.display()))
         .exits(0)
         .says("5 samples were answered before");
     assert_eq!(verdicts(&dir), before);
     assert_eq!(
-        asked(&project).len(),
+        requested(&project).len(),
         7,
         "the torn answer is asked again, alone"
     );
     project
         .run(&format!("run --resume {}", dir.display()))
         .exits(0);
-    assert_eq!(asked(&project).len(), 7);
+    assert_eq!(requested(&project).len(), 7);
     // A line broken in the middle is no torn end: it is told, and costs nothing but itself.
     fs::write(dir.join("events.jsonl"), format!("oops\n{events}")).unwrap();
     project
@@ -238,7 +238,7 @@ fn a_finished_run_is_resumed_without_asking_and_a_torn_line_is_cut() {
 fn failed_samples_are_asked_again() {
     let fails =
         "test -f fixed || case $EVALTEST_SAMPLE_ID in q001|q004) echo broken >&2; exit 3;; esac";
-    let project = asked::project(6, fails, "gates: [error_rate <= 0.0]\n");
+    let project = requested::project(6, fails, "gates: [error_rate <= 0.0]\n");
     project.run("run eval.yaml").exits(3);
     assert_eq!(project.last_lines("errors.jsonl").len(), 2);
     project.write("fixed", "");
@@ -246,9 +246,12 @@ fn failed_samples_are_asked_again() {
     project
         .run(&format!("run --resume {}", dir.display()))
         .exits(0);
-    let asked = asked(&project);
-    assert_eq!(asked.len(), 8);
-    assert_eq!((times(&asked, "q001"), times(&asked, "q004")), (2, 2));
+    let requested = requested(&project);
+    assert_eq!(requested.len(), 8);
+    assert_eq!(
+        (times(&requested, "q001"), times(&requested, "q004")),
+        (2, 2)
+    );
     assert_eq!(project.last_lines("errors.jsonl"), [Value::Null; 0]);
     let records = project.last_lines("samples.jsonl");
     assert_eq!(records[1]["result"]["attempts"], 2, "every attempt is kept");
@@ -257,7 +260,7 @@ fn failed_samples_are_asked_again() {
 
 #[test]
 fn another_question_prompt_agent_or_scorer_is_refused() {
-    let project = asked::project(4, ":", "gates: [accuracy >= 0.1]\n");
+    let project = requested::project(4, ":", "gates: [accuracy >= 0.1]\n");
     project.run("run eval.yaml").exits(0);
     let dir = project.last_run();
     let spec = project.read("eval.yaml");
@@ -285,7 +288,7 @@ fn another_question_prompt_agent_or_scorer_is_refused() {
     refuses("the agent");
     project.write("eval.yaml", format!("{spec}extract: none\n"));
     refuses("the scorer or the extraction");
-    assert_eq!(asked(&project).len(), 4, "nothing was started");
+    assert_eq!(requested(&project).len(), 4, "nothing was started");
     // What does not change the questions may change.
     let other =
         spec.replace(">= 0.1", ">= 0.9") + "limits: { concurrency: 1, timeout_s: 9, retries: 2 }\n";
@@ -294,7 +297,7 @@ fn another_question_prompt_agent_or_scorer_is_refused() {
         .run(&resume)
         .exits(1)
         .says("accuracy >= 0.9: FAILED");
-    assert_eq!(asked(&project).len(), 4);
+    assert_eq!(requested(&project).len(), 4);
     project
         .run(&format!(
             "{resume} --concurrency 2 --timeout-s 5 --retries 1"
@@ -304,9 +307,9 @@ fn another_question_prompt_agent_or_scorer_is_refused() {
 
 #[test]
 fn a_run_directory_has_one_writer() {
-    let project = asked::project(3, "while test ! -f go; do sleep 0.02; done", "");
+    let project = requested::project(3, "while test ! -f go; do sleep 0.02; done", "");
     let mut first = start(&project, "run eval.yaml");
-    until("all are asked", || asked(&project).len() == 3);
+    until("all are asked", || requested(&project).len() == 3);
     let dir = project.last_run();
     project
         .run(&format!("run --resume {}", dir.display()))
@@ -315,12 +318,12 @@ fn a_run_directory_has_one_writer() {
     project.write("go", "");
     assert_eq!(first.wait().unwrap().code(), Some(0));
     assert_eq!(verdicts(&dir).len(), 3);
-    assert_eq!(asked(&project).len(), 3);
+    assert_eq!(requested(&project).len(), 3);
 }
 
 #[test]
 fn a_part_stays_a_part_when_it_is_resumed() {
-    let project = asked::project(6, ":", "");
+    let project = requested::project(6, ":", "");
     for part in ["--limit 2", "--filter q001"] {
         project.run(&format!("run eval.yaml {part}")).exits(0);
         let dir = project.last_run();
@@ -332,13 +335,13 @@ fn a_part_stays_a_part_when_it_is_resumed() {
         assert_eq!(project.last_json("manifest.json")["whole"], false, "{part}");
         project.run("accept").exits(2).says("asked only a part");
     }
-    assert_eq!(asked(&project).len(), 3);
+    assert_eq!(requested(&project).len(), 3);
 }
 
 #[test]
 fn a_changed_agent_is_refused_or_makes_the_run_mixed() {
     let fails = "test $EVALTEST_SAMPLE_ID != q001 -o -f fixed || exit 3";
-    let project = asked::project(4, fails, "");
+    let project = requested::project(4, fails, "");
     project.spec(
         "{ type: command, command: [./agent.sh], input: json }",
         "gates: [error_rate <= 0.0]\n",
@@ -357,7 +360,7 @@ fn a_changed_agent_is_refused_or_makes_the_run_mixed() {
     refused("--agent-option depth=2");
     project.script("agent.sh", &format!("{script}# changed\n"));
     refused("");
-    assert_eq!(asked(&project).len(), 4, "nothing was asked");
+    assert_eq!(requested(&project).len(), 4, "nothing was asked");
     assert_eq!(project.last_json("manifest.json").get("mixed"), None);
     project
         .run("run eval.yaml --allow-changed-agent")
@@ -370,7 +373,7 @@ fn a_changed_agent_is_refused_or_makes_the_run_mixed() {
         .run(&format!("{resume} --allow-changed-agent"))
         .exits(0)
         .says(mixed);
-    assert_eq!(asked(&project).len(), 5);
+    assert_eq!(requested(&project).len(), 5);
     // It goes on with the agent that it has now, and stays what it is.
     project.run(&resume).exits(0).says(mixed);
     assert_eq!(project.last_json("manifest.json")["mixed"], true);

@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering::SeqCst;
 
 use serde_json::{Value, json};
 
-use crate::patience::until;
 use crate::reviewing::{ReviewWindow, items, word};
+use crate::wait::until;
 
 #[test]
 fn items_are_looked_at_and_what_is_said_of_them_is_saved() {
@@ -39,21 +39,21 @@ fn items_are_looked_at_and_what_is_said_of_them_is_saved() {
     let mut half = word("gen_aime_2", 0, 4, "approved");
     half["scores"].as_object_mut().unwrap().remove("clarity");
     half.as_object_mut().unwrap().remove("status");
-    let (code, said) = window.post("/submit", &half);
+    let (code, reply) = window.post("/submit", &half);
     assert_eq!(code, 400);
     assert_eq!(
-        said,
+        reply,
         "missing: `clarity` from 1 to 5, a status, `approved`, `rejected` or `needs_revision`\n"
     );
     assert!(!project.file("items_verifications.json").exists());
 
     let mut whole = word("gen_aime_2", 0, 4, "approved");
     whole["scores"]["clarity"] = 5.into();
-    let (code, said) = window.post("/submit", &whole);
-    assert_eq!(code, 200, "{said}");
-    let said: Value = serde_json::from_str(&said).unwrap();
+    let (code, reply) = window.post("/submit", &whole);
+    assert_eq!(code, 200, "{reply}");
+    let reply: Value = serde_json::from_str(&reply).unwrap();
     assert_eq!(
-        (&said["version"], &said["reviewed"]),
+        (&reply["version"], &reply["reviewed"]),
         (&json!(1), &json!(1))
     );
     let file: Value = serde_json::from_str(&project.read("items_verifications.json")).unwrap();
@@ -67,8 +67,8 @@ fn items_are_looked_at_and_what_is_said_of_them_is_saved() {
     assert_eq!(entry, &expect);
     assert!(window.get("/item?index=1").to_string().contains("small"));
 
-    let (code, said) = window.post("/undo", &json!({"id": "gen_aime_2", "version": 1}));
-    assert_eq!(code, 200, "{said}");
+    let (code, reply) = window.post("/undo", &json!({"id": "gen_aime_2", "version": 1}));
+    assert_eq!(code, 200, "{reply}");
     assert_eq!(project.read("items_verifications.json").trim(), "{}");
     window.ends().exits(0).says("0 of 3 reviewed");
 }
@@ -79,18 +79,18 @@ fn what_was_submitted_outlives_the_server_and_is_never_written_over() {
     let window = ReviewWindow::open(&project, "items.json --reviewer anna");
     window.says("gen_aime_1", 5, "approved");
     // Another tab of the same reviewer saw the item before that.
-    let (code, said) = window.post("/submit", &word("gen_aime_1", 0, 1, "rejected"));
-    assert_eq!(code, 409, "{said}");
-    let said: Value = serde_json::from_str(&said).unwrap();
-    assert_eq!(said["version"], 1);
-    assert_eq!(said["mine"]["status"], "approved");
+    let (code, reply) = window.post("/submit", &word("gen_aime_1", 0, 1, "rejected"));
+    assert_eq!(code, 409, "{reply}");
+    let reply: Value = serde_json::from_str(&reply).unwrap();
+    assert_eq!(reply["version"], 1);
+    assert_eq!(reply["mine"]["status"], "approved");
     // Another server of the same reviewer, and one of somebody else.
     let second = ReviewWindow::open(&project, "items.json --reviewer anna");
     let other = ReviewWindow::open(&project, "items.json --reviewer ../ben");
     second.says("gen_aime_2", 2, "rejected");
-    let said = other.says("gen_aime_2", 4, "approved");
-    assert_eq!(said["agreement"]["others"][0]["reviewer"], "anna");
-    assert_eq!(said["agreement"]["same_status"], false);
+    let reply = other.says("gen_aime_2", 4, "approved");
+    assert_eq!(reply["agreement"]["others"][0]["reviewer"], "anna");
+    assert_eq!(reply["agreement"]["same_status"], false);
     let (code, _) = window.post("/submit", &word("gen_aime_2", 0, 1, "approved"));
     assert_eq!(code, 409);
     for one in [window, second, other] {
@@ -171,9 +171,9 @@ fn only_its_own_page_is_answered() {
             405,
         ),
     ] {
-        let (status, said) = window.ask(&head, &body);
-        assert_eq!(status, expect, "{head:?}: {said}");
-        assert!(!said.contains("gen_aime"), "{head:?}: {said}");
+        let (status, reply) = window.ask(&head, &body);
+        assert_eq!(status, expect, "{head:?}: {reply}");
+        assert!(!reply.contains("gen_aime"), "{head:?}: {reply}");
     }
     for (path, expect) in [
         ("/item?index=2", 404),
@@ -199,13 +199,13 @@ fn only_its_own_page_is_answered() {
         ),
         (word("gen_aime_1", 0, 5, "fine"), "missing: a status"),
     ] {
-        let (status, said) = window.post("/submit", &body);
-        assert!(status == 400 && said.contains(says), "{status} {said}");
+        let (status, reply) = window.post("/submit", &body);
+        assert!(status == 400 && reply.contains(says), "{status} {reply}");
     }
     let mut more = word("gen_aime_1", 0, 5, "approved");
     more["scores"]["beauty"] = 5.into();
-    let (status, said) = window.post("/submit", &more);
-    assert_eq!((status, &*said), (400, "the rubric has no `beauty`\n"));
+    let (status, reply) = window.post("/submit", &more);
+    assert_eq!((status, &*reply), (400, "the rubric has no `beauty`\n"));
     assert!(!project.file("items_verifications.json").exists());
     // The page itself has nothing of any item, and may do nothing but run its script.
     let (status, page) = window.ask(&["GET / HTTP/1.1", &host], "");
@@ -361,9 +361,9 @@ fn what_was_edited_or_damaged_is_told_by_its_line_and_stays_as_it_is() {
     // And one that is edited while it is reviewed is not written over either.
     let text = edited(0, "5 points", "no points");
     project.write(files[0], &text);
-    let (status, said) = window.post("/submit", &word("gen_aime_2", 0, 1, "rejected"));
-    assert_eq!(status, 500, "{said}");
-    assert!(said.contains("is not as a reviewer said it"), "{said}");
+    let (status, reply) = window.post("/submit", &word("gen_aime_2", 0, 1, "rejected"));
+    assert_eq!(status, 500, "{reply}");
+    assert!(reply.contains("is not as a reviewer said it"), "{reply}");
     assert_eq!(project.read(files[0]), text);
 }
 
@@ -376,8 +376,8 @@ fn several_reviewers_are_told_how_far_they_agree_and_changed_items_are_named() {
     }
     let ben = ReviewWindow::open(&project, "items.json --reviewer ben");
     ben.says("gen_aime_1", 4, "approved");
-    let said = ben.says("gen_aime_2", 1, "rejected");
-    assert_eq!(said["agreement"]["same_status"], false);
+    let reply = ben.says("gen_aime_2", 1, "rejected");
+    assert_eq!(reply["agreement"]["same_status"], false);
     ben.ends()
         .exits(0)
         .says("2 items were reviewed by several people: the same status on 1 (50.0 %)");
@@ -407,7 +407,7 @@ fn a_server_that_is_killed_at_any_moment_has_lost_nothing_that_it_said_was_saved
         let window = ReviewWindow::open(&project, "items.json --reviewer anna");
         let reviewed = if round == 0 { 0 } else { 40 };
         assert_eq!(window.get("/state")["reviewed"], reviewed);
-        let told = AtomicU64::new(0);
+        let saved = AtomicU64::new(0);
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 for number in 1..=40 {
@@ -415,20 +415,20 @@ fn a_server_that_is_killed_at_any_moment_has_lost_nothing_that_it_said_was_saved
                     let Some(200) = window.tries(&word(&id, round, 3, "approved")) else {
                         return;
                     };
-                    told.fetch_add(1, SeqCst);
+                    saved.fetch_add(1, SeqCst);
                 }
             });
             // Amid the next one, wherever that is then.
-            until("some are saved", || told.load(SeqCst) > 3 + 7 * round);
+            until("some are saved", || saved.load(SeqCst) > 3 + 7 * round);
             window.kill();
         });
-        let told = told.into_inner();
+        let saved = saved.into_inner();
         let journal = project.read("items_reviews/anna.jsonl");
         let lines = journal
             .lines()
             .filter(|line| line.contains(&format!("\"version\":{round},")));
         let lines = lines.count() as u64;
-        assert!(lines == told || lines == told + 1, "{lines} of {told}");
+        assert!(lines == saved || lines == saved + 1, "{lines} of {saved}");
         // The rest of the round, so that the next one knows the versions.
         let window = ReviewWindow::open(&project, "items.json --reviewer anna");
         for number in lines + 1..=40 {

@@ -36,7 +36,7 @@ fn reviewed() -> (Project, String, String) {
 #[test]
 fn what_no_reviewer_wrote_stays_as_it_is() {
     let (project, journal, _) = reviewed();
-    let cut = &journal[..journal.len() - 20];
+    let truncated = &journal[..journal.len() - 20];
     for (name, text, says) in [
         (
             "mine",
@@ -52,7 +52,7 @@ fn what_no_reviewer_wrote_stays_as_it_is() {
         ),
         (
             "anna",
-            &format!("{{\"stars\":4}}\n{cut}"),
+            &format!("{{\"stars\":4}}\n{truncated}"),
             "anna.jsonl:1: it is no line",
         ),
     ] {
@@ -60,16 +60,16 @@ fn what_no_reviewer_wrote_stays_as_it_is() {
         project.write(&path, text);
         refused(&project, says);
         assert_eq!(project.read(&path), text);
-        let kept = if name == "anna" { &*journal } else { "" };
-        project.write(&path, kept);
+        let content = if name == "anna" { &*journal } else { "" };
+        project.write(&path, content);
     }
     fs::remove_file(project.file("items_reviews/mine.jsonl")).unwrap();
     // Behind a link is a file of somebody else's, even if it looks like a journal.
-    project.write("notes.txt", cut);
+    project.write("notes.txt", truncated);
     let link = project.file("items_reviews/linked.jsonl");
     symlink(project.file("notes.txt"), &link).unwrap();
     refused(&project, "linked.jsonl` is a link, and no review made it");
-    assert_eq!(project.read("notes.txt"), cut);
+    assert_eq!(project.read("notes.txt"), truncated);
     fs::remove_file(link).unwrap();
     // And a pipe is waited for by nobody.
     for name in ["items_reviews/a.jsonl", "items_reviews/.lock"] {
@@ -137,9 +137,9 @@ fn a_word_whose_line_was_torn_is_taken_from_the_file() {
     let anna = ReviewWindow::open(&project, "items.json --reviewer anna");
     assert_eq!(anna.get("/state")["reviewed"], 2);
     same(&file);
-    let said = ben.says("gen_aime_2", 1, "rejected");
+    let reply = ben.says("gen_aime_2", 1, "rejected");
     assert_eq!(
-        said["agreement"]["others"],
+        reply["agreement"]["others"],
         json!([{"reviewer": "anna", "status": "rejected",
         "scores": {"clarity": 2, "completeness": 2, "correctness": 2, "difficulty_match": 2}}])
     );
@@ -175,13 +175,13 @@ fn what_could_not_be_shown_is_refused_and_what_is_saved_is_told_so() {
     // Files that are made from the journal may be written later.
     let window = ReviewWindow::open(&project, "items.json --reviewer anna");
     fs::create_dir(project.file("items_labels.jsonl")).unwrap();
-    let (code, said) = window.post("/submit", &word("gen_aime_1", 0, 4, "approved"));
-    assert_eq!(code, 200, "{said}");
-    let said: Value = serde_json::from_str(&said).unwrap();
-    assert_eq!(said["saved_to"], ANNA);
+    let (code, reply) = window.post("/submit", &word("gen_aime_1", 0, 4, "approved"));
+    assert_eq!(code, 200, "{reply}");
+    let reply: Value = serde_json::from_str(&reply).unwrap();
+    assert_eq!(reply["saved_to"], ANNA);
     assert!(
-        said["warning"].as_str().unwrap().contains("cannot write"),
-        "{said}"
+        reply["warning"].as_str().unwrap().contains("cannot write"),
+        "{reply}"
     );
     fs::remove_dir(project.file("items_labels.jsonl")).unwrap();
     window.says("gen_aime_2", 4, "approved");
@@ -192,7 +192,7 @@ fn what_could_not_be_shown_is_refused_and_what_is_saved_is_told_so() {
 #[test]
 fn what_a_killed_program_left_half_written_is_removed() {
     let project = items(1);
-    let left = [
+    let abandoned = [
         "items_verifications.json.4194999.7.tmp",
         "items_labels.jsonl.4194999.0.tmp",
     ];
@@ -203,10 +203,10 @@ fn what_a_killed_program_left_half_written_is_removed() {
         "items_verifications.json.a.1.tmp",
         "other_verifications.json.1.1.tmp",
     ];
-    for name in left.iter().chain(&others) {
+    for name in abandoned.iter().chain(&others) {
         project.write(name, "{");
     }
     let _window = ReviewWindow::open(&project, "items.json --reviewer anna");
-    assert!(left.iter().all(|name| !project.file(name).exists()));
+    assert!(abandoned.iter().all(|name| !project.file(name).exists()));
     assert!(others.iter().all(|name| project.file(name).exists()));
 }

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::asked;
 use crate::project::{Project, json_lines};
+use crate::requested;
 use crate::reviewing::ReviewWindow;
 
 /// Gives question n the points 1 + 7 n mod 5.
@@ -15,13 +15,13 @@ echo "{\"reason\": \"r\", \"merit\": $((1 + n * 7 % 5)), \"comments\": \"c\"}"
 /// A run `one` whose judge has a rubric of its own.
 pub(crate) fn judged(number: u32) -> Project {
     let judge = "type: judge, agent: { type: command, command: [./judge.sh] }, rubric: { dimensions: [{ name: merit, description: how good }] }";
-    let project = asked::project(number, "", &format!("scorers: [{{ {judge} }}]\n"));
+    let project = requested::project(number, "", &format!("scorers: [{{ {judge} }}]\n"));
     project.script("judge.sh", JUDGE);
     project.run("run eval.yaml --run-id one").exits(0);
     project
 }
 
-fn said(window: &ReviewWindow, id: &str, version: u64, merit: u8, status: &str) -> Value {
+fn submit(window: &ReviewWindow, id: &str, version: u64, merit: u8, status: &str) -> Value {
     let word = json!({"id": id, "version": version, "scores": {"merit": merit}, "status": status});
     let (code, body) = window.post("/submit", &word);
     assert_eq!(code, 200, "{body}");
@@ -62,7 +62,7 @@ fn people_are_asked_before_they_know_the_judge_and_calibrate_it() {
     assert_eq!(item["fields"][0]["name"], "prompt");
     let id = items[0]["id"].as_str().unwrap();
     let points = |id: &str| u8::try_from(1 + id[1..].parse::<u32>().unwrap() * 7 % 5).unwrap();
-    let reply = said(&window, id, 0, points(id), "approved");
+    let reply = submit(&window, id, 0, points(id), "approved");
     assert_eq!(reply["judge"]["scores"]["merit"], f64::from(points(id)));
     let item = window.get("/item?index=0");
     assert_eq!(item["judge"]["scores"]["merit"], f64::from(points(id)));
@@ -74,7 +74,7 @@ fn people_are_asked_before_they_know_the_judge_and_calibrate_it() {
         } else {
             "rejected"
         };
-        said(&window, id, 0, points(id), status);
+        submit(&window, id, 0, points(id), status);
     }
     drop(window);
     let labels = json_lines(&dir.join("labels.jsonl"));
@@ -98,7 +98,7 @@ fn people_are_asked_before_they_know_the_judge_and_calibrate_it() {
 #[test]
 fn what_is_worth_a_look_comes_first() {
     // One cannot be asked, the agent knows the even ones, and another scorer accepts whatever is said.
-    let project = asked::project(
+    let project = requested::project(
         6,
         "test \"$EVALTEST_SAMPLE_ID\" != q004 || exit 1",
         "scorers: [exact, { type: regex, pattern: '00[0-3]' }]\n",
@@ -170,7 +170,7 @@ fn what_is_worth_a_look_comes_first() {
 
 #[test]
 fn a_masked_run_is_reviewed_only_where_somebody_asks_for_its_texts() {
-    let project = asked::project(3, "", "");
+    let project = requested::project(3, "", "");
     let spec = project
         .read("eval.yaml")
         .replace("answers: plain", "answers: masked");
@@ -200,7 +200,7 @@ fn what_people_say_is_in_figures_and_gates() {
         ("q002", 5, "approved"),
         ("q004", 2, "needs_revision"),
     ] {
-        said(&window, id, 0, merit, status);
+        submit(&window, id, 0, merit, status);
     }
     window.ends().exits(0).says("4 of 10 reviewed");
     let summary = project.run("summarize one --json").exits(0).json();
@@ -272,8 +272,8 @@ fn what_people_say_is_in_figures_and_gates() {
 fn a_damaged_file_is_told_by_its_line_and_stays_as_it_is() {
     let project = judged(3);
     let window = ReviewWindow::open(&project, "one --reviewer anna");
-    said(&window, "q000", 0, 1, "rejected");
-    said(&window, "q001", 0, 4, "approved");
+    submit(&window, "q000", 0, 1, "rejected");
+    submit(&window, "q001", 0, 4, "approved");
     drop(window);
     let file = project.last_run().join("verifications.json");
     let text = std::fs::read_to_string(&file).unwrap();

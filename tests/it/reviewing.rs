@@ -70,10 +70,10 @@ impl ReviewWindow {
         }
         let request = head.join("\r\n") + "\r\n\r\n" + body;
         stream.write_all(request.as_bytes()).unwrap();
-        let mut said = String::new();
-        stream.read_to_string(&mut said).unwrap();
-        let status = said.split(' ').nth(1).unwrap().parse().unwrap();
-        let body = said.split_once("\r\n\r\n").unwrap().1;
+        let mut reply = String::new();
+        stream.read_to_string(&mut reply).unwrap();
+        let status = reply.split(' ').nth(1).unwrap().parse().unwrap();
+        let body = reply.split_once("\r\n\r\n").unwrap().1;
         (status, body.to_owned())
     }
 
@@ -126,9 +126,9 @@ impl ReviewWindow {
             body.len()
         );
         stream.write_all(request.as_bytes()).ok()?;
-        let mut said = String::new();
-        stream.read_to_string(&mut said).ok()?;
-        said.split(' ').nth(1)?.parse().ok()
+        let mut reply = String::new();
+        stream.read_to_string(&mut reply).ok()?;
+        reply.split(' ').nth(1)?.parse().ok()
     }
 
     /// The server is gone at once, while others may be talking to it.

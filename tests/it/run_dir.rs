@@ -6,8 +6,8 @@ use std::process::Command;
 use needs::needs;
 use serde_json::{Value, json};
 
-use crate::patience::{given_time, late};
 use crate::project::{Project, all_files, sha256};
+use crate::wait::{given_time, late};
 
 /// An agent of every outcome, which tells what it used.
 const AGENT: &str = r#"#!/bin/sh
@@ -41,7 +41,7 @@ fn project(timeout: f64) -> Project {
 }
 
 /// The same after a run, and after one more that resumes it if that is wanted. All but one have time to answer.
-fn asked(arguments: &str, resumes: bool) -> Project {
+fn requested(arguments: &str, resumes: bool) -> Project {
     given_time(0.5, |timeout| {
         let project = project(timeout);
         project.run(&format!("run eval.yaml {arguments}")).exits(3);
@@ -68,7 +68,7 @@ fn keys(value: &Value, expect: &[&str]) {
 
 #[test]
 fn every_file_holds_what_the_contract_says() {
-    let project = asked("--run-id r1", false);
+    let project = requested("--run-id r1", false);
     let dir = project.last_run();
     let name = dir.file_name().unwrap().to_string_lossy().into_owned();
     let (stamp, id) = name.split_once('_').unwrap();
@@ -384,7 +384,7 @@ fn a_run_knows_its_commit() {
 
 #[test]
 fn resumed_runs_keep_their_hashes_true() {
-    let project = asked("", true);
+    let project = requested("", true);
     let dir = project.last_run();
     let manifest = project.last_json("manifest.json");
     for (name, hash) in manifest["artifacts"].as_object().unwrap() {

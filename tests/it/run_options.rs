@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::asked::{self, asked};
 use crate::project::{Project, Ran, json_lines};
+use crate::requested::{self, requested};
 
 /// Eight samples, of which the agent knows four; q000 to qNNN error when `out` says so.
 fn project(gates: &str) -> Project {
-    asked::project(
+    requested::project(
         8,
         "grep -q $EVALTEST_SAMPLE_ID out 2> /dev/null && exit 1",
         &format!("gates: [{gates}]\n"),
@@ -83,7 +83,7 @@ fn several_scorers_on_the_command_line_replace_those_of_the_spec() {
         *scorers,
         json!(["substring", {"type": "substring", "name": "lax", "compat": true}])
     );
-    let asked = asked(&project).len();
+    let requested = requested(&project).len();
     let refused = |arguments: &str, says: &str| {
         let run = format!("run eval.yaml {arguments}");
         project.run(&run).exits(2).says(says);
@@ -94,7 +94,7 @@ fn several_scorers_on_the_command_line_replace_those_of_the_spec() {
         "--scorer gaia --scorer-option compat=true",
         "`gaia` has no options",
     );
-    assert_eq!(self::asked(&project).len(), asked);
+    assert_eq!(self::requested(&project).len(), requested);
 }
 
 #[test]
@@ -113,12 +113,12 @@ fn the_worst_of_several_evals_is_the_exit_code() {
         .says("2 evals, exit code 1");
     // Of nothing else is asked when one spec is wrong.
     project.write("wrong.yaml", "name: wrong\n");
-    let before = asked(&project).len();
+    let before = requested(&project).len();
     project
         .run("run eval.yaml wrong.yaml")
         .exits(2)
         .says("wrong.yaml");
-    assert_eq!(asked(&project).len(), before);
+    assert_eq!(requested(&project).len(), before);
     project.write("twice.yaml", project.read("eval.yaml"));
     project
         .run("run eval.yaml twice.yaml")
@@ -160,7 +160,7 @@ fn no_regression_without_a_baseline() {
     ci("true").exits(0);
 
     // A worse agent fails, unless the baseline is left alone.
-    asked::agent(&project, "echo nothing; exit");
+    requested::agent(&project, "echo nothing; exit");
     project
         .run("run eval.yaml --set gates=['no_regression(max_drop=0.1)']")
         .exits(1)
@@ -177,7 +177,7 @@ fn failed_asks_what_failed_or_flipped() {
     project.run("run eval.yaml").exits(0);
     project.run("accept").exits(0);
     project.write("out", "q005 q006");
-    asked::agent(
+    requested::agent(
         &project,
         "grep -q $EVALTEST_SAMPLE_ID out && exit 1; test $EVALTEST_SAMPLE_ID != q002 || { echo 5; exit; }",
     );
@@ -187,7 +187,7 @@ fn failed_asks_what_failed_or_flipped() {
     // Also without the spec, which the run knows.
     for spec in ["eval.yaml", ""] {
         project.run(&format!("run {spec} --failed {}", dir.display()));
-        let mut ids = asked(&project);
+        let mut ids = requested(&project);
         ids.sort();
         assert_eq!(ids, ["q002", "q005", "q006"]);
         std::fs::remove_file(project.file("asked.log")).unwrap();
@@ -198,7 +198,7 @@ fn failed_asks_what_failed_or_flipped() {
         assert_eq!(project.last_json("manifest.json")["whole"], false);
     }
     project.write("out", "");
-    asked::agent(&project, ":");
+    requested::agent(&project, ":");
     project.run("run eval.yaml").exits(0);
     let clean = project.last_run();
     project
@@ -220,7 +220,7 @@ fn filter_selects_by_test_name() {
     let project = project("accuracy >= 0.9");
     let ran = project.run("run eval.yaml --filter level1::q003").exits(0);
     ran.says("1 of 8 samples selected");
-    assert_eq!(asked(&project), ["q003"]);
+    assert_eq!(requested(&project), ["q003"]);
     project
         .run("run eval.yaml --filter level1::q003 --limit 1")
         .exits(2)
@@ -258,7 +258,7 @@ fn a_dry_run_asks_nothing() {
         (&json[0]["samples"], &json[0]["most_requests"]),
         (&8.into(), &8.into())
     );
-    assert_eq!(asked(&project), [""; 0]);
+    assert_eq!(requested(&project), [""; 0]);
     assert!(!project.file("evaltest-runs").exists());
 }
 
@@ -267,7 +267,7 @@ fn json_is_all_of_standard_output() {
     let project = project("accuracy >= 0.9");
     project.run("run eval.yaml").exits(1);
     project.run("accept").exits(0);
-    asked::agent(
+    requested::agent(
         &project,
         "test $EVALTEST_SAMPLE_ID != q002 || { echo 5; exit; }",
     );
@@ -286,7 +286,7 @@ fn json_is_all_of_standard_output() {
 #[test]
 fn stream_shows_what_agents_print_redacted() {
     let project = project("");
-    asked::agent(
+    requested::agent(
         &project,
         "echo \"thinking about $EVALTEST_SAMPLE_ID with corp-1234\" >&2",
     );
@@ -353,12 +353,12 @@ fn evals_are_chosen_by_name_or_benchmark_and_agents_replaced() {
         .says("two: 8")
         .says("one: 8");
     project.run("run --benchmark none").exits(2).says("`none`");
-    let before = asked(&project).len();
+    let before = requested(&project).len();
     project
         .run("run --benchmark one --agent echo")
         .exits(1)
         .says("one: 8 samples, 0 correct");
-    assert_eq!(asked(&project).len(), before);
+    assert_eq!(requested(&project).len(), before);
     project
         .run("run --benchmark one --agent ecko")
         .exits(2)
@@ -400,7 +400,7 @@ fn run_id_and_output_root_say_where() {
             .map(|out| Ran::of(&out).exits(2))
             .unwrap();
     }
-    assert_eq!(asked(&project).len(), 1);
+    assert_eq!(requested(&project).len(), 1);
 }
 
 #[test]
@@ -411,7 +411,7 @@ fn fail_fast_stops_at_the_first_failure() {
         .run("run eval.yaml --concurrency 1 --fail-fast")
         .exits(3)
         .says("5 samples not asked");
-    assert_eq!(asked(&project), ["q000", "q001", "q002"]);
+    assert_eq!(requested(&project), ["q000", "q001", "q002"]);
     let manifest = project.last_json("manifest.json");
     assert_eq!(manifest["status"], "stopped");
     let skipped = |line: &&Value| line["result"]["status"] == "skipped";

@@ -4,14 +4,14 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::asked;
 use crate::project::Project;
+use crate::requested;
 
 const GATE: &str = "gates: [accuracy >= 0.4]\n";
 
 /// A run of 4 questions, of which every second is answered rightly.
 fn project() -> Project {
-    let project = asked::project(4, "", GATE);
+    let project = requested::project(4, "", GATE);
     project.run("run eval.yaml --run-id first").exits(0);
     project
 }
@@ -34,8 +34,8 @@ fn runs_are_listed_the_newest_first() {
     assert!(lines[0].trim_end().ends_with("run"), "{text}");
     assert_eq!(lines.len(), 3, "{text}");
     let first = lines.iter().find(|line| line.ends_with("first")).unwrap();
-    for told in ["e  ", "command", " 4 ", "50.0 %", "2 ✓", "s  "] {
-        assert!(first.contains(told), "{told}: {text}");
+    for expected in ["e  ", "command", " 4 ", "50.0 %", "2 ✓", "s  "] {
+        assert!(first.contains(expected), "{expected}: {text}");
     }
     let second = lines.iter().find(|line| line.ends_with("second")).unwrap();
     assert!(second.contains("2 (partial)"), "{text}");
@@ -60,7 +60,7 @@ fn with_errors_the_accuracy_is_a_range() {
     // Two that are right, two that nobody knows of.
     let then = "case $EVALTEST_SAMPLE_ID in q001|q003) exit 4;; esac";
     let more = "limits: { keep_going: true }\ngates: [error_rate <= 1]\n";
-    let project = asked::project(4, then, more);
+    let project = requested::project(4, then, more);
     project.run("run eval.yaml").exits(0);
     project.run("runs").exits(0).says("50.0 % to 100.0 %");
     let run = &listed(&project, "runs --json")[0];
@@ -99,7 +99,7 @@ fn the_rest_is_counted_and_what_cannot_be_read_is_named() {
 
 #[test]
 fn a_project_without_runs_says_so() {
-    let project = asked::project(2, "", "");
+    let project = requested::project(2, "", "");
     project.run("runs").exits(0).says("there is no run");
     assert!(listed(&project, "runs --json").is_empty());
 }
@@ -125,7 +125,7 @@ fn a_run_is_named_by_a_part_that_no_other_has() {
 
 #[test]
 fn an_eval_without_runs_is_not_one_with_a_longer_name() {
-    let project = asked::project(2, "", "");
+    let project = requested::project(2, "", "");
     let spec = project.read("eval.yaml");
     let name = spec.lines().find(|line| line.starts_with("name:")).unwrap();
     let longer = spec.replace(name, "name: short-long");

@@ -7,8 +7,8 @@ use std::time::Instant;
 use needs::needs;
 use serde_json::Value;
 
-use crate::patience::{LONG, given_time, late, nap, until};
 use crate::project::{Project, Ran};
+use crate::wait::{LONG, given_time, late, nap, until};
 
 mod alone;
 pub(crate) mod kernel;
@@ -82,15 +82,15 @@ pub(crate) fn processes_with(text: &str) -> Vec<String> {
 #[test]
 fn a_hostile_agent_in_a_sandbox_finds_no_answer() {
     // Each prints where it found the answer.
-    let look = |places: &str| {
+    let listing = |places: &str| {
         format!("grep -rlsa {TREASURE} {places} --exclude=agent.sh; ls {places}; echo done")
     };
     let attacks = [
         ("dataset", "cat data.jsonl eval.yaml secret.txt; ls -a .; echo done".to_owned()),
-        ("folder", look("$PWD")),
-        ("snapshots", look("$PWD/snapshots")),
-        ("runs", look("$PWD/evaltest-runs $EVALTEST_SCRATCH/../..")),
-        ("tmp", look("/tmp /var/tmp /dev/shm /run")),
+        ("folder", listing("$PWD")),
+        ("snapshots", listing("$PWD/snapshots")),
+        ("runs", listing("$PWD/evaltest-runs $EVALTEST_SCRATCH/../..")),
+        ("tmp", listing("/tmp /var/tmp /dev/shm /run")),
         ("environment", "env | grep -v EVALTEST; echo done".to_owned()),
         (
             "proc",

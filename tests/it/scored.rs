@@ -453,9 +453,9 @@ fn a_folder_that_is_no_run_is_refused() {
     ran.says("samples.jsonl is not what the run wrote");
     sign(&project.last_run());
     let ran = score(&project, &["--scorer", "gaia", &dir]).exits(2);
-    ran.says(&format!("{}:5: not a record: ", project.shown(&records)));
+    ran.says(&format!("{}:5: not a record: ", project.display(&records)));
     std::fs::remove_file(&records).unwrap();
-    let folder = project.shown(&dir);
+    let folder = project.display(&dir);
     let missing = format!("{folder}: samples.jsonl is not what the run wrote: it is missing");
     check_error(&project, &["--scorer", "gaia", &dir], &missing);
 }

@@ -3,10 +3,10 @@
 use std::fs;
 use std::process::Stdio;
 
-use crate::asked;
-use crate::patience::until;
 use crate::project::{Project, Ran};
+use crate::requested;
 use crate::signals::{is_alive, send};
+use crate::wait::until;
 
 const KEY: &str = "from-the-file-only";
 
@@ -29,7 +29,7 @@ const SCORER: &str =
     "scorer: { type: command, command: [./judge.sh], env: [JUDGE_KEY], processes: 2 }\n";
 
 fn project(then: &str, more: &str) -> Project {
-    let project = asked::project(6, then, &format!("{SCORER}{more}"));
+    let project = requested::project(6, then, &format!("{SCORER}{more}"));
     project.script("judge.sh", JUDGE);
     project.write(".env", format!("JUDGE_KEY={KEY}\n"));
     project
@@ -100,7 +100,9 @@ fn a_judge_of_an_interrupted_run_is_gone() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    until("the third is asked", || asked::asked(&project).len() == 3);
+    until("the third is asked", || {
+        requested::requested(&project).len() == 3
+    });
     send("INT", &child);
     Ran::of(&child.wait_with_output().unwrap()).exits(130);
     assert_nobody_is_left(&project);
@@ -152,11 +154,11 @@ fn an_endpoint_that_is_not_there_is_no_wrong_answer() {
     let scorer = format!(
         "scorer: {{ type: semantic, base_url: '{url}', model: m, retries: 0, api_key_env: EMBED_KEY }}\n"
     );
-    let project = asked::project(4, "", &scorer);
+    let project = requested::project(4, "", &scorer);
     let gone = project.run("run eval.yaml").exits(2);
     gone.says("`api_key_env: EMBED_KEY` is set neither in the environment nor in `.env`");
     assert!(
-        asked::asked(&project).is_empty(),
+        requested::requested(&project).is_empty(),
         "before an agent is paid for"
     );
     project.write(".env", format!("EMBED_KEY={KEY}\n"));

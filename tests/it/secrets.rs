@@ -79,34 +79,34 @@ fn projects() -> (Project, Project) {
             let mut row = json!({
                 "task_id": id, "Question": "What?", "Level": 1, "Final answer": "17", "Annotator Metadata": {},
             });
-            let said = format!("it is {text} there");
+            let leaky = format!("it is {text} there");
             let (mut out, mut err) = (json!({ "answer": "17" }).to_string(), String::new());
             match place {
                 "answer" => {
-                    out = json!({ "answer": format!("{said}\nFINAL ANSWER: 17") }).to_string();
+                    out = json!({ "answer": format!("{leaky}\nFINAL ANSWER: 17") }).to_string();
                 }
                 "message" => {
-                    out = json!({ "answer": "17", "messages": [{ "content": said }] }).to_string();
+                    out = json!({ "answer": "17", "messages": [{ "content": leaky }] }).to_string();
                 }
-                "key" => out = json!({ "answer": "17", "messages": [{ (said): 1 }] }).to_string(),
+                "key" => out = json!({ "answer": "17", "messages": [{ (leaky): 1 }] }).to_string(),
                 "call" => {
-                    let arguments = json!({ "x": said }).to_string();
+                    let arguments = json!({ "x": leaky }).to_string();
                     let call = json!({ "name": "f", "arguments": arguments });
                     out = json!({ "answer": "17", "tool_calls": [call] }).to_string();
                 }
-                "error" => out = json!({ "error": said }).to_string(),
+                "error" => out = json!({ "error": leaky }).to_string(),
                 "stderr" => {
-                    err = said;
+                    err = leaky;
                     elsewhere.write(&format!("{id}.exit"), "");
                 }
-                "garbage" => out = said,
-                "prompt" => row["Question"] = said.into(),
+                "garbage" => out = leaky,
+                "prompt" => row["Question"] = leaky.into(),
                 "truth" => {
                     row["Final answer"] = text.clone().into();
                     out = json!({ "answer": format!("FINAL ANSWER: {text}") }).to_string();
                 }
-                "metadata" => row["Annotator Metadata"] = json!({ "Steps": said }),
-                _ => err = said + "\n",
+                "metadata" => row["Annotator Metadata"] = json!({ "Steps": leaky }),
+                _ => err = leaky + "\n",
             }
             elsewhere.write(&format!("{id}.out"), out);
             if !err.is_empty() {
@@ -151,18 +151,18 @@ fn no_form_of_a_value_is_written_or_shown_from_any_place() {
     let has_lines = |number: usize| forms()[number].1.contains(['\n', '\r']);
     for record in &records {
         let (id, result) = (record["sample_id"].as_str().unwrap(), &record["result"]);
-        let is_asked = ["answer", "truth", "message"]
+        let is_requested = ["answer", "truth", "message"]
             .iter()
             .any(|place| id.starts_with(place));
         let number = id.rsplit('-').next().unwrap().parse().unwrap();
-        if is_asked && !(id.starts_with("truth") && has_lines(number)) {
+        if is_requested && !(id.starts_with("truth") && has_lines(number)) {
             assert_eq!(result["score"]["correct"], true, "{id}: {result}");
         }
         if !id.starts_with("live") {
             assert!(record.to_string().contains("[REDACTED]"), "{id}: {record}");
         }
     }
-    let dir = project.shown(project.last_run());
+    let dir = project.display(project.last_run());
     for place in PLACES {
         run(&format!("show {dir} {place}-0"));
         run(&format!("show {dir} {place}-5 --json"));
@@ -196,12 +196,12 @@ fn what_a_server_says_is_blanked_before_anybody_is_told() {
             if place == "302" && !text.bytes().all(|byte| byte.is_ascii_graphic()) {
                 continue;
             }
-            let said = format!("no {text} here");
+            let leaky = format!("no {text} here");
             let server = Server::new(move |_, _| match place {
-                "401" => refusal("401 Unauthorized", &said),
-                "400" => Answer::Status("400 Bad Request", String::new(), said.clone()),
+                "401" => refusal("401 Unauthorized", &leaky),
+                "400" => Answer::Status("400 Bad Request", String::new(), leaky.clone()),
                 _ => {
-                    let location = said.replace("no ", "/x/").replace(" here", "");
+                    let location = leaky.replace("no ", "/x/").replace(" here", "");
                     let headers = format!("Location: {location}\r\n");
                     Answer::Status("302 Found", headers, String::new())
                 }
@@ -292,11 +292,11 @@ fn a_name_of_a_model_is_kept_where_the_spec_calls_it_plain() {
 
 #[test]
 fn a_sample_whose_name_holds_a_secret_is_refused_before_anything_is_asked() {
-    let asked = "{ type: command, command: [sh, -c, 'touch asked; echo 17'], env: [HARMLESS] }";
+    let requested = "{ type: command, command: [sh, -c, 'touch asked; echo 17'], env: [HARMLESS] }";
     for (id, level) in [(format!("q-{SECRET}"), 1), ("q2".to_owned(), 2)] {
         let project = Project::with_eval(
             &[("q1", 1, "What?", "17"), (&id, level, "What?", "17")],
-            asked,
+            requested,
             "",
         );
         if level == 2 {

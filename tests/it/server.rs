@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 /// A request as it came.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct Request {
     /// Method and path.
     pub(crate) line: String,
     /// In lower case.
@@ -18,7 +18,7 @@ pub(crate) struct Asked {
     pub(crate) body: Value,
 }
 
-impl Asked {
+impl Request {
     /// The last message of a chat.
     pub(crate) fn prompt(&self) -> &str {
         let messages = self.body["messages"].as_array();
@@ -65,29 +65,29 @@ pub(crate) fn refusal(status: &'static str, message: &str) -> Answer {
     Answer::Status(status, String::new(), body.to_string())
 }
 
-type Act = dyn Fn(&Asked, usize) -> Answer + Send + Sync;
+type Act = dyn Fn(&Request, usize) -> Answer + Send + Sync;
 
 /// Listens until the test ends.
 pub(crate) struct Server {
     address: String,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    requested: Arc<Mutex<Vec<Request>>>,
 }
 
 impl Server {
     /// Gives each request, the first being number 0, the answer of `act`.
-    pub(crate) fn new(act: impl Fn(&Asked, usize) -> Answer + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(act: impl Fn(&Request, usize) -> Answer + Send + Sync + 'static) -> Self {
         Self::resetting(0, act)
     }
 
     /// The same, but resets the first connections.
     pub(crate) fn resetting(
         first: usize,
-        act: impl Fn(&Asked, usize) -> Answer + Send + Sync + 'static,
+        act: impl Fn(&Request, usize) -> Answer + Send + Sync + 'static,
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
-        let asked: Arc<Mutex<Vec<Asked>>> = Arc::default();
-        let (seen, act): (_, Arc<Act>) = (Arc::clone(&asked), Arc::new(act));
+        let requested: Arc<Mutex<Vec<Request>>> = Arc::default();
+        let (seen, act): (_, Arc<Act>) = (Arc::clone(&requested), Arc::new(act));
         thread::spawn(move || {
             for (number, stream) in listener.incoming().flatten().enumerate() {
                 if number < first {
@@ -99,12 +99,12 @@ impl Server {
                 thread::spawn(move || serve(stream, &seen, &*act));
             }
         });
-        Self { address, asked }
+        Self { address, requested }
     }
 
     /// Answers each chat with its last message in capitals.
     pub(crate) fn shouting() -> Self {
-        Self::new(|asked, _| fine(&chat(&asked.prompt().to_uppercase())))
+        Self::new(|requested, _| fine(&chat(&requested.prompt().to_uppercase())))
     }
 
     pub(crate) fn url(&self, path: &str) -> String {
@@ -117,27 +117,27 @@ impl Server {
         format!("{{ type: openai, base_url: \"{url}\", model: local{more} }}")
     }
 
-    pub(crate) fn asked(&self) -> Vec<Asked> {
-        self.asked
+    pub(crate) fn requested(&self) -> Vec<Request> {
+        self.requested
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
     }
 }
 
-fn serve(mut stream: TcpStream, seen: &Mutex<Vec<Asked>>, act: &Act) {
+fn serve(mut stream: TcpStream, seen: &Mutex<Vec<Request>>, act: &Act) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
-    while let Some(asked) = read(&mut reader) {
+    while let Some(requested) = read(&mut reader) {
         let number = {
             let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
-            seen.push(asked.clone());
+            seen.push(requested.clone());
             seen.len() - 1
         };
         let whole = |status: &str, headers: &str, body: &str| {
             let length = body.len();
             format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\n{headers}\r\n{body}")
         };
-        let sent = match act(&asked, number) {
+        let sent = match act(&requested, number) {
             Answer::Status(status, headers, body) => {
                 stream.write_all(whole(status, &headers, &body).as_bytes())
             }
@@ -172,7 +172,7 @@ fn serve(mut stream: TcpStream, seen: &Mutex<Vec<Asked>>, act: &Act) {
     }
 }
 
-fn read(reader: &mut BufReader<TcpStream>) -> Option<Asked> {
+fn read(reader: &mut BufReader<TcpStream>) -> Option<Request> {
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
         if reader.read_line(&mut head).ok()? == 0 {
@@ -187,7 +187,7 @@ fn read(reader: &mut BufReader<TcpStream>) -> Option<Asked> {
     let length: usize = length.lines().next()?.trim().parse().ok()?;
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
-    Some(Asked {
+    Some(Request {
         line: line.trim_end_matches(" HTTP/1.1").to_owned(),
         headers,
         body: serde_json::from_slice(&body).unwrap_or_default(),

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::asked::{self, asked, times};
 use crate::project::{Project, Ran, json_lines, sha256};
+use crate::requested::{self, requested, times};
 
 /// The variables that `auto` reads, none of which a test has from its surroundings.
 const VARIABLES: [&str; 13] = [
@@ -58,17 +58,17 @@ fn dir_of(project: &Project, shard: &str) -> PathBuf {
 
 #[test]
 fn shards_are_disjoint_and_together_the_eval_and_gates_are_left_to_the_merge() {
-    let project = asked::project(40, "", "epochs: 2\ngates:\n- accuracy >= 0.99\n");
+    let project = requested::project(40, "", "epochs: 2\ngates:\n- accuracy >= 0.99\n");
     let mut all = BTreeSet::new();
     let mut sizes = Vec::new();
     for shard in ["1/3", "2/3", "3/3"] {
         // Gates that nobody judges here are nothing that CI waits for.
-        let told = run_in(
+        let output = run_in(
             &project,
             &format!("run eval.yaml --shard {shard}"),
             &[("CI", "1")],
         );
-        let told = told
+        let output = output
             .exits(0)
             .says(&format!("shard {shard}"))
             .says(" of 40 samples")
@@ -78,7 +78,7 @@ fn shards_are_disjoint_and_together_the_eval_and_gates_are_left_to_the_merge() {
             .says(&format!("gate error_rate <= 0.05: ignored: shard {shard}"))
             .says_nothing_of("partial")
             .says_nothing_of("`CI` is set");
-        told.says("next: cargo evaltest merge evaltest-runs");
+        output.says("next: cargo evaltest merge evaltest-runs");
         let dir = dir_of(&project, shard);
         let ids: BTreeSet<String> = recorded(&dir).into_iter().collect();
         assert_eq!(recorded(&dir).len(), 2 * ids.len(), "both epochs of each");
@@ -137,8 +137,8 @@ fn shards_are_disjoint_and_together_the_eval_and_gates_are_left_to_the_merge() {
         .map(|run| (run["run_id"].to_string(), run["part"]["shard"].clone()))
         .collect();
     assert_eq!(shards["\"again-2of3\""], "2/3");
-    let told = ["show", "export --format csv --output -"];
-    for command in told {
+    let output = ["show", "export --format csv --output -"];
+    for command in output {
         let ran = project.run(&format!("{command} {named}"));
         ran.exits(0).says("shard 2/3: ").says(" samples");
     }
@@ -158,7 +158,7 @@ fn shards_are_disjoint_and_together_the_eval_and_gates_are_left_to_the_merge() {
 fn a_killed_shard_goes_on_as_the_part_that_it_is() {
     // The agent of its fourth question kills the run.
     let kill = "[ -e done ] || [ \"$(wc -l < asked.log)\" -lt 4 ] || { touch done; kill -9 $PPID; sleep 5; }";
-    let project = asked::project(30, kill, "limits: { concurrency: 1 }\n");
+    let project = requested::project(30, kill, "limits: { concurrency: 1 }\n");
     project.write("asked.log", "");
     run_in(&project, "run eval.yaml --shard 2/2", &[]);
     let dir = project.last_run();
@@ -169,23 +169,27 @@ fn a_killed_shard_goes_on_as_the_part_that_it_is() {
         manifest["artifacts"]["places.json"],
         sha256(&dir.join("places.json"))
     );
-    let shown = project.shown(&dir);
-    run_in(&project, &format!("run --resume {shown} --shard 1/2"), &[])
-        .exits(2)
-        .says("is shard 2/2, not 1/2")
-        .says("hint: leave `--shard` out");
+    let display = project.display(&dir);
+    run_in(
+        &project,
+        &format!("run --resume {display} --shard 1/2"),
+        &[],
+    )
+    .exits(2)
+    .says("is shard 2/2, not 1/2")
+    .says("hint: leave `--shard` out");
     project
-        .run(&format!("run --resume {shown} --dry-run"))
+        .run(&format!("run --resume {display} --dry-run"))
         .exits(0)
         .says("shard 2/2");
-    run_in(&project, &format!("run --resume {shown}"), &[])
+    run_in(&project, &format!("run --resume {display}"), &[])
         .exits(0)
         .says("shard 2/2")
         .says("next: cargo evaltest merge");
     let ids = recorded(&dir);
     let places = read(&dir, "places.json");
     assert_eq!(ids.len(), places["places"].as_array().unwrap().len());
-    let log = asked(&project);
+    let log = requested(&project);
     assert!(ids.iter().all(|id| times(&log, id) <= 2), "{log:?}");
     assert_eq!(
         log.len(),
@@ -195,18 +199,18 @@ fn a_killed_shard_goes_on_as_the_part_that_it_is() {
     // With its own shard typed it is the same; all is there.
     run_in(
         &project,
-        &format!("run --resume {shown} --shard auto"),
+        &format!("run --resume {display} --shard auto"),
         &[("EVALTEST_SHARD", "2/2")],
     )
     .exits(0);
-    assert_eq!(asked(&project).len(), log.len());
+    assert_eq!(requested(&project).len(), log.len());
     // Its files can be made again, also when it is not known any more which samples it has: their ids say so.
     for (file, text) in [("samples.jsonl", None), ("places.json", Some("[]"))] {
         match text {
             None => std::fs::remove_file(dir.join(file)).unwrap(),
             Some(text) => std::fs::write(dir.join(file), text).unwrap(),
         }
-        project.run(&format!("repair {shown}")).exits(0);
+        project.run(&format!("repair {display}")).exits(0);
         assert_eq!(recorded(&dir), ids);
         assert_eq!(read(&dir, "places.json"), places);
         assert_eq!(
@@ -216,7 +220,7 @@ fn a_killed_shard_goes_on_as_the_part_that_it_is() {
     }
     // A run that is no shard does not become one.
     run_in(&project, "run eval.yaml --run-id all", &[]).exits(0);
-    let all = project.shown(
+    let all = project.display(
         project
             .runs()
             .iter()
@@ -230,11 +234,11 @@ fn a_killed_shard_goes_on_as_the_part_that_it_is() {
 
 #[test]
 fn a_shard_without_samples_is_a_run_and_an_outage_is_told_at_once() {
-    let project = asked::project(2, "", "");
+    let project = requested::project(2, "", "");
     for index in 1..=5 {
         run_in(&project, &format!("run eval.yaml --shard {index}/5"), &[]).exits(0);
     }
-    assert_eq!(asked(&project).len(), 2);
+    assert_eq!(requested(&project).len(), 2);
     let empty = project
         .runs()
         .into_iter()
@@ -242,17 +246,17 @@ fn a_shard_without_samples_is_a_run_and_an_outage_is_told_at_once() {
         .unwrap();
     assert_eq!(read(&empty, "places.json")["places"], json!([]));
     assert_eq!(read(&empty, "manifest.json")["status"], "finished");
-    let shown = project.shown(&empty);
+    let display = project.display(&empty);
     project
-        .run(&format!("run --resume {shown}"))
+        .run(&format!("run --resume {display}"))
         .exits(0)
         .says("none of 2 samples is in it");
-    project.run(&format!("show {shown}")).exits(0);
+    project.run(&format!("show {display}")).exits(0);
     // Wrong answers and failed assertions are judged after the merge, a dead agent is an outage.
-    let project = asked::project(8, "", "gates: [accuracy >= 1.0]\n");
+    let project = requested::project(8, "", "gates: [accuracy >= 1.0]\n");
     run_in(&project, "run eval.yaml", &[]).exits(1);
     project.run("accept").exits(0);
-    asked::agent(&project, "echo another; exit 0");
+    requested::agent(&project, "echo another; exit 0");
     let exact = "run eval.yaml --set snapshot.assert=exact --shard 1/2";
     run_in(&project, exact, &[("CI", "1")]).exits(0);
     let manifest = read(&dir_of(&project, "1/2"), "manifest.json");
@@ -260,13 +264,13 @@ fn a_shard_without_samples_is_a_run_and_an_outage_is_told_at_once() {
         manifest["failed_assertions"].as_array().unwrap().len(),
         manifest["selected"]
     );
-    asked::agent(&project, "exit 1");
+    requested::agent(&project, "exit 1");
     let ran = run_in(&project, "run eval.yaml --shard 2/2", &[]).exits(3);
     // What there is to see comes before what there is to merge.
     ran.says("next: cargo evaltest show ");
     // Nothing was answered: the shard is asked anew, and not all of the eval.
-    let project = asked::project(40, "", "");
-    asked::agent(&project, "exit 1");
+    let project = requested::project(40, "", "");
+    requested::agent(&project, "exit 1");
     let ran = run_in(&project, "run eval.yaml --shard 2/2", &[]).exits(3);
     ran.says("stopped early")
         .says("next: cargo evaltest run eval.yaml --shard 2/2");
@@ -274,7 +278,7 @@ fn a_shard_without_samples_is_a_run_and_an_outage_is_told_at_once() {
 
 #[test]
 fn auto_takes_the_shard_of_the_environment_and_nothing_else_does() {
-    let project = asked::project(6, "", "");
+    let project = requested::project(6, "", "");
     let auto = |environment: &[(&str, &str)]| {
         run_in(
             &project,
@@ -349,10 +353,10 @@ fn auto_takes_the_shard_of_the_environment_and_nothing_else_does() {
 
 #[test]
 fn what_looks_at_all_samples_is_refused_of_a_shard() {
-    let project = asked::project(4, "", "tiers: { all: {}, two: { limit: 2 } }\n");
+    let project = requested::project(4, "", "tiers: { all: {}, two: { limit: 2 } }\n");
     let refused = |flags: &str, says: &str| {
-        let told = run_in(&project, &format!("run eval.yaml --shard {flags}"), &[]);
-        told.exits(2).says(says).says("hint: ");
+        let output = run_in(&project, &format!("run eval.yaml --shard {flags}"), &[]);
+        output.exits(2).says(says).says("hint: ");
     };
     refused("0/4", "there is no shard 0 of 4");
     refused("5/4", "there is no shard 5 of 4");
@@ -366,7 +370,7 @@ fn what_looks_at_all_samples_is_refused_of_a_shard() {
     refused("1/2 --junit x.xml", "`--junit` is about the whole run");
     refused("1/2 --report", "`--report` is about the whole run");
     refused("1/2 --github", "`--github` is about the whole run");
-    assert!(asked(&project).is_empty() && project.runs().is_empty());
+    assert!(requested(&project).is_empty() && project.runs().is_empty());
     // A limit and a tier are cut first.
     let mut all = Vec::new();
     for shard in ["1/2", "2/2"] {

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::asked::{self, asked};
 use crate::project::{Project, json_lines};
+use crate::requested::{self, requested};
 use crate::trials;
 
 fn read(dir: &Path, name: &str) -> Value {
@@ -30,7 +30,7 @@ fn last(project: &Project, end: &str) -> PathBuf {
 
 #[test]
 fn a_shard_whose_share_of_a_budget_is_nothing_is_refused_before_it_is_there() {
-    let project = asked::project(40, "", "limits: { budget: { requests: 3 } }\n");
+    let project = requested::project(40, "", "limits: { budget: { requests: 3 } }\n");
     project
         .run("run eval.yaml --shard 1/7")
         .exits(2)
@@ -45,14 +45,14 @@ fn a_shard_whose_share_of_a_budget_is_nothing_is_refused_before_it_is_there() {
 fn budgets_are_split_by_samples_and_rates_by_shards() {
     let limits =
         "limits: { budget: { requests: 20 }, requests_per_minute: 6000, tokens_per_minute: 900 }\n";
-    let project = asked::project(40, "", limits);
+    let project = requested::project(40, "", limits);
     let mut may = 0;
     for shard in 1..=4 {
-        let told = project.run(&format!("run eval.yaml --shard {shard}/4"));
+        let output = project.run(&format!("run eval.yaml --shard {shard}/4"));
         let dir = last(&project, &format!("-{shard}of4"));
         let own = recorded(&dir).len();
         // Half of the samples may be asked, rounded down.
-        told.exits(3)
+        output.exits(3)
             .says(&format!(
                 "note: shard {shard}/4: {own} of 40 samples, {} requests at most, 1500 requests a minute, 225 tokens a minute",
                 own / 2
@@ -60,15 +60,15 @@ fn budgets_are_split_by_samples_and_rates_by_shards() {
             .says(&format!("the budget is used up: {} requests", own / 2))
             .says("next: cargo evaltest run --resume");
         may += own / 2;
-        assert_eq!(asked(&project).len(), may);
+        assert_eq!(requested(&project).len(), may);
         // Shards are of one eval: what it says is what the manifest of each says.
         let config = read(&dir, "manifest.json")["config"]["limits"].clone();
         assert_eq!(config["budget"]["requests"], 20);
         assert_eq!(config["requests_per_minute"], 6000.0);
         // The budget is that of the shard, however often it goes on.
-        let shown = project.shown(&dir);
-        project.run(&format!("run --resume {shown}")).exits(3);
-        assert_eq!(asked(&project).len(), may);
+        let display = project.display(&dir);
+        project.run(&format!("run --resume {display}")).exits(3);
+        assert_eq!(requested(&project).len(), may);
     }
     assert!((17..=20).contains(&may), "{may}");
     // What the command line gives is split, too.
@@ -82,10 +82,10 @@ fn budgets_are_split_by_samples_and_rates_by_shards() {
 fn balanced_shards_take_equally_long_and_are_told_from_others() {
     // Four take long, and two of them are in each of two shards.
     let slow = "case $EVALTEST_SAMPLE_ID in q00[0-3]) sleep 0.4;; esac";
-    let project = asked::project(14, slow, "epochs: 2\nlimits: { concurrency: 28 }\n");
+    let project = requested::project(14, slow, "epochs: 2\nlimits: { concurrency: 28 }\n");
     project.run("run eval.yaml --run-id first").exits(0);
     let first = last(&project, "first");
-    let by = project.shown(&first);
+    let by = project.display(&first);
     let mut all = BTreeSet::new();
     let mut names = BTreeSet::new();
     for shard in ["1/2", "2/2"] {
@@ -105,24 +105,24 @@ fn balanced_shards_take_equally_long_and_are_told_from_others() {
     assert_eq!((all.len(), names.len()), (14, 1));
     // It goes on without the run that it was cut by, as long as it is known what it has.
     let shard = last(&project, "-2of2");
-    let shown = project.shown(&shard);
+    let display = project.display(&shard);
     project
-        .run(&format!("run --resume {shown} --balance {by}"))
+        .run(&format!("run --resume {display} --balance {by}"))
         .exits(2);
-    let kept = project.file("kept");
-    std::fs::rename(&first, &kept).unwrap();
-    project.run(&format!("run --resume {shown}")).exits(0);
-    std::fs::rename(&kept, &first).unwrap();
+    let stored = project.file("kept");
+    std::fs::rename(&first, &stored).unwrap();
+    project.run(&format!("run --resume {display}")).exits(0);
+    std::fs::rename(&stored, &first).unwrap();
     std::fs::write(shard.join("places.json"), "{}").unwrap();
     project
-        .run(&format!("run --resume {shown}"))
+        .run(&format!("run --resume {display}"))
         .exits(2)
         .says("places.json: it is not what the run wrote")
         .says("hint: take it from where the directory was copied, or run the shard again");
-    let before = asked(&project).len();
+    let before = requested(&project).len();
     let refused = |arguments: &str, says: &str| {
-        let told = project.run(&format!("run eval.yaml {arguments}"));
-        told.exits(2).says(says);
+        let output = project.run(&format!("run eval.yaml {arguments}"));
+        output.exits(2).says(says);
     };
     refused(&format!("--balance {by}"), "--shard");
     refused("--shard 1/2 --balance nowhere/run", "nowhere/run");
@@ -135,12 +135,12 @@ fn balanced_shards_take_equally_long_and_are_told_from_others() {
         &format!("--shard 1/2 --balance {by}"),
         "samples.jsonl is not what the run wrote",
     );
-    assert_eq!(asked(&project).len(), before);
+    assert_eq!(requested(&project).len(), before);
 }
 
 #[test]
 fn a_shard_is_no_baseline_no_verdict_and_no_point_of_a_history() {
-    let project = asked::project(10, "", "");
+    let project = requested::project(10, "", "");
     let mut command = project.command("run eval.yaml --shard 1/2");
     let summary = project.file("step");
     command.env("GITHUB_ACTIONS", "true");
@@ -150,7 +150,7 @@ fn a_shard_is_no_baseline_no_verdict_and_no_point_of_a_history() {
     // What CI is to see comes of the merge.
     assert!(!summary.exists());
     assert!(!String::from_utf8_lossy(&output.stderr).contains("::"));
-    let dir = project.shown(project.last_run());
+    let dir = project.display(project.last_run());
     for command in [
         "accept DIR",
         "accept DIR --partial",

@@ -4,8 +4,8 @@ use std::process::Child;
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::patience::until;
 use crate::project::Project;
+use crate::wait::until;
 
 /// A project of 50 questions whose answers are kept, and whose agent notes each, then does what `then` says.
 fn project(then: &str) -> Project {
@@ -28,7 +28,7 @@ fn project(then: &str) -> Project {
     project
 }
 
-fn asked(project: &Project) -> usize {
+fn requested(project: &Project) -> usize {
     let log = std::fs::read_to_string(project.file("asked"));
     log.unwrap_or_default().lines().count()
 }
@@ -44,14 +44,14 @@ fn six_runs_with_one_cold_cache_ask_each_question_once() {
     for mut run in runs {
         assert!(run.wait().unwrap().success());
     }
-    assert_eq!(asked(&project), 50);
+    assert_eq!(requested(&project), 50);
 }
 
 #[test]
 fn what_a_killed_run_was_asking_another_asks() {
     let project = project("sleep 0.2");
     let mut runs: Vec<_> = (0..6).map(|_| start(&project)).collect();
-    until("some are answered", || asked(&project) > 12);
+    until("some are answered", || requested(&project) > 12);
     let mut killed = runs.remove(2);
     killed.kill().unwrap();
     killed.wait().unwrap();
@@ -59,8 +59,8 @@ fn what_a_killed_run_was_asking_another_asks() {
         assert!(run.wait().unwrap().success());
     }
     // Besides what the killed run had in flight.
-    let asked = asked(&project);
-    assert!((50..=50 + 8).contains(&asked), "{asked}");
+    let requested = requested(&project);
+    assert!((50..=50 + 8).contains(&requested), "{requested}");
     assert_eq!(project.runs().len(), 6);
 }
 
@@ -70,17 +70,17 @@ fn a_run_that_waits_for_one_that_is_killed_asks_itself() {
     let project = project("test -e hung || { touch hung; exec sleep 1000; }");
     project.questions(&[("q0", 1, "?", "1")]);
     let mut first = start(&project);
-    until("the first asks", || asked(&project) == 1);
+    until("the first asks", || requested(&project) == 1);
     let mut second = start(&project);
     until("the second has begun", || project.runs().len() == 2);
     sleep(Duration::from_secs(1));
-    assert_eq!(asked(&project), 1, "the second waits");
+    assert_eq!(requested(&project), 1, "the second waits");
     assert!(second.try_wait().unwrap().is_none());
     first.kill().unwrap();
     first.wait().unwrap();
     assert!(second.wait().unwrap().success());
-    assert_eq!(asked(&project), 2);
-    let left = crate::project::all_files(&project.file("evaltest-runs/.cache"));
+    assert_eq!(requested(&project), 2);
+    let remaining = crate::project::all_files(&project.file("evaltest-runs/.cache"));
     let is_claim = |path: &&std::path::PathBuf| path.extension().is_some_and(|end| end == "asking");
-    assert_eq!(left.iter().find(is_claim), None);
+    assert_eq!(remaining.iter().find(is_claim), None);
 }

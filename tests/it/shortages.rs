@@ -58,7 +58,7 @@ fn run_as_user(project: &Project, user: u32, processes: u32) -> Ran {
 
 /// Asserts that all samples were answered, each by its first attempt, and that it was said once if fewer were in flight.
 #[track_caller]
-fn check(project: &Project, limits: &str, is_told: bool) {
+fn check(project: &Project, limits: &str, is_reported: bool) {
     let ran = run_under(project, limits).exits(0);
     let samples = project.last_lines("samples.jsonl");
     let wanted = json_lines(&project.file("data.jsonl"));
@@ -70,10 +70,10 @@ fn check(project: &Project, limits: &str, is_told: bool) {
     let events = std::fs::read_to_string(project.last_run().join("events.jsonl")).unwrap();
     assert!(!events.contains("\"shortage\""), "{events}");
     // A resumed run would count each against its budget.
-    let begun = events.matches("\"kind\":\"started\"").count();
-    assert_eq!(begun, wanted.len());
-    let told = ran.err.matches("are in flight").count();
-    assert_eq!(told, usize::from(is_told), "{}", ran.err);
+    let started = events.matches("\"kind\":\"started\"").count();
+    assert_eq!(started, wanted.len());
+    let notice = ran.err.matches("are in flight").count();
+    assert_eq!(notice, usize::from(is_reported), "{}", ran.err);
 }
 
 const AGENT: &str = "{ type: command, command: [sh, -c, 'sleep 0.05; echo 1'] }";
@@ -95,8 +95,8 @@ fn a_limit_that_holds_no_attempt_is_refused_before_anybody_is_asked() {
         let started = Instant::now();
         let ran = run_under(&project, &format!("ulimit -n {limit}")).exits(3);
         assert!(started.elapsed() < Duration::from_secs(20), "{limit}");
-        let told = format!("{limit} files may be open at once (`ulimit -n`)");
-        assert!(ran.err.contains(&told), "{}", ran.err);
+        let notice = format!("{limit} files may be open at once (`ulimit -n`)");
+        assert!(ran.err.contains(&notice), "{}", ran.err);
         assert!(ran.err.contains("`ulimit -n 256`"), "{}", ran.err);
         assert!(!ran.err.contains("free some space"), "{}", ran.err);
         assert_eq!(project.runs().len(), 0, "nothing began");
@@ -113,8 +113,8 @@ fn a_plain_user_with_few_processes_has_fewer_questions_in_flight() {
     let ran = run_as_user(&project, 61_723, 30)
         .exits(0)
         .says("60 correct");
-    let told = "too few processes may run at once here (`ulimit -u`)";
-    assert_eq!(ran.err.matches(told).count(), 1, "{}", ran.err);
+    let notice = "too few processes may run at once here (`ulimit -u`)";
+    assert_eq!(ran.err.matches(notice).count(), 1, "{}", ran.err);
 }
 
 #[needs(setpriv)]

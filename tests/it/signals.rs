@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use signal_hook::consts::SIGHUP;
 
-use crate::asked::{self, asked};
-use crate::patience::{LONG, until};
 use crate::project::{Project, Ran, json_lines};
+use crate::requested::{self, requested};
+use crate::wait::{LONG, until};
 
 /// Sends a signal to one process.
 pub(crate) fn send(signal: &str, child: &Child) {
@@ -45,7 +45,7 @@ fn children(project: &Project) -> Vec<String> {
 }
 
 fn stops(signal: &str) {
-    let project = asked::project(
+    let project = requested::project(
         12,
         HANGS,
         "limits: { concurrency: 3, retries: 2 }\ngates: [accuracy >= 0.3]\n",
@@ -72,7 +72,7 @@ fn stops(signal: &str) {
         until("its processes are gone", || !is_alive(&id));
     }
     assert_eq!(
-        asked(&project).len(),
+        requested(&project).len(),
         6,
         "{signal}: no sample started after it"
     );
@@ -112,7 +112,7 @@ fn stops(signal: &str) {
         .run(&format!("run --resume {}", dir.display()))
         .exits(0)
         .says("3 samples were answered before");
-    assert_eq!(asked(&project).len(), 15);
+    assert_eq!(requested(&project).len(), 15);
     assert_eq!(project.last_json("manifest.json")["status"], "finished");
     assert_eq!(json_lines(&dir.join("samples.jsonl")).len(), 12);
     assert_eq!(project.last_json("summary.json")["correct"], 6);
@@ -165,7 +165,7 @@ pub(crate) fn ends_with_its_job(project: &Project) {
     std::thread::sleep(Duration::from_millis(100));
     send("TERM", &child);
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert_eq!(asked(project).len(), 2, "nobody was asked meanwhile");
+    assert_eq!(requested(project).len(), 2, "nobody was asked meanwhile");
     assert_eq!(project.last_json("summary.json")["errors"], 0);
 
     project.write("go", "");
@@ -173,7 +173,7 @@ pub(crate) fn ends_with_its_job(project: &Project) {
     project
         .run(&format!("run --resume {}", dir.display()))
         .exits(0);
-    assert_eq!(asked(project).len(), 5, "one of them once more");
+    assert_eq!(requested(project).len(), 5, "one of them once more");
 }
 
 #[test]
@@ -186,13 +186,13 @@ fn an_agent_that_ends_with_its_job_did_not_fail() {
         let then =
             format!("case $EVALTEST_SAMPLE_ID in q000) ;; *) test -f go || {{ {hang}; }};; esac");
         let limits = "limits: { concurrency: 1, retries: 0 }\n";
-        ends_with_its_job(&asked::project(4, &then, limits));
+        ends_with_its_job(&requested::project(4, &then, limits));
     }
 }
 
 #[test]
 fn the_second_signal_ends_agents_that_do_not_want_to() {
-    let project = asked::project(2, "", "");
+    let project = requested::project(2, "", "");
     // It is given ten minutes to end.
     project.spec(
         "{ type: worker, command: [./worker.sh], close_timeout_s: 600 }",
@@ -237,7 +237,7 @@ while :; do sleep 1; done
 
 #[test]
 fn nohup_outlives_its_terminal() {
-    let project = asked::project(1, "while test ! -f go; do sleep 0.02; done", "");
+    let project = requested::project(1, "while test ! -f go; do sleep 0.02; done", "");
     let mut command = Command::new("sh");
     command
         .args(["-c", "trap '' HUP; exec \"$0\" evaltest run eval.yaml"])
@@ -247,7 +247,7 @@ fn nohup_outlives_its_terminal() {
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     let mut child = command.spawn().unwrap();
-    until("it was asked", || asked(&project).len() == 1);
+    until("it was asked", || requested(&project).len() == 1);
     send("HUP", &child);
     std::thread::sleep(Duration::from_millis(150));
     project.write("go", "");
@@ -256,7 +256,7 @@ fn nohup_outlives_its_terminal() {
 
 #[test]
 fn one_eval_that_stops_does_not_stop_the_next() {
-    let project = asked::project(4, "case $EVALTEST_SAMPLE_ID in q000) exit 1;; esac", "");
+    let project = requested::project(4, "case $EVALTEST_SAMPLE_ID in q000) exit 1;; esac", "");
     let spec = project.read("eval.yaml");
     let first =
         spec.replace("name: e", "name: first") + "limits: { fail_fast: true, concurrency: 1 }\n";

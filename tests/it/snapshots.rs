@@ -386,7 +386,7 @@ fn what_an_outage_leaves_in_a_masked_baseline_is_masked_too() {
     let plain = project(2, "");
     plain.run("run e.yaml").exits(0);
     plain.run("accept").exits(0);
-    for (project, kept) in [(plain, "\"00\""), (with_version_1(), "\".0\"")] {
+    for (project, stored) in [(plain, "\"00\""), (with_version_1(), "\".0\"")] {
         edit(&project, "e.yaml", "answers: plain", "answers: masked");
         let whole = project.read("r.jsonl");
         let line = whole.lines().nth(1).unwrap();
@@ -398,16 +398,16 @@ fn what_an_outage_leaves_in_a_masked_baseline_is_masked_too() {
         project.run("accept --partial").exits(0);
         let masked = of(&project, "1a/b.snap");
         let start = format!(
-            "---\nsource: evaltest\nexpression: \"b\"\n---\nverdict: incorrect\nanswers: {kept}\nprediction: (masked) "
+            "---\nsource: evaltest\nexpression: \"b\"\n---\nverdict: incorrect\nanswers: {stored}\nprediction: (masked) "
         );
         assert!(masked.starts_with(&start), "{masked}");
         for file in all_files(&project.file("snapshots/old")) {
             let text = std::fs::read_to_string(file).unwrap();
             // What was asked, said and right, and the hashes that plain snapshots have of it.
-            for shown in [
+            for text_part in [
                 "What is", "\"9\"", "\"9.0\"", "\"3\"", "f0f9401c", "08499fd5", "c2a57ed6",
             ] {
-                assert!(!text.contains(shown), "{shown}: {text}");
+                assert!(!text.contains(text_part), "{text_part}: {text}");
             }
         }
         // It is known again.

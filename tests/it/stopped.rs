@@ -3,17 +3,17 @@
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::patience::until;
 use crate::project::Project;
 use crate::server::{Server, chat, fine};
 use crate::signals::send;
+use crate::wait::until;
 
 /// Stops a run, but not its agent, for longer than an attempt may take. The agent goes on when the run does.
 fn check(agent: &str) {
-    check_begun(agent, |project| project.file("begun").exists());
+    check_started(agent, |project| project.file("begun").exists());
 }
 
-fn check_begun(agent: &str, has_begun: impl Fn(&Project) -> bool) {
+fn check_started(agent: &str, has_started: impl Fn(&Project) -> bool) {
     let limits = "limits: { timeout_s: 6, retries: 0 }\n";
     let project = Project::with_eval(&[("a", 1, "?", "1")], agent, limits);
     project.script(
@@ -21,7 +21,7 @@ fn check_begun(agent: &str, has_begun: impl Fn(&Project) -> bool) {
         "#!/bin/sh\ntouch begun; sleep 10; echo '{\"id\": \"a\", \"answer\": \"1\"}'\n",
     );
     let mut child = project.command("run eval.yaml").spawn().unwrap();
-    until("the agent works", || has_begun(&project));
+    until("the agent works", || has_started(&project));
     sleep(Duration::from_secs(1));
     send("STOP", &child);
     sleep(Duration::from_secs(8));
@@ -57,8 +57,8 @@ fn slow(reply: &str) -> Server {
 #[test]
 fn a_chat_does_not_time_out_while_its_run_is_stopped() {
     let server = slow("chat");
-    check_begun(&server.openai(""), |_| !server.asked().is_empty());
-    assert_eq!(server.asked().len(), 1);
+    check_started(&server.openai(""), |_| !server.requested().is_empty());
+    assert_eq!(server.requested().len(), 1);
 }
 
 #[test]
@@ -68,8 +68,8 @@ fn a_request_does_not_time_out_while_its_run_is_stopped() {
         "{{ type: http, url: \"{}\", answer: /answer }}",
         server.url("/")
     );
-    check_begun(&agent, |_| !server.asked().is_empty());
-    assert_eq!(server.asked().len(), 1);
+    check_started(&agent, |_| !server.requested().is_empty());
+    assert_eq!(server.requested().len(), 1);
 }
 
 /// A handshake that was under way goes on where it was, or begins anew.

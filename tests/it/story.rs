@@ -162,9 +162,9 @@ fn check_features(project: &Project) {
 
     // `init` asked for the demo agent.
     let manifest = project.read("Cargo.toml");
-    let asked = ", features = [\"demo\"]";
-    assert!(manifest.contains(asked), "{manifest}");
-    project.write("Cargo.toml", manifest.replace(asked, ""));
+    let feature = ", features = [\"demo\"]";
+    assert!(manifest.contains(feature), "{manifest}");
+    project.write("Cargo.toml", manifest.replace(feature, ""));
     project.write(
         "evals/example.yaml",
         "benchmark: { type: gaia, path: example/questions.jsonl }\nagent: { type: demo }\n",

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use crate::asked::{self, asked};
 use crate::project::Project;
+use crate::requested::{self, requested};
 use crate::trials;
 
 /// Forty samples in three levels, of which the agent knows every second.
 fn project(more: &str) -> Project {
-    asked::project(40, "", &format!("{TIERS}{more}"))
+    requested::project(40, "", &format!("{TIERS}{more}"))
 }
 
 const TIERS: &str = "tiers: { full: {}, quick: { limit: 5 }, standard: { limit: 20 } }\n";
@@ -42,7 +42,7 @@ fn a_tier_is_a_whole_run_of_its_samples_and_lies_within_the_larger() {
         .exits(0)
         .says("e: tier `quick`, 5 samples")
         .says_nothing_of("partial");
-    let quick: BTreeSet<String> = asked(&project).into_iter().collect();
+    let quick: BTreeSet<String> = requested(&project).into_iter().collect();
     assert_eq!(quick.len(), 5);
     assert_eq!(quick, listed(&project, "--tier quick"));
     let manifest = project.last_json("manifest.json");
@@ -113,27 +113,27 @@ fn gates_are_those_of_the_tier_and_a_gate_without_is_left_to_the_largest() {
     };
     of(["ignored", "passed", "ignored", "passed"]);
     let dir = project.last_run();
-    let shown = dir.display();
-    project.run(&format!("gate {shown}")).exits(0);
+    let dir_name = dir.display();
+    project.run(&format!("gate {dir_name}")).exits(0);
     // Who asks for a gate now means this run.
     project
-        .run_of(&["gate", &shown.to_string(), "--gate", "accuracy >= 0.99"])
+        .run_of(&["gate", &dir_name.to_string(), "--gate", "accuracy >= 0.99"])
         .exits(1);
     project
         .run_of(&[
             "gate",
-            &shown.to_string(),
+            &dir_name.to_string(),
             "--gate",
             "accuracy[tier=quik] >= 0",
         ])
         .exits(2)
         .says("did you mean `[tier=quick]`?");
     project
-        .run(&format!("rescore {shown} --scorer exact"))
+        .run(&format!("rescore {dir_name} --scorer exact"))
         .exits(0);
     assert_eq!(project.last_json("manifest.json")["tier"], "quick");
     project
-        .run(&format!("repair {shown}"))
+        .run(&format!("repair {dir_name}"))
         .exits(0)
         .says("5 of 5");
     ci("--tier standard", 0);
@@ -158,7 +158,7 @@ fn gates_are_those_of_the_tier_and_a_gate_without_is_left_to_the_largest() {
         .says("20 (standard)")
         .says("3 (standard) (partial)");
     // Errors are asked about in each tier.
-    asked::agent(&project, "exit 1");
+    requested::agent(&project, "exit 1");
     project
         .run("run eval.yaml --tier quick --keep-going")
         .exits(3);
@@ -181,7 +181,7 @@ fn a_tier_is_compared_over_its_samples_and_is_no_baseline() {
         .exits(0)
         .says("gate no_regression: ignored: tier `standard` is smaller")
         .says("of 20 pairs 0 became wrong");
-    asked::agent(&project, "echo 99; exit");
+    requested::agent(&project, "echo 99; exit");
     project.run("run eval.yaml --tier standard").exits(1);
     // Five samples cannot tell: that is no verdict of this tier, for nobody asks it.
     project
@@ -197,7 +197,7 @@ fn a_tier_is_compared_over_its_samples_and_is_no_baseline() {
         .run(&resume)
         .exits(0)
         .says("tier `quick`, 5 samples");
-    assert_eq!(asked(&project), Vec::<String>::new());
+    assert_eq!(requested(&project), Vec::<String>::new());
     project
         .run(&format!("{resume} --tier full"))
         .exits(2)
@@ -207,7 +207,7 @@ fn a_tier_is_compared_over_its_samples_and_is_no_baseline() {
 #[test]
 fn what_makes_no_sense_is_told_before_anybody_is_asked() {
     let project = project("");
-    let told = |text: &str| {
+    let refused = |text: &str| {
         project
             .run("run eval.yaml --tier quick")
             .exits(2)
@@ -221,28 +221,28 @@ fn what_makes_no_sense_is_told_before_anybody_is_asked() {
         .says("eval `e` has no tier `quik`")
         .says("did you mean `--tier quick`? its tiers: `quick`, `standard`, `full`");
     with("");
-    told("eval `e` has no tiers, and so no tier `quick`");
+    refused("eval `e` has no tiers, and so no tier `quick`");
     with("tiers: { quick: { limit: 0 } }\n");
-    told("eval.yaml:6:10: tier `quick` has no sample: its `limit` is 0");
+    refused("eval.yaml:6:10: tier `quick` has no sample: its `limit` is 0");
     with("tiers: { a: { limit: 5 }, b: { limit: 5 } }\n");
-    told("the tiers `a` and `b` have 5 samples each");
+    refused("the tiers `a` and `b` have 5 samples each");
     with("tiers: {}\n");
-    told("`tiers` names no tier");
+    refused("`tiers` names no tier");
     with("tiers: { quick: { limits: 5 } }\n");
-    told("unknown key `tiers.quick.limits`");
+    refused("unknown key `tiers.quick.limits`");
     with("tiers: { quick: 5 }\n");
-    told("tiers.quick");
+    refused("tiers.quick");
     with("tiers: { quick: { limit: 5 } }\ngates: ['accuracy[tier=quik] > 0']\n");
-    told("gate `accuracy[tier=quik] > 0`: the eval has no tier `quik`");
+    refused("gate `accuracy[tier=quik] > 0`: the eval has no tier `quik`");
     with("tiers: { quick: { limit: 5 } }\ngates: ['min_samples[tier=quick] >= 6']\n");
-    told("can never hold: there are 5 samples");
+    refused("can never hold: there are 5 samples");
     with("gates: ['accuracy[tier=gold] > 0']\n");
     project
         .run("run eval.yaml")
         .exits(2)
         .says("no sample has a `tier`")
         .says("tiers: { gold: { limit: 5 }");
-    assert_eq!(asked(&project), Vec::<String>::new());
+    assert_eq!(requested(&project), Vec::<String>::new());
     with("tiers: { quick: { limit: 50 } }\n");
     project
         .run("run eval.yaml --tier quick")

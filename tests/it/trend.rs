@@ -77,7 +77,7 @@ fn a_table_says_where_an_eval_goes_and_where_that_changed() {
     };
     // Of 2026-09-26, and so on: the newest twenty, the last at the end.
     let changed = rows[row(" 2026-09-26 07:51")];
-    for told in [
+    for expected in [
         "abcd019",
         "45.0 % (35.0 % to 55.0 %)",
         "-18.0",
@@ -86,15 +86,15 @@ fn a_table_says_where_an_eval_goes_and_where_that_changed() {
         "agent changed; 1 gate failed; ▼ 14.8 points",
         " 45 of 100 ",
     ] {
-        assert!(changed.contains(told), "{told}: {text}");
+        assert!(changed.contains(expected), "{expected}: {text}");
     }
     assert!(rows[row("10-03 07:51")].contains("  quick  "), "{text}");
     let other = rows[row("10-08 07:51")];
-    for told in [
+    for expected in [
         "other dataset: not compared with older runs; ",
         "served </title><img",
     ] {
-        assert!(other.contains(told), "{told}: {text}");
+        assert!(other.contains(expected), "{expected}: {text}");
     }
     assert!(
         !text.contains('\u{1b}') && !text.contains('\u{202e}'),
@@ -176,14 +176,14 @@ fn what_is_no_history_is_told() {
     let damaged = format!("<<<<<<< HEAD\n{whole}{foreign}\n{{\"format_vers");
     project.write(FILE, &damaged);
     let ran = project.run("trend").exits(0).says("gaia: 40 runs");
-    for told in [
+    for expected in [
         "history.jsonl:1: ",
         "history.jsonl:43: ",
         "of eval `other`",
         "history.jsonl:44: ",
         "it is cut off",
     ] {
-        assert!(ran.err.contains(told), "{told}: {}", ran.err);
+        assert!(ran.err.contains(expected), "{expected}: {}", ran.err);
     }
     assert_eq!(project.read(FILE), damaged);
     project.write(FILE, "nonsense\n");
@@ -289,11 +289,11 @@ fn a_browser_shows_a_page_on_any_screen() {
         assert_eq!(lost, 0, "at {width}");
     }
     let pictures = tab.accessible();
-    let told = "Accuracy with its 95 % interval, the newest run: 2026-10-12 07:51, abcd027: ";
+    let expected = "Accuracy with its 95 % interval, the newest run: 2026-10-12 07:51, abcd027: ";
     assert!(
         pictures
             .iter()
-            .any(|(role, name)| role == "image" && name.starts_with(told)),
+            .any(|(role, name)| role == "image" && name.starts_with(expected)),
         "{pictures:?}"
     );
     assert_eq!(tab.complaints(), [""; 0]);
@@ -303,10 +303,10 @@ fn a_browser_shows_a_page_on_any_screen() {
 fn a_test_target_says_where_its_evals_have_their_histories() {
     // As one answers that has evals of its own.
     let ours = trials::project(2, ":", "");
-    let asked = [("EVALTEST_DRIVE", "{\"errand\": \"place\"}")];
-    let ran = trials::run_with(&ours, "", &asked);
-    let told = ran.exits(0).out;
-    let place = told
+    let requested = [("EVALTEST_DRIVE", "{\"errand\": \"place\"}")];
+    let ran = trials::run_with(&ours, "", &requested);
+    let expected = ran.exits(0).out;
+    let place = expected
         .lines()
         .find_map(|line| line.strip_prefix("evaltest> {"));
     let place: Value = serde_json::from_str(&format!("{{{}", place.unwrap())).unwrap();

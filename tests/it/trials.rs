@@ -4,8 +4,8 @@
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use crate::asked;
 use crate::project::{Project, Ran, root, without_surroundings};
+use crate::requested;
 
 /// Where the binary looks for the spec.
 pub(crate) const SPEC: &str = "fixtures/gaia/gaia.yaml";
@@ -36,9 +36,9 @@ fn binary() -> &'static str {
     })
 }
 
-/// As [`asked::project`], with the spec where the binary looks for it.
+/// As [`requested::project`], with the spec where the binary looks for it.
 pub(crate) fn project(number: u32, then: &str, more: &str) -> Project {
-    let project = asked::project(number, then, more);
+    let project = requested::project(number, then, more);
     let spec = project
         .read("eval.yaml")
         .replace("data.jsonl", "../../data.jsonl");

@@ -40,8 +40,8 @@ impl Dice {
     }
 }
 
-/// Adds unknown members to objects of a line, but for those below a member named in `spared`. Gives what was added.
-fn strew(line: &str, spared: &[&str], dice: &mut Dice, added: &mut Vec<String>) -> String {
+/// Adds unknown members to objects of a line, but for those below a member named in `skipped`. Gives what was added.
+fn strew(line: &str, skipped: &[&str], dice: &mut Dice, added: &mut Vec<String>) -> String {
     let mut out = String::new();
     // The names on the way to this place, and whether it is an object that stands there.
     let mut path: Vec<(&str, bool)> = Vec::new();
@@ -62,7 +62,7 @@ fn strew(line: &str, spared: &[&str], dice: &mut Dice, added: &mut Vec<String>) 
         rest = &rest[token.len()..];
         let is_inside = |path: &[(&str, bool)]| {
             path.last().is_some_and(|(_, is_object)| *is_object)
-                && !path.iter().any(|(name, _)| spared.contains(name))
+                && !path.iter().any(|(name, _)| skipped.contains(name))
         };
         if byte == b'}' && is_inside(&path) && !out.ends_with('{') && dice.below(3) == 0 {
             added.push(format!(",{}", dice.member(added.len())));
@@ -251,19 +251,22 @@ fn what_is_shown_as_json_has_unknown_members() {
     }
     sign(&dir);
     let records = json_lines(&dir.join("samples.jsonl"));
-    let shown = command(&project, "show --json", &dir, &[]).exits(0).json();
-    assert_eq!(shown.as_array().map(Vec::len), Some(records.len()));
+    let output = command(&project, "show --json", &dir, &[]).exits(0).json();
+    assert_eq!(output.as_array().map(Vec::len), Some(records.len()));
     let events = json_lines(&dir.join("events.jsonl"));
     for (number, record) in records.iter().enumerate() {
-        assert!(is_in(record, &shown[number], &[]), "{record}");
+        assert!(is_in(record, &output[number], &[]), "{record}");
         let id = record["sample_id"].as_str().unwrap();
         let one = command(&project, "show --json", &dir, &[id]).exits(0);
         let one = one.json();
         assert!(is_in(record, &one, &[]), "{record}");
-        let mut asked: Vec<_> = events.iter().collect();
-        asked.retain(|event| event["sample_id"] == *id);
-        assert_eq!(one["events"].as_array().map(Vec::len), Some(asked.len()));
-        for (number, event) in asked.into_iter().enumerate() {
+        let mut requested: Vec<_> = events.iter().collect();
+        requested.retain(|event| event["sample_id"] == *id);
+        assert_eq!(
+            one["events"].as_array().map(Vec::len),
+            Some(requested.len())
+        );
+        for (number, event) in requested.into_iter().enumerate() {
             assert!(is_in(event, &one["events"][number], &[]), "{event}");
         }
     }

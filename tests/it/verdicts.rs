@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::asked::{self, asked, times};
 use crate::project::Project;
+use crate::requested::{self, requested, times};
 use crate::trials::{self, SNAPSHOTS, SPEC, accepted, edit, forget, run, run_with, tests, verdict};
 
 /// The agent answers q002 wrongly while `wrong` exists.
@@ -70,7 +70,10 @@ fn a_flip_is_confirmed_and_the_first_answer_counts() {
         "metrics see the first answer"
     );
     assert_eq!(
-        (times(&asked(&project), "q002"), asked(&project).len()),
+        (
+            times(&requested(&project), "q002"),
+            requested(&project).len()
+        ),
         (2, 7)
     );
     let record = &project.last_lines("samples.jsonl")[2];
@@ -89,7 +92,7 @@ fn a_flip_is_confirmed_and_the_first_answer_counts() {
     edit(&project, "flips: confirm", "flips: confirm, confirm: 0");
     forget(&project);
     let ran = run(&project, "q002").exits(101);
-    assert_eq!(asked(&project).len(), 1);
+    assert_eq!(requested(&project).len(), 1);
     ran.says("was correct in the baseline and is wrong now")
         .says_nothing_of("times");
 }
@@ -121,7 +124,7 @@ fn baseline_exact_correct_and_off_differ() {
         match spoil {
             "flip" => break_agent(&project),
             // q001 is wrong in another way than it was.
-            "other" => asked::agent(
+            "other" => requested::agent(
                 &project,
                 "test $EVALTEST_SAMPLE_ID != q001 || { echo 7; exit; }",
             ),
@@ -299,7 +302,7 @@ fn masked_snapshots_hide_what_is_correct() {
     );
     run(&project, "").exits(0);
     // Neither does the message of a failing test.
-    asked::agent(&project, "echo 12345; exit");
+    requested::agent(&project, "echo 12345; exit");
     let ran = run(&project, "q002").exits(101);
     ran.says("12345").says_nothing_of("\"002\"");
 }
@@ -319,7 +322,7 @@ fn a_changed_question_leaves_the_pairs() {
     assert_eq!(gate["regression"]["pairs"], 5);
     assert_eq!(gate["regression"]["changed"], serde_json::json!(["q002"]));
     assert_eq!(
-        times(&asked(&project), "q002"),
+        times(&requested(&project), "q002"),
         1,
         "there is nothing to confirm"
     );
@@ -334,7 +337,7 @@ fn what_was_judged_otherwise_is_refused_before_anything_starts() {
         assert!(ran.code.is_some_and(|code| code != 0), "{}", ran.out);
         ran.says(says);
         project.run(&format!("run {SPEC}")).exits(2).says(says);
-        assert_eq!(asked(&project), [""; 0]);
+        assert_eq!(requested(&project), [""; 0]);
         run(&project, "--list").exits(0);
         project
             .run(&format!("run {SPEC} --ignore-baseline"))
@@ -355,7 +358,7 @@ fn what_was_judged_otherwise_is_refused_before_anything_starts() {
         .run(&format!("run {SPEC}"))
         .exits(2)
         .says("none of the samples");
-    assert_eq!(asked(&project), [""; 0]);
+    assert_eq!(requested(&project), [""; 0]);
 }
 
 #[test]
@@ -419,7 +422,7 @@ fn only_whole_finished_runs_are_accepted() {
         .says("did not finish")
         .says("--resume");
     // Nothing but errors is nothing to accept.
-    asked::agent(&project, "exit 1");
+    requested::agent(&project, "exit 1");
     std::fs::remove_dir_all(project.file(SNAPSHOTS)).unwrap();
     project.run(&format!("run {SPEC}")).exits(3);
     project
@@ -427,7 +430,7 @@ fn only_whole_finished_runs_are_accepted() {
         .exits(2)
         .says("no answer to accept");
     // A part, if that is wanted.
-    asked::agent(&project, ":");
+    requested::agent(&project, ":");
     project.run(&format!("run {SPEC} --limit 3")).exits(0);
     project.run("accept --partial").exits(0).says("3 samples");
     assert_eq!(snapshots(&project).len(), 3);

@@ -6,11 +6,11 @@ use std::process::{Child, Stdio};
 
 use needs::needs;
 
-use crate::asked;
 use crate::browser::Browser;
-use crate::patience::until;
 use crate::project::{Project, Ran};
+use crate::requested;
 use crate::signals::send;
+use crate::wait::until;
 
 /// A server that is ended when dropped.
 struct View {
@@ -49,9 +49,9 @@ impl View {
         let mut stream = TcpStream::connect(self.host()).unwrap();
         let head = head.join("\r\n") + "\r\n\r\n";
         stream.write_all(head.as_bytes()).unwrap();
-        let mut said = String::new();
-        stream.read_to_string(&mut said).unwrap();
-        said
+        let mut reply = String::new();
+        stream.read_to_string(&mut reply).unwrap();
+        reply
     }
 
     /// What the page's own script is answered.
@@ -88,7 +88,7 @@ impl Drop for View {
 
 #[test]
 fn only_who_has_the_address_is_answered() {
-    let project = asked::project(3, "", "");
+    let project = requested::project(3, "", "");
     project.run("run eval.yaml --run-id one");
     let view = View::open(&project, "one");
     let host = format!("Host: {}", view.host());
@@ -134,12 +134,12 @@ fn only_who_has_the_address_is_answered() {
         (vec!["GET /../../etc/passwd HTTP/1.1", &host, &token], "404"),
         (vec!["nonsense"], "400"),
     ] {
-        let said = view.ask(&head);
+        let reply = view.ask(&head);
         assert!(
-            said.starts_with(&format!("HTTP/1.1 {expect} ")),
-            "{head:?}: {said}"
+            reply.starts_with(&format!("HTTP/1.1 {expect} ")),
+            "{head:?}: {reply}"
         );
-        assert!(!said.contains("q00"), "{head:?}: {said}");
+        assert!(!reply.contains("q00"), "{head:?}: {reply}");
     }
     // Another address of the same machine is not listened on.
     let port = view.host().split(':').nth(1).unwrap();
@@ -149,7 +149,7 @@ fn only_who_has_the_address_is_answered() {
 
 #[test]
 fn of_a_masked_benchmark_no_text_is_served_unless_asked() {
-    let project = asked::project(3, "", "");
+    let project = requested::project(3, "", "");
     let spec = project
         .read("eval.yaml")
         .replace("answers: plain", "answers: masked");
@@ -160,13 +160,13 @@ fn of_a_masked_benchmark_no_text_is_served_unless_asked() {
         hidden.contains("q001") && !hidden.contains("What is 1?"),
         "{hidden}"
     );
-    let shown = View::open(&project, "one --show-texts").get("/runs");
-    assert!(shown.contains("What is 1?"), "{shown}");
+    let output = View::open(&project, "one --show-texts").get("/runs");
+    assert!(output.contains("What is 1?"), "{output}");
 }
 
 #[test]
 fn what_cannot_be_shown_is_said_before_anybody_listens() {
-    let project = asked::project(3, "", "");
+    let project = requested::project(3, "", "");
     project.run("view").exits(2).says("there is no run");
     project.run("run eval.yaml --run-id one");
     let records = project.last_run().join("samples.jsonl");
@@ -180,7 +180,7 @@ fn what_cannot_be_shown_is_said_before_anybody_listens() {
 fn a_run_is_watched_while_it_goes_on() {
     // The last question waits.
     let wait = "while test \"$EVALTEST_SAMPLE_ID\" = q005 && ! test -e \"$(dirname \"$0\")/go\"; do sleep 0.05; done";
-    let project = asked::project(6, wait, "");
+    let project = requested::project(6, wait, "");
     let mut run = project
         .command("run eval.yaml --run-id live")
         .stdout(Stdio::null())
@@ -188,7 +188,7 @@ fn a_run_is_watched_while_it_goes_on() {
         .spawn()
         .unwrap();
     until("all but one are asked", || {
-        asked::asked(&project).len() == 6
+        requested::requested(&project).len() == 6
     });
     let view = View::open(&project, "");
     let mut tab = Browser::open(&view.url, 1000);

@@ -4,10 +4,10 @@ use std::fs::File;
 use std::process::Child;
 use std::time::Instant;
 
-use crate::asked::asked;
-use crate::patience::{LONG, until};
 use crate::project::Project;
+use crate::requested::requested;
 use crate::signals::{is_alive, send};
+use crate::wait::{LONG, until};
 
 /// The agent, which has a module beside it.
 const AGENT: &str = "#!/bin/sh\ncat > /dev/null\nfolder=$(dirname \"$0\")\n. \"$folder/answers.sh\"\n\
@@ -34,7 +34,7 @@ impl Watched {
     }
 
     /// Waits until so many runs have been told; what is told of the last.
-    fn told(&mut self, runs: usize) -> String {
+    fn report(&mut self, runs: usize) -> String {
         until("a run is told", || {
             if let Some(status) = self.child.try_wait().unwrap() {
                 panic!("{status}: {}{}", self.out(), self.project.read("err"));
@@ -74,19 +74,25 @@ fn project() -> Project {
 #[test]
 fn what_changes_runs_again_and_shows_what_flipped() {
     let mut watched = Watched::start(project());
-    let told = watched.told(1);
-    assert!(told.starts_with("e: 3 of 3 correct, 0 errors, "), "{told}");
-    assert!(told.ends_with("s; nothing flipped\n"), "{told}");
-    assert_eq!(asked(&watched.project).len(), 3);
+    let report = watched.report(1);
+    assert!(
+        report.starts_with("e: 3 of 3 correct, 0 errors, "),
+        "{report}"
+    );
+    assert!(report.ends_with("s; nothing flipped\n"), "{report}");
+    assert_eq!(requested(&watched.project).len(), 3);
 
     // A module, of which the cache knows nothing.
     let worse = "answer() { test \"$1\" = q2 && echo 2 || echo 1; }\n";
     watched.project.write("answers.sh", worse);
-    let told = watched.told(2);
-    assert!(told.starts_with("e: 2 of 3 correct, 0 errors, "), "{told}");
+    let report = watched.report(2);
+    assert!(
+        report.starts_with("e: 2 of 3 correct, 0 errors, "),
+        "{report}"
+    );
     let flips = "s\n  wrong now, correct in the run before (1):\n    q2\n";
-    assert!(told.ends_with(flips), "{told}");
-    assert_eq!(asked(&watched.project).len(), 6);
+    assert!(report.ends_with(flips), "{report}");
+    assert_eq!(requested(&watched.project).len(), 6);
 
     // The dataset: nobody is asked again.
     watched.project.questions(&[
@@ -94,10 +100,10 @@ fn what_changes_runs_again_and_shows_what_flipped() {
         ("q2", 1, "Two?", "2"),
         ("q3", 2, "Three?", "1"),
     ]);
-    let told = watched.told(3);
+    let report = watched.report(3);
     let flips = "s\n  correct now, wrong in the run before (1):\n    q2\n";
-    assert!(told.ends_with(flips), "{told}");
-    assert_eq!(asked(&watched.project).len(), 6);
+    assert!(report.ends_with(flips), "{report}");
+    assert_eq!(requested(&watched.project).len(), 6);
 
     // A spec that is being written.
     let spec = watched.project.read("evals/e.yaml");
@@ -109,16 +115,16 @@ fn what_changes_runs_again_and_shows_what_flipped() {
         .project
         .write("evals/e.yaml", spec + "gates: [accuracy >= 0.5]\n");
     until("it ran", || watched.out().matches("e: ").count() == 4);
-    let told = watched.told(4);
-    assert!(told.contains("3 of 3 correct"), "{told}");
-    assert!(told.ends_with("nothing flipped\n"), "{told}");
+    let report = watched.report(4);
+    assert!(report.contains("3 of 3 correct"), "{report}");
+    assert!(report.ends_with("nothing flipped\n"), "{report}");
 
     // One that hangs, until it is mended.
     watched.project.script("agent.sh", HANGS);
     until("it hangs", || watched.children().len() == 3);
     watched.project.script("agent.sh", AGENT);
-    let told = watched.told(5);
-    assert!(told.ends_with("nothing flipped\n"), "{told}");
+    let report = watched.report(5);
+    assert!(report.ends_with("nothing flipped\n"), "{report}");
     for id in watched.children() {
         until("its processes are gone", || !is_alive(&id));
     }
@@ -147,7 +153,7 @@ fn only_what_changed_runs_and_an_interrupt_ends_the_wait() {
     );
     project.write("evals/other.yaml", &spec);
     let mut watched = Watched::start(project);
-    watched.told(1);
+    watched.report(1);
     watched
         .project
         .write("evals/other.yaml", spec.replace("'1'", "'2'"));

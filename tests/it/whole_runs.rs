@@ -1,11 +1,11 @@
 //! Whole runs and partial ones, what is refused before anything is asked, and groups of samples.
 
-use crate::asked::{self, asked};
 use crate::project::{Project, Ran};
+use crate::requested::{self, requested};
 
 /// Eight samples, of which the agent knows four.
 fn project(gates: &str) -> Project {
-    asked::project(8, "", &format!("gates: [{gates}]\n"))
+    requested::project(8, "", &format!("gates: [{gates}]\n"))
 }
 
 /// With `CI` set.
@@ -114,7 +114,7 @@ fn gates_that_cannot_hold_are_refused_before_anything_is_asked() {
             .exits(2)
             .says(message)
             .says(hint);
-        assert!(asked(&project).is_empty(), "{gate}");
+        assert!(requested(&project).is_empty(), "{gate}");
     };
     check(
         "min_samples >= 9",

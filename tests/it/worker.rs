@@ -6,10 +6,10 @@ use std::process::{Command, Stdio};
 use needs::needs;
 use serde_json::Value;
 
-use crate::asked::{self, asked};
-use crate::patience::until;
 use crate::project::{Project, Ran, root};
+use crate::requested::{self, requested};
 use crate::signals::{ends_with_its_job, is_alive, send};
+use crate::wait::until;
 
 /// Logs its pid and what it is asked, does what `then` says (a line of shell) and answers with the number in the id.
 fn worker(project: &Project, then: &str) {
@@ -27,7 +27,7 @@ done
 
 fn project(number: u32, then: &str, keys: &str, more: &str) -> Project {
     let project = Project::new();
-    asked::write_questions(&project, number);
+    requested::write_questions(&project, number);
     worker(&project, then);
     project.spec(
         &format!("{{ type: worker, command: [./worker.sh]{keys} }}"),
@@ -86,7 +86,7 @@ fn one_start_serves_all_samples() {
     let project = project(30, "", ", processes: 2, in_flight: 4", "");
     project.run("run eval.yaml").exits(0).says("15 correct");
     assert!(pids(&project).len() <= 2);
-    assert_eq!(asked(&project).len(), 30);
+    assert_eq!(requested(&project).len(), 30);
     assert_nobody_is_left(&project);
 }
 
@@ -128,7 +128,7 @@ fn killed_processes_lose_no_sample() {
         .spawn()
         .unwrap();
     for round in 1..=3 {
-        until("more are asked", || asked(&project).len() >= round * 10);
+        until("more are asked", || requested(&project).len() >= round * 10);
         for pid in pids(&project) {
             let _ = Command::new("kill")
                 .args(["-9", &pid])

@@ -177,12 +177,12 @@ esac
         (&second["correct"], &second["reason"]),
         (&json!(false), &json!("solver_agrees"))
     );
-    let asked = project.read("solver.txt");
-    assert_eq!(asked.matches("=====").count(), 6, "{asked}");
+    let requested = project.read("solver.txt");
+    assert_eq!(requested.matches("=====").count(), 6, "{requested}");
     // Neither the solution nor the answer.
     assert!(
-        !asked.contains("It comes to") && asked.contains("ferry"),
-        "{asked}"
+        !requested.contains("It comes to") && requested.contains("ferry"),
+        "{requested}"
     );
     let calls = project.last_lines("samples.jsonl");
     let calls = calls
@@ -218,13 +218,13 @@ fn samples_are_the_same_for_a_seed_and_more_begin_like_fewer() {
             "benchmark.checks.again=0",
         ]);
         let records = project.last_lines("samples.jsonl");
-        let told = |record: &Value| {
+        let outcome = |record: &Value| {
             (
                 record["slices"]["topic"].clone(),
                 record["metadata"]["reference_id"].clone(),
             )
         };
-        records.iter().map(told).collect::<Vec<_>>()
+        records.iter().map(outcome).collect::<Vec<_>>()
     };
     let ten = listed(10, 1);
     assert_eq!(ten[..5], listed(5, 1));
@@ -237,7 +237,7 @@ fn samples_are_the_same_for_a_seed_and_more_begin_like_fewer() {
         *references.entry(reference.to_string()).or_insert(0) += 1;
     }
     assert!(
-        topics.len() == 5 && topics.values().all(|asked| *asked == 2),
+        topics.len() == 5 && topics.values().all(|requested| *requested == 2),
         "{topics:?}"
     );
     assert_eq!(references.into_values().collect::<Vec<_>>(), [5, 5]);
@@ -253,14 +253,14 @@ fn references_are_files_whose_columns_have_usual_names() {
     let both = "benchmark.reference=[references.json, aime_2031.csv]";
     project.run_of(&["run", "eval.yaml", "--set", both]);
     let records = project.last_lines("samples.jsonl");
-    let shown = records
+    let ids = records
         .iter()
         .map(|record| record["metadata"]["reference_id"].as_str().unwrap());
-    let mut shown: Vec<_> = shown.collect();
-    shown.sort_unstable();
+    let mut ids: Vec<_> = ids.collect();
+    ids.sort_unstable();
     // Sets of contests have the ids that they have as questions.
-    assert_eq!(shown.len(), 4);
-    assert_eq!(shown[2..], ["mill", "shelf"], "{shown:?}");
+    assert_eq!(ids.len(), 4);
+    assert_eq!(ids[2..], ["mill", "shelf"], "{ids:?}");
     let says = |record: &Value| {
         record["prompt"]
             .as_str()

@@ -84,12 +84,12 @@ pub(crate) fn power(a: ComplexParts, b: ComplexParts) -> DecodeResult<ComplexPar
 
 /// A power by squares.
 fn repeated(base: ComplexParts, exponent: f64) -> ComplexParts {
-    let (mut result, mut square, mut left) = ((1.0, 0.0), base, exponent);
-    while left >= 1.0 {
-        if left % 2.0 > 0.0 {
+    let (mut result, mut square, mut remaining) = ((1.0, 0.0), base, exponent);
+    while remaining >= 1.0 {
+        if remaining % 2.0 > 0.0 {
             result = product(result, square);
         }
-        left = (left / 2.0).floor();
+        remaining = (remaining / 2.0).floor();
         square = product(square, square);
     }
     result

@@ -39,7 +39,7 @@ pub(crate) fn character(value: &Value) -> Option<Value> {
     } else {
         Ok(char::from_u32(code)?)
     };
-    Some(Value::Str(half::kept([c])))
+    Some(Value::Str(half::encoded([c])))
 }
 
 pub(crate) fn code_point(text: &str) -> Option<Value> {

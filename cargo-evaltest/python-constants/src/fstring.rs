@@ -122,7 +122,9 @@ fn push_element(
     depth: usize,
 ) -> DecodeResult<()> {
     match element {
-        InterpolatedStringElement::Literal(text) => push_constant(parts, &half::keep(&text.value)),
+        InterpolatedStringElement::Literal(text) => {
+            push_constant(parts, &half::encode(&text.value));
+        }
         InterpolatedStringElement::Interpolation(field) => {
             if let Some(debug) = &field.debug_text {
                 let text = format!(
@@ -131,7 +133,7 @@ fn push_element(
                     debug.expression(),
                     debug.trailing()
                 );
-                push_constant(parts, &half::keep(&text));
+                push_constant(parts, &half::encode(&text));
             }
             parts.push(FstringPart {
                 text: braces(field, source, depth)?,

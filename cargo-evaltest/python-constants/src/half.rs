@@ -28,50 +28,52 @@ pub fn stand_in(half: u32) -> char {
 }
 
 /// A text of Rust as it is kept.
-pub fn keep(text: &str) -> Cow<'_, str> {
+pub fn encode(text: &str) -> Cow<'_, str> {
     if !is_special(text) {
         return Cow::Borrowed(text);
     }
-    let mut kept = String::with_capacity(text.len() + 8);
+    let mut encoded = String::with_capacity(text.len() + 8);
     for c in text.chars() {
-        push(Ok(c), &mut kept);
+        push(Ok(c), &mut encoded);
     }
-    Cow::Owned(kept)
+    Cow::Owned(encoded)
 }
 
 /// Appends a character, or a half, to a kept text.
-pub fn push(c: Result<char, u32>, kept: &mut String) {
+pub fn push(c: Result<char, u32>, encoded: &mut String) {
     match c {
         Ok(c) => {
             if c >= MARK {
-                kept.push(MARK);
+                encoded.push(MARK);
             }
-            kept.push(c);
+            encoded.push(c);
         }
-        Err(half) => kept.push(stand_in(half)),
+        Err(half) => encoded.push(stand_in(half)),
     }
 }
 
 /// The text that is kept, or the first half in it.
-pub fn whole(kept: &str) -> Result<Cow<'_, str>, u32> {
-    if !is_special(kept) {
-        return Ok(Cow::Borrowed(kept));
+pub fn whole(encoded: &str) -> Result<Cow<'_, str>, u32> {
+    if !is_special(encoded) {
+        return Ok(Cow::Borrowed(encoded));
     }
-    characters(kept).collect::<Result<_, _>>().map(Cow::Owned)
+    characters(encoded)
+        .collect::<Result<_, _>>()
+        .map(Cow::Owned)
 }
 
 /// The text that is kept, with U+FFFD for halves.
-pub fn readable(kept: &str) -> Cow<'_, str> {
-    if !is_special(kept) {
-        return Cow::Borrowed(kept);
+pub fn readable(encoded: &str) -> Cow<'_, str> {
+    if !is_special(encoded) {
+        return Cow::Borrowed(encoded);
     }
-    let shown = |c: Result<char, u32>| c.unwrap_or(char::REPLACEMENT_CHARACTER);
-    Cow::Owned(characters(kept).map(shown).collect())
+    let decoded = |c: Result<char, u32>| c.unwrap_or(char::REPLACEMENT_CHARACTER);
+    Cow::Owned(characters(encoded).map(decoded).collect())
 }
 
 /// The characters and halves of a kept text: what is one for Python is one here.
-pub fn characters(kept: &str) -> impl Iterator<Item = Result<char, u32>> {
-    let mut chars = kept.chars();
+pub fn characters(encoded: &str) -> impl Iterator<Item = Result<char, u32>> {
+    let mut chars = encoded.chars();
     std::iter::from_fn(move || {
         let c = chars.next()?;
         Some(match u32::from(c).checked_sub(FIRST) {
@@ -83,7 +85,7 @@ pub fn characters(kept: &str) -> impl Iterator<Item = Result<char, u32>> {
 }
 
 /// A kept text of these characters.
-pub fn kept(characters: impl IntoIterator<Item = Result<char, u32>>) -> String {
+pub fn encoded(characters: impl IntoIterator<Item = Result<char, u32>>) -> String {
     let mut text = String::new();
     for c in characters {
         push(c, &mut text);
@@ -92,17 +94,17 @@ pub fn kept(characters: impl IntoIterator<Item = Result<char, u32>>) -> String {
 }
 
 /// How many characters a kept text has for Python.
-pub fn count(kept: &str) -> usize {
-    if is_special(kept) {
-        characters(kept).count()
+pub fn count(encoded: &str) -> usize {
+    if is_special(encoded) {
+        characters(encoded).count()
     } else {
-        kept.chars().count()
+        encoded.chars().count()
     }
 }
 
 /// Each character of a kept text as a text.
-pub fn letters(kept: &str) -> impl Iterator<Item = &str> {
-    let mut rest = kept;
+pub fn letters(encoded: &str) -> impl Iterator<Item = &str> {
+    let mut rest = encoded;
     std::iter::from_fn(move || {
         let mut chars = rest.chars();
         if chars.next()? == MARK {
@@ -115,9 +117,9 @@ pub fn letters(kept: &str) -> impl Iterator<Item = &str> {
 }
 
 /// A kept text without its first and its last character.
-pub fn without_ends(kept: &str) -> &str {
-    let first = letters(kept).next().map_or(0, str::len);
-    let rest = &kept[first..];
+pub fn without_ends(encoded: &str) -> &str {
+    let first = letters(encoded).next().map_or(0, str::len);
+    let rest = &encoded[first..];
     let last = if is_special(rest) {
         letters(rest).last().map_or(0, str::len)
     } else {
@@ -138,23 +140,27 @@ mod tests {
             "\u{10f7fe}\u{10ffff}",
             "\u{10f7ff}\u{10f7ff}\u{10f800}a",
         ] {
-            let kept = keep(text);
-            assert_eq!(whole(&kept).as_deref(), Ok(text));
-            assert_eq!(readable(&kept), text);
-            assert_eq!(count(&kept), text.chars().count());
-            assert_eq!(letters(&kept).count(), text.chars().count());
+            let encoded = encode(text);
+            assert_eq!(whole(&encoded).as_deref(), Ok(text));
+            assert_eq!(readable(&encoded), text);
+            assert_eq!(count(&encoded), text.chars().count());
+            assert_eq!(letters(&encoded).count(), text.chars().count());
             let mut inner = text.chars();
             inner.next();
             inner.next_back();
-            assert_eq!(without_ends(&kept), keep(inner.as_str()));
+            assert_eq!(without_ends(&encoded), encode(inner.as_str()));
         }
         for half in [0xd800, 0xdbff, 0xdc00, 0xdfff] {
-            let kept = kept([Ok('\u{10ffff}'), Err(half), Ok('\u{10f7ff}')]);
-            assert_eq!(whole(&kept), Err(half));
-            assert_eq!(readable(&kept), "\u{10ffff}\u{fffd}\u{10f7ff}");
-            assert_eq!((count(&kept), letters(&kept).count()), (3, 3));
-            assert_eq!(without_ends(&kept), stand_in(half).to_string());
-            assert_ne!(kept, keep(&readable(&kept)), "a half is no character");
+            let encoded = encoded([Ok('\u{10ffff}'), Err(half), Ok('\u{10f7ff}')]);
+            assert_eq!(whole(&encoded), Err(half));
+            assert_eq!(readable(&encoded), "\u{10ffff}\u{fffd}\u{10f7ff}");
+            assert_eq!((count(&encoded), letters(&encoded).count()), (3, 3));
+            assert_eq!(without_ends(&encoded), stand_in(half).to_string());
+            assert_ne!(
+                encoded,
+                encode(&readable(&encoded)),
+                "a half is no character"
+            );
         }
     }
 }

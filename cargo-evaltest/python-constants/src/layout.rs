@@ -46,7 +46,7 @@ impl Evaluator<'_> {
                         "such an escape is not evaluated in an f-string",
                     ));
                 }
-                *out += &half::keep(&text.value);
+                *out += &half::encode(&text.value);
                 return Ok(());
             }
             InterpolatedStringElement::Interpolation(field) => field,
@@ -54,7 +54,7 @@ impl Evaluator<'_> {
         let value = self.value(&field.expression, depth)?;
         if let Some(debug) = &field.debug_text {
             let text = [debug.leading(), debug.expression(), debug.trailing()].concat();
-            *out += &half::keep(&text);
+            *out += &half::encode(&text);
         }
         let mut spec = String::new();
         for element in field.format_spec.iter().flat_map(|spec| &spec.elements) {

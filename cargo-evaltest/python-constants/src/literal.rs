@@ -74,7 +74,7 @@ pub(crate) fn text(literal: &StringLiteral, source: SourceText<'_>) -> String {
     let value = &*literal.value;
     let raw = source.of(literal);
     if !value.contains(char::REPLACEMENT_CHARACTER) || !raw.contains('\\') {
-        return half::keep(value).into_owned();
+        return half::encode(value).into_owned();
     }
     let mut out = String::with_capacity(value.len());
     let mut chars = value.chars();
@@ -124,9 +124,9 @@ pub(crate) fn text(literal: &StringLiteral, source: SourceText<'_>) -> String {
     out
 }
 
-fn push(c: Option<char>, kept: &mut String) {
+fn push(c: Option<char>, encoded: &mut String) {
     if let Some(c) = c {
-        half::push(Ok(c), kept);
+        half::push(Ok(c), encoded);
     }
 }
 

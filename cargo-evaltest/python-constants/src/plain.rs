@@ -167,14 +167,14 @@ mod tests {
 
     fn check(text: &str, expect: Option<&str>) {
         let read = plain_calls(text).ok().map(|calls| {
-            let shown = calls.iter().map(|call| {
+            let rendered = calls.iter().map(|call| {
                 let positional = call.positional.iter().map(|value| value.repr().unwrap());
                 let named = call.named.iter();
                 let named = named.map(|(name, value)| format!("{name}={}", value.repr().unwrap()));
                 let arguments: Vec<String> = positional.chain(named).collect();
                 format!("{}({})", call.name, arguments.join(", "))
             });
-            shown.collect::<Vec<_>>().join("; ")
+            rendered.collect::<Vec<_>>().join("; ")
         });
         assert_eq!(read.as_deref(), expect, "{text}");
     }

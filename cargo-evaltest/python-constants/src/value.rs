@@ -41,7 +41,7 @@ pub enum Value {
 impl Value {
     /// A text.
     pub fn text(text: impl AsRef<str>) -> Self {
-        Self::Str(half::keep(text.as_ref()).into_owned())
+        Self::Str(half::encode(text.as_ref()).into_owned())
     }
 
     /// The name of its type, as Python's `type(value).__name__`.

@@ -246,8 +246,8 @@ mod tests {
     /// Set `EVALTEST_FUZZ_CASES=1000000` for a million cases.
     #[test]
     fn no_line_makes_it_panic() {
-        let asked = std::env::var("EVALTEST_FUZZ_CASES").ok();
-        let cases = asked.map_or(2_000, |cases| cases.parse().expect("a number of cases"));
+        let requested = std::env::var("EVALTEST_FUZZ_CASES").ok();
+        let cases = requested.map_or(2_000, |cases| cases.parse().expect("a number of cases"));
         let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
         let mut below = |end: u64| {
             seed ^= seed << 13;

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_roles_are_kept() {
+    fn only_roles_are_preserved() {
         let check = |text: &str, expect: Value| assert_eq!(read(text), Some(expect), "{text}");
         check("[]", json!([]));
         check("null", json!([]));

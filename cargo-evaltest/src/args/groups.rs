@@ -311,11 +311,11 @@ mod tests {
     #[test]
     fn every_command_is_in_a_group() {
         let command = super::super::command();
-        let shown = command.get_subcommands().filter(|sub| !sub.is_hide_set());
-        let shown: BTreeSet<_> = shown.map(|sub| sub.get_name().to_owned()).collect();
+        let visible = command.get_subcommands().filter(|sub| !sub.is_hide_set());
+        let visible: BTreeSet<_> = visible.map(|sub| sub.get_name().to_owned()).collect();
         let listed = GROUPS.iter().flat_map(|(_, names)| names.iter());
         let listed: BTreeSet<_> = listed.map(|name| (*name).to_owned()).collect();
-        assert_eq!(shown, listed);
+        assert_eq!(visible, listed);
         let help = super::super::command().render_long_help().to_string();
         for name in listed {
             assert!(help.contains(&format!("\n  {name} ")), "{name}: {help}");
@@ -336,11 +336,11 @@ mod tests {
                 assert!(options.len() < 10, "`{name}` has no groups");
                 continue;
             }
-            let left = options
+            let remaining = options
                 .into_iter()
                 .filter(|arg| arg.get_help_heading().is_none());
-            let left: Vec<_> = left.map(clap::Arg::get_id).collect();
-            assert!(left.is_empty(), "{name}: {left:?}");
+            let remaining: Vec<_> = remaining.map(clap::Arg::get_id).collect();
+            assert!(remaining.is_empty(), "{name}: {remaining:?}");
         }
     }
 }

@@ -7,7 +7,7 @@ use evaltest::engine::report::document::Document;
 use evaltest::engine::report::terminal;
 use evaltest::engine::snapshot::{Acceptance, Accepted, accept};
 use evaltest::engine::store::{Manifest, RunDir};
-use evaltest::engine::system::project::shown;
+use evaltest::engine::system::project::display;
 use evaltest::engine::text::{Override, clean};
 use evaltest::{Error, Exit, Result};
 use serde_json::Value;
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &AcceptArgs) -> Result<Exit> {
     if let (Some(folder), [_, _, ..]) = (&args.snapshots, evals.as_slice()) {
         return Err(Error::usage(format!(
             "`{}` cannot hold the snapshots of {} evals",
-            shown(folder),
+            display(folder),
             evals.len()
         ))
         .hint("accept the runs of each eval by themselves"));
@@ -98,9 +98,9 @@ fn by_eval(dirs: Vec<RunDir>) -> Result<Vec<(Manifest, Vec<RunDir>)>> {
 }
 
 fn text(accepted: &Accepted, dirs: &[RunDir]) -> Document {
-    let folder = shown(&accepted.folder);
+    let folder = display(&accepted.folder);
     let are = match (accepted.runs.as_slice(), dirs) {
-        ([_], [dir]) => format!("{} is", shown(dir.path())),
+        ([_], [dir]) => format!("{} is", display(dir.path())),
         (runs, _) => format!("{} runs together are", runs.len()),
     };
     let mut text = Document::new(format!(

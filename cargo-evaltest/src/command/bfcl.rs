@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use evaltest::engine::leaderboard::official::{self, OfficialAgreement, OfficialProgram};
 use evaltest::engine::report::terminal;
 use evaltest::engine::store::RunDir;
-use evaltest::engine::system::project::shown;
+use evaltest::engine::system::project::display;
 use evaltest::engine::system::signal;
 use evaltest::engine::text::clean;
 use evaltest::{Cancel, Error, Exit, Result, Run};
@@ -202,7 +202,7 @@ impl Compared {
     /// Prints the result as text.
     pub(crate) fn print(&self) -> Result<()> {
         let mut text = self.agreement.text();
-        text.paragraph(format!("official score files: {}", shown(&self.scores)));
+        text.paragraph(format!("official score files: {}", display(&self.scores)));
         console::print_document(&text)?;
         if let Some(run) = &self.recorded {
             for notice in &run.notices {

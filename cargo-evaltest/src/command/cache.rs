@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use evaltest::engine::eval::spec;
 use evaltest::engine::store::DEFAULT_OUTPUT_ROOT;
 use evaltest::engine::store::cache::{self, FOLDER};
-use evaltest::engine::system::project::{self, shown};
+use evaltest::engine::system::project::{self, display};
 use evaltest::engine::text::clean;
 use evaltest::{Error, Exit, Registry, Result};
 use serde_json::json;
@@ -77,7 +77,9 @@ fn stats(args: &StatsArgs) -> Result<Exit> {
     for folder in args.which.folders()? {
         let found = cache::contents(&folder)?;
         if !args.which.json {
-            let age = |kept: Option<SystemTime>| kept.and_then(|kept| kept.elapsed().ok());
+            let age = |stored_at: Option<SystemTime>| {
+                stored_at.and_then(|stored_at| stored_at.elapsed().ok())
+            };
             let ages = match (age(found.oldest), age(found.newest)) {
                 (Some(oldest), Some(newest)) => {
                     format!(", kept {} to {} days ago", days(newest), days(oldest))
@@ -85,11 +87,11 @@ fn stats(args: &StatsArgs) -> Result<Exit> {
                 _ => String::new(),
             };
             let (answers, size) = (found.answers, size(found.bytes));
-            let folder = clean(&shown(&folder));
+            let folder = clean(&display(&folder));
             console::print(|out| writeln!(out, "{folder}: {answers} answers, {size}{ages}"))?;
         }
-        let seconds = |kept: Option<SystemTime>| {
-            let since = kept?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+        let seconds = |stored_at: Option<SystemTime>| {
+            let since = stored_at?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
             Some(since.as_secs())
         };
         all.push(json!({
@@ -119,7 +121,7 @@ fn clear(args: &ClearArgs) -> Result<Exit> {
         let cleared = cache::clear(&folder, older_than)?;
         if !args.which.json {
             let (answers, size) = (cleared.answers, size(cleared.bytes));
-            let folder = clean(&shown(&folder));
+            let folder = clean(&display(&folder));
             console::print(|out| writeln!(out, "{folder}: {answers} answers removed, {size}"))?;
         }
         all.push(json!({ "path": folder, "answers": cleared.answers, "bytes": cleared.bytes }));

@@ -12,7 +12,7 @@ use evaltest::engine::report::render::{html, terminal};
 use evaltest::engine::report::reported::MaskedTexts;
 use evaltest::engine::store::RunDir;
 use evaltest::engine::system::file::write_atomically_by;
-use evaltest::engine::system::project::shown;
+use evaltest::engine::system::project::display;
 use evaltest::engine::text::clean;
 use evaltest::{Error, Exit, Result};
 use serde::ser::{Error as _, SerializeMap};
@@ -77,7 +77,7 @@ prints {\"runs\", \"pairs\", \"notices\"}, where each pair has the same figures 
 pub(crate) fn run(args: &CompareArgs) -> Result<Exit> {
     let dirs = compared_runs(&args.runs)?;
     let hidden = if args.show_texts {
-        MaskedTexts::Shown
+        MaskedTexts::Visible
     } else {
         MaskedTexts::Hidden
     };
@@ -103,7 +103,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit> {
     to_file(file, |out| {
         html::page(&document.title.clone(), &[document], out)
     })?;
-    console::print(|out| writeln!(out, "{}", clean(&shown(file))))?;
+    console::print(|out| writeln!(out, "{}", clean(&display(file))))?;
     Ok(Exit::Passed)
 }
 

@@ -62,7 +62,7 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Exit> {
     }
     let found = if args.specs.is_empty() {
         let found = discover::find()?;
-        found.tell_left_out();
+        found.note_excluded();
         found
     } else {
         discover::typed(&args.specs, "doctor")?

@@ -13,11 +13,11 @@ use evaltest::engine::report::render::markdown;
 use evaltest::engine::report::reported::MaskedTexts;
 use evaltest::engine::store::{Manifest, RunDir, files, read_records, stamp};
 use evaltest::engine::system::file::NewFile;
-use evaltest::engine::system::project::shown;
+use evaltest::engine::system::project::display;
 use evaltest::{Benchmark, Error, Exit, Gaia, Registry, Result};
 
 use crate::console;
-use crate::runs::{named_or_last, read_run, tell_part};
+use crate::runs::{named_or_last, note_part, read_run};
 
 pub(crate) mod bfcl;
 mod data;
@@ -130,7 +130,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<Exit> {
         return check(args, file);
     }
     let dir = named_or_last(args.run_dir.as_deref())?;
-    tell_part(&dir)?;
+    note_part(&dir)?;
     let output = args.output.as_deref();
     if let Some(name) = args.format.data() {
         let (format, texts) = (data::named(name)?, args.texts());
@@ -138,18 +138,18 @@ pub(crate) fn run(args: &ExportArgs) -> Result<Exit> {
             data::to_stdout(&dir, format, texts)?;
         } else {
             let file = data::to_file(&dir, format, texts, output)?;
-            console::print(|out| writeln!(out, "{}", shown(&file)))?;
+            console::print(|out| writeln!(out, "{}", display(&file)))?;
         }
         return Ok(Exit::Passed);
     }
     if matches!(args.format, ExportFormat::Bfcl) {
         let options = args.model.options(&dir)?;
         let (folder, _) = bfcl::to_folder(&dir, &options, output)?;
-        console::print(|out| writeln!(out, "{}", shown(&folder)))?;
+        console::print(|out| writeln!(out, "{}", display(&folder)))?;
         return Ok(Exit::Passed);
     }
     let traces = if args.no_trace {
-        Traces::LeftOut
+        Traces::Excluded
     } else {
         Traces::Written
     };
@@ -158,8 +158,8 @@ pub(crate) fn run(args: &ExportArgs) -> Result<Exit> {
     }
     let (file, guide) = to_file(&dir, args.epoch, traces, output)?;
     console::print(|out| {
-        writeln!(out, "{}", shown(&file))?;
-        writeln!(out, "{}", shown(&guide))
+        writeln!(out, "{}", display(&file))?;
+        writeln!(out, "{}", display(&guide))
     })?;
     Ok(Exit::Passed)
 }
@@ -167,7 +167,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<Exit> {
 impl ExportArgs {
     fn texts(&self) -> MaskedTexts {
         if self.show_texts {
-            MaskedTexts::Shown
+            MaskedTexts::Visible
         } else {
             MaskedTexts::Hidden
         }
@@ -254,7 +254,7 @@ fn to_file(
     };
     fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, &error))?;
     // The file name depends on the content.
-    let mut out = NewFile::beside(&folder.join("gaia_result"))?;
+    let mut out = NewFile::for_path(&folder.join("gaia_result"))?;
     let exported = gaia::write(records, epoch, traces, &mut out)?;
     let file = if names_folder {
         free(
@@ -267,7 +267,7 @@ fn to_file(
     let file = std::path::absolute(&file).unwrap_or(file);
     out.put(&file)?;
     let guide = file.with_extension("guide.md");
-    let names = (shown(&file), shown(dir.path()));
+    let names = (display(&file), display(dir.path()));
     write(&guide, |out| {
         let text = gaia::guide(&manifest, &exported, (&names.0, &names.1));
         let written = markdown::document(&text, 1, out);

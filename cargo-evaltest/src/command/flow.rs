@@ -13,7 +13,7 @@ use evaltest::engine::report::Event;
 use evaltest::engine::report::document::{Block, Document, list};
 use evaltest::engine::run::drive::CiPolicy;
 use evaltest::engine::store::DEFAULT_OUTPUT_ROOT;
-use evaltest::engine::system::project::{is_ci, shown};
+use evaltest::engine::system::project::{display, is_ci};
 use evaltest::engine::system::signal;
 use evaltest::engine::text::{Override, clean, nearest, shell_word};
 use evaltest::{Cancel, Error, Exit, Result};
@@ -105,7 +105,7 @@ pub(crate) fn run(args: &FlowArgs) -> Result<Exit> {
     };
     if !args.json {
         let state = flow.state();
-        let folder = format!("folder: {}", shown(flow.folder()));
+        let folder = format!("folder: {}", display(flow.folder()));
         let configuration = &state.configuration;
         console::print_document(&outline(&state.name, configuration, folder))?;
     }
@@ -117,7 +117,7 @@ pub(crate) fn run(args: &FlowArgs) -> Result<Exit> {
     let host = FlowHost {
         cancel,
         observer: Arc::new(observer),
-        tell: &tell,
+        notify: &notify,
         ci: CiPolicy {
             is_set: is_ci(),
             allow_ignored: false,
@@ -128,7 +128,7 @@ pub(crate) fn run(args: &FlowArgs) -> Result<Exit> {
         // Answers are stored, and after any error the same command resumes the flow.
         let resume = format!(
             "cargo evaltest flow --resume {}",
-            shell_word(&shown(&folder))
+            shell_word(&display(&folder))
         );
         match error.hint_text() {
             Some(hint) => {
@@ -160,7 +160,7 @@ fn planned(args: &FlowArgs) -> Result<FlowPlan> {
 }
 
 /// Prints the progress of the flow.
-fn tell(news: &FlowNews<'_>) {
+fn notify(news: &FlowNews<'_>) {
     match news {
         FlowNews::Begins(stage) => console::note(&format!("stage {}", stage.as_str())),
         FlowNews::WasOver(stage) => {
@@ -180,11 +180,11 @@ fn end(args: &FlowArgs, ended: &FlowEnd, exit: Exit) -> Result<()> {
         let mut value = serde_json::to_value(&ended.state).map_err(|error| {
             Error::infrastructure(format!("the flow cannot be printed: {error}"))
         })?;
-        value["folder"] = shown(&ended.folder).into();
+        value["folder"] = display(&ended.folder).into();
         return console::print_json(&value);
     }
     if exit == Exit::Interrupted {
-        let folder = shell_word(&shown(&ended.folder));
+        let folder = shell_word(&display(&ended.folder));
         console::note(&format!(
             "interrupted; what was answered is kept: `cargo evaltest flow --resume {folder}` goes on"
         ));
@@ -249,7 +249,7 @@ fn summary(ended: &FlowEnd) -> Document {
             let (verdict, stage) = (gate.verdict.as_str(), gate.stage.as_str());
             format!("gate {verdict}, {stage}: {}", gate.text())
         }));
-        text.section(format!("files in {}", shown(&ended.folder)));
+        text.section(format!("files in {}", display(&ended.folder)));
         text.list(state.files.iter().map(String::as_str));
         text.section("next");
         text.list(next_steps(figures));
@@ -263,7 +263,7 @@ fn figure_lines(of: &FlowFigures) -> Option<Block> {
         let refused = counted(items.refused, "reply");
         lines.push(format!(
             "generated: {} of {} items accepted, {refused} refused",
-            items.accepted, items.asked
+            items.accepted, items.requested
         ));
     }
     if let Some(judged) = of.judge.found() {

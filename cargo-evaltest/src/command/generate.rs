@@ -18,7 +18,7 @@ use evaltest::engine::report::render::terminal::paint::Paint;
 use evaltest::engine::report::terminal::brief;
 use evaltest::engine::run::drive::{Drive, Prepared};
 use evaltest::engine::store::{DEFAULT_OUTPUT_ROOT, RunDir};
-use evaltest::engine::system::project::shown;
+use evaltest::engine::system::project::display;
 use evaltest::engine::system::signal;
 use evaltest::engine::text::{clean, shell_word};
 use evaltest::{Cancel, Error, Eval, Exit, Registry, Result};
@@ -174,12 +174,12 @@ enum Disagreement {
 }
 
 pub(crate) fn run(args: &GenerateArgs) -> Result<Exit> {
-    let asked = args.asked()?;
-    let mut drive = asked.drive()?;
+    let requested = args.requested()?;
+    let mut drive = requested.drive()?;
     drive.overrides.extend(args.overrides()?);
-    let work = args.work(&asked, &mut drive)?;
+    let work = args.work(&requested, &mut drive)?;
     if args.dry_run {
-        return dry_run(&asked, &drive, &work);
+        return dry_run(&requested, &drive, &work);
     }
     if let Some(folder) = args.folder()? {
         check_writable(&folder)?;
@@ -269,7 +269,7 @@ fn summary(made: &Generation) -> Document {
     let parts = [
         (of.items.never_passed, "never passed"),
         (of.items.errors, "without a reply that could be checked"),
-        (of.items.not_asked, "never asked for"),
+        (of.items.not_requested, "never asked for"),
     ];
     let parts = parts.iter().filter(|(count, _)| *count > 0);
     let parts: Vec<_> = parts
@@ -294,16 +294,16 @@ fn summary(made: &Generation) -> Document {
         ));
     }
     let topics = of.topics.topics.iter();
-    let topics = topics.map(|it| format!("{} {}/{}", it.topic, it.reached, it.asked));
+    let topics = topics.map(|it| format!("{} {}/{}", it.topic, it.reached, it.requested));
     let topics: Vec<_> = topics.collect();
     if !topics.is_empty() {
         text.paragraph(format!("topics, accepted of asked: {}", topics.join(", ")));
     }
-    let dir = shown(&made.run.dir);
-    text.paragraph(format!("items: {}", shown(&made.files.items)));
-    text.paragraph(format!("report: {}", shown(&made.files.report)));
+    let dir = display(&made.run.dir);
+    text.paragraph(format!("items: {}", display(&made.files.items)));
+    text.paragraph(format!("report: {}", display(&made.files.report)));
     text.paragraph(format!("run: {dir}"));
-    if of.items.not_asked + of.items.errors > 0 {
+    if of.items.not_requested + of.items.errors > 0 {
         let dir = shell_word(&dir);
         text.paragraph(format!("to go on: cargo evaltest generate --resume {dir}"));
     }
@@ -312,16 +312,16 @@ fn summary(made: &Generation) -> Document {
 
 fn headline(of: &GenerationStatistics) -> String {
     let (eval, items) = (&of.eval, &of.items);
-    let (accepted, asked) = (items.accepted, items.asked);
+    let (accepted, requested) = (items.accepted, items.requested);
     if accepted == 0 {
-        return format!("{eval}: not one of {asked} items was accepted");
+        return format!("{eval}: not one of {requested} items was accepted");
     }
     let share = items.share.zip(items.ci95).map(|(share, ci95)| {
         let interval = Interval(ci95.map(Share)).ci95();
         format!(", {} of those with a reply ({interval})", Share(share))
     });
     let share = share.unwrap_or_default();
-    format!("{eval}: {accepted} of {asked} items accepted{share}")
+    format!("{eval}: {accepted} of {requested} items accepted{share}")
 }
 
 /// Prints warnings about the run. How to resume it comes at the end, because `run` would not write the files again.
@@ -337,7 +337,7 @@ fn alerts(made: &Generation, paint: Paint, out: &mut dyn Write) -> io::Result<()
 
 impl GenerateArgs {
     /// The equivalent arguments of `run`.
-    fn asked(&self) -> Result<RunArgs> {
+    fn requested(&self) -> Result<RunArgs> {
         let is_ready = self.is_ready();
         let specs = self.spec.iter().filter(|_| !is_ready);
         let mut run = RunArgs::usual()?;
@@ -373,7 +373,7 @@ impl GenerateArgs {
     }
 
     /// The evals to run; all must generate items.
-    fn work(&self, asked: &RunArgs, drive: &mut Drive) -> Result<Work> {
+    fn work(&self, requested: &RunArgs, drive: &mut Drive) -> Result<Work> {
         if let Some(dir) = &self.resume {
             let manifest = RunDir::open(&run_ids::found(dir)?)?.manifest()?;
             if !made_items(&manifest) {
@@ -397,7 +397,7 @@ impl GenerateArgs {
         let work = if self.is_ready() && self.resume.is_none() {
             self.ready(drive)?
         } else {
-            asked.work(drive)?
+            requested.work(drive)?
         };
         if let Some(test) = work.tests.first() {
             return Err(Error::usage(format!(

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum as _, value_parser};
 use evaltest::engine::eval::spec::{OwnKinds, schema_text};
 use evaltest::engine::report::document::{Block, list};
 use evaltest::engine::snapshot::{ATTRIBUTES, ATTRIBUTES_FILE};
-use evaltest::engine::system::project::shown;
+use evaltest::engine::system::project::display;
 use evaltest::engine::text::clean;
 use evaltest::{Error, Exit, Result};
 
@@ -150,7 +150,7 @@ pub(crate) fn run(args: &InitArgs) -> Result<Exit> {
         && (discover::has_specs(&root) || manifest::names_evals(&root)?)
     {
         let next = ci::write(&mut writer, ci, origin, args.shards)?;
-        return tell(&writer, &next);
+        return print_report(&writer, &next);
     }
     write_eval(&mut writer, &starter, &name, &args.command)?;
     let missing = program::missing(&args.command);
@@ -218,16 +218,16 @@ pub(crate) fn run(args: &InitArgs) -> Result<Exit> {
     if let (Some(ci), Some(origin)) = (args.ci, &origin) {
         next.extend(ci::write(&mut writer, ci, origin, args.shards)?);
     }
-    tell(&writer, &next)
+    print_report(&writer, &next)
 }
 
 /// Prints what happened to each file, and the next steps.
-fn tell(writer: &Writer, next: &[String]) -> Result<Exit> {
+fn print_report(writer: &Writer, next: &[String]) -> Result<Exit> {
     let lines = |title: String, lines: &[String]| {
         Block::group(title, list(lines.iter().map(String::as_str)))
     };
     let mut blocks = vec![lines(
-        format!("in {}:", shown(&writer.root)),
+        format!("in {}:", display(&writer.root)),
         &writer.report,
     )];
     if !next.is_empty() {

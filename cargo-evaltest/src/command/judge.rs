@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn few_labels_are_told() {
+    fn few_labels_are_reported() {
         let check = |labels: u64, begins: Option<&str>| {
             let text = few_labels(labels);
             let starts =

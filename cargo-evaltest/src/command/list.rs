@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use evaltest::engine::eval::spec;
 use evaltest::engine::report::document::{Block, Document, list};
-use evaltest::engine::report::render::terminal::{self, paint::Paint, table::cut};
+use evaltest::engine::report::render::terminal::{self, paint::Paint, table::truncate};
 use evaltest::engine::run::drive::{Drive, Errand, SampleChoice};
 use evaltest::engine::run::listing::Listing;
 use evaltest::engine::text::clean;
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &ListArgs) -> Result<Exit> {
     } else {
         discover::named(&args.specs)?
     };
-    found.tell_left_out();
+    found.note_excluded();
     if found.is_empty() {
         return Err(discover::nothing_found());
     }
@@ -113,8 +113,8 @@ pub(crate) fn run(args: &ListArgs) -> Result<Exit> {
     };
     for test in &tests {
         let covered = test.evals.as_ref().is_some_and(|evals| {
-            let mut left = evals.iter().filter(|eval| !known.contains(eval));
-            !left.any(is_wanted)
+            let mut remaining = evals.iter().filter(|eval| !known.contains(eval));
+            !remaining.any(is_wanted)
         });
         if !covered {
             let listed = target::listings(test, &known, &drive)?.into_iter();
@@ -164,11 +164,11 @@ fn categories(listing: &Listing) -> Document {
     }
     let selected = listing.stats.slices.get("category");
     text.list(listing.categories.iter().map(|known| {
-        let asked = selected.and_then(|counts| counts.get(&known.category));
-        let note = match asked {
+        let requested = selected.and_then(|counts| counts.get(&known.category));
+        let note = match requested {
             _ if !known.native => "needs the official tool".to_owned(),
             None => "not in this eval".to_owned(),
-            Some(asked) => format!("{asked} in this eval"),
+            Some(requested) => format!("{requested} in this eval"),
         };
         format!("{:24} {:5}  {note}", known.category, known.entries)
     }));
@@ -215,7 +215,7 @@ fn stats(listing: &Listing) -> Document {
             let value = value
                 .as_str()
                 .map_or_else(|| value.to_string(), str::to_owned);
-            format!("{column}: {}", cut(&clean(&value), WIDTH))
+            format!("{column}: {}", truncate(&clean(&value), WIDTH))
         });
         let masked = row.is_masked.then(|| {
             "(ground truth and metadata not shown: the benchmark's answers must not be published)"

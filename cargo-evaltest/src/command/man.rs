@@ -43,8 +43,8 @@ fn write(command: &Command, below: &str, folder: &Path) -> Result<usize> {
     fs::write(&path, page::of(command, below))
         .map_err(|error| Error::io("write the page", &path, &error))?;
     let mut written = 1;
-    let shown = |sub: &&Command| !sub.is_hide_set() && sub.get_name() != "help";
-    for sub in command.get_subcommands().filter(shown) {
+    let is_visible = |sub: &&Command| !sub.is_hide_set() && sub.get_name() != "help";
+    for sub in command.get_subcommands().filter(is_visible) {
         let below = format!("{below} {}", sub.get_name());
         written += write(sub, below.trim_start(), folder)?;
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use evaltest::engine::run::drive::{CiPolicy, Telling};
+use evaltest::engine::run::drive::{CiPolicy, Verbosity};
 use evaltest::engine::run::merge::{FoundParts, MergeOptions, found_parts, merge};
 use evaltest::engine::system::project::is_ci;
 use evaltest::engine::text::clean;
@@ -70,12 +70,12 @@ fn merge_all(args: &MergeArgs, after: &mut After<'_>) -> Result<Exit> {
         return Err(Error::usage(message).hint("leave out `--output`, or merge one eval at a time"));
     }
     let several = evals.len() > 1;
-    let telling = if args.json {
-        Telling::Nothing
+    let verbosity = if args.json {
+        Verbosity::Nothing
     } else {
-        Telling::Whole
+        Verbosity::Whole
     };
-    let mut report = RunsReport::new(telling, args.color.paint(), several);
+    let mut report = RunsReport::new(verbosity, args.color.paint(), several);
     let (mut runs, mut exit) = (Vec::new(), Exit::Passed);
     for parts in evals {
         let eval = parts.eval.clone();
@@ -93,7 +93,7 @@ fn merge_all(args: &MergeArgs, after: &mut After<'_>) -> Result<Exit> {
             Err(error) if !several => return Err(error),
             // Continue with the other evals.
             Err(error) => {
-                after.left_no_run(&eval, &error);
+                after.add_unstarted(&eval, &error);
                 report.failed(&eval, &error);
                 exit = exit.max(error.exit());
             }

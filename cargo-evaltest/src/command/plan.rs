@@ -11,7 +11,7 @@ use clap::Args;
 use evaltest::engine::figure::{Points, Share};
 use evaltest::engine::run::rescore::{self, Evidence};
 use evaltest::engine::store::{Manifest, RunDir};
-use evaltest::engine::system::project::shown;
+use evaltest::engine::system::project::display;
 use evaltest::{Error, Exit, Result};
 use serde_json::{Value, json};
 
@@ -156,7 +156,7 @@ impl PastRun {
     }
 
     fn refused(&self, what: &str, hint: &str) -> Error {
-        let dir = shown(self.dir.path());
+        let dir = display(self.dir.path());
         Error::usage(format!("run `{dir}` {what}")).hint(format!("{hint} {dir}"))
     }
 

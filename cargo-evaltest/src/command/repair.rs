@@ -6,7 +6,7 @@ use clap::Args;
 use evaltest::engine::report::document::Document;
 use evaltest::engine::run::restored::{Repaired, repair};
 use evaltest::engine::store::RunStatus;
-use evaltest::engine::system::project::shown;
+use evaltest::engine::system::project::display;
 use evaltest::engine::text::{clean, shell_word};
 use evaltest::{Exit, Result};
 
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &RepairArgs) -> Result<Exit> {
         console::print_json(&repaired)?;
         return Ok(Exit::Passed);
     }
-    let name = shown(dir.path());
+    let name = display(dir.path());
     let mut text = Document::new(format!(
         "{name}: made again from its journal, with {ended} of {questions} questions"
     ));

@@ -11,7 +11,7 @@ use evaltest::engine::report::formats::{FORMATS, format_named, format_of_file};
 use evaltest::engine::report::reported::{MaskedTexts, ReportedRun};
 use evaltest::engine::store::stamp;
 use evaltest::engine::system::file::NewFile;
-use evaltest::engine::system::project::shown;
+use evaltest::engine::system::project::display;
 use evaltest::{Error, Exit, Result};
 
 use crate::console;
@@ -78,7 +78,7 @@ fn formats() -> impl TypedValueParser<Value = String> {
 pub(crate) fn run(args: &ReportArgs) -> Result<Exit> {
     let wanted = wanted(args)?;
     let texts = if args.show_texts {
-        MaskedTexts::Shown
+        MaskedTexts::Visible
     } else {
         MaskedTexts::Hidden
     };
@@ -96,7 +96,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit> {
         match output {
             Some(output) => {
                 let file = to_file(&runs, format, audience, output)?;
-                console::print(|out| writeln!(out, "{}", shown(&file)))?;
+                console::print(|out| writeln!(out, "{}", display(&file)))?;
             }
             None => to_stdout(&runs, format, audience)?,
         }
@@ -138,7 +138,7 @@ fn of_file(file: &Path) -> Result<&'static dyn ReportFormat> {
         return format_named("md");
     };
     format_of_file(&extension.to_string_lossy()).ok_or_else(|| {
-        let message = format!("no format ends its files as `{}` does", shown(file));
+        let message = format!("no format ends its files as `{}` does", display(file));
         Error::usage(message).hint("name it: --format md")
     })
 }
@@ -207,7 +207,7 @@ pub(crate) fn to_file(
         folder.unwrap_or(Path::new("."))
     };
     fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, &error))?;
-    let mut out = NewFile::beside(&folder.join("report"))?;
+    let mut out = NewFile::for_path(&folder.join("report"))?;
     format.write(runs, audience, &mut out)?;
     let file = if names_itself {
         unused(folder, &file_name(runs), format.extension())?

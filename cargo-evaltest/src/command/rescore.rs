@@ -8,7 +8,7 @@ use evaltest::engine::report::terminal;
 use evaltest::engine::run::rescore::{
     Foreseen, Origin, Rescore, foresee, rescore, scorers_of, scorers_of_spec,
 };
-use evaltest::engine::scorers::{Context, shown_parts};
+use evaltest::engine::scorers::{Context, item_parts};
 use evaltest::engine::text::Override;
 use evaltest::engine::text::clean;
 use evaltest::{Budget, Exit, Extract, Result};
@@ -70,9 +70,9 @@ pub(crate) fn run(args: &RescoreArgs) -> Result<Exit> {
     } else if args.scorers.is_empty() {
         (scorers_of(&dir.manifest()?)?, None, Budget::default())
     } else {
-        let shown = shown_parts(&dir.manifest()?.config["agent"]);
+        let item_parts = item_parts(&dir.manifest()?.config["agent"]);
         let context = Context {
-            shown: shown.as_deref(),
+            item_parts: item_parts.as_deref(),
             ..Context::here()
         };
         let made = scorers::with_specs(&args.scorers, &args.scorer_options, &context)?;

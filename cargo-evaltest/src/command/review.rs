@@ -132,7 +132,7 @@ fn opened(args: &ReviewArgs, options: &ReviewOptions) -> Result<Review> {
         return Review::of_file(args.source.clone(), options);
     }
     let texts = if args.show_texts {
-        MaskedTexts::Shown
+        MaskedTexts::Visible
     } else {
         MaskedTexts::Hidden
     };

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use clap::{Args, Command, FromArgMatches};
 use evaltest::engine::report::Event;
-use evaltest::engine::run::drive::{Drive, Prepared, Telling};
+use evaltest::engine::run::drive::{Drive, Prepared, Verbosity};
 use evaltest::engine::store::RunDir;
-use evaltest::engine::system::project::shown;
+use evaltest::engine::system::project::display;
 use evaltest::engine::system::signal::{self, Interrupt};
 use evaltest::engine::text::clean;
 use evaltest::{Cancel, Error, Exit, Result, Run};
@@ -237,8 +237,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
 
 fn once(args: &RunArgs) -> Result<Exit> {
     // Shards are reported after the merge.
-    let tells_nothing = args.dry_run || args.asks_part();
-    let mut after = After::new(&args.after, tells_nothing)?;
+    let is_quiet = args.dry_run || args.asks_part();
+    let mut after = After::new(&args.after, is_quiet)?;
     let ended = run_evals(args, &mut after);
     after.end(ended)
 }
@@ -263,7 +263,7 @@ fn run_evals(args: &RunArgs, after: &mut After<'_>) -> Result<Exit> {
             clean(eval.name())
         );
         let prepare = console::waiting(&what, || drive.prepare(eval));
-        let eval = prepare.inspect_err(|error| after.left_no_run(eval.name(), error))?;
+        let eval = prepare.inspect_err(|error| after.add_unstarted(eval.name(), error))?;
         if args.filter.is_none() || evals == 1 || eval.count().samples > 0 {
             prepared.push(eval);
         }
@@ -273,9 +273,9 @@ fn run_evals(args: &RunArgs, after: &mut After<'_>) -> Result<Exit> {
     let interrupt = signal::cancel_on_signals(&cancel)
         .map_err(|error| Error::refused("handle signals", &error))?;
     let several = prepared.len() + drive.evals.only.len() > 1;
-    drive.audience.telling = args.telling(several);
+    drive.audience.verbosity = args.verbosity(several);
     drive.audience.paint = args.color.paint();
-    let mut report = RunsReport::new(drive.audience.telling, drive.audience.paint, several);
+    let mut report = RunsReport::new(drive.audience.verbosity, drive.audience.paint, several);
     let counts = prepared.iter().map(Prepared::count);
     let ahead = Ahead {
         evals: prepared.len() + drive.evals.only.len(),
@@ -305,7 +305,7 @@ fn run_evals(args: &RunArgs, after: &mut After<'_>) -> Result<Exit> {
             }
             // Errors here, such as for the run directory, concern only this eval.
             Err(error) => {
-                after.left_no_run(&name, &error);
+                after.add_unstarted(&name, &error);
                 report.failed(&name, &error);
                 exit = exit.max(error.exit());
             }
@@ -327,7 +327,7 @@ fn run_evals(args: &RunArgs, after: &mut After<'_>) -> Result<Exit> {
         // Evals of a test binary that ended before it ran them.
         let names = drive.evals.only.iter();
         names.for_each(|name| report.not_run(name, Exit::Usage));
-        after.left_out(&drive.evals.only);
+        after.report_missing(&drive.evals.only);
     }
     if args.filter.is_some() && runs.is_empty() && work.tests.is_empty() && !interrupt.is_set() {
         let filter = args.filter.as_deref().unwrap_or_default();
@@ -359,13 +359,13 @@ impl RunArgs {
     }
 
     /// How verbose the output of each run is.
-    fn telling(&self, several: bool) -> Telling {
+    fn verbosity(&self, several: bool) -> Verbosity {
         if self.json {
-            Telling::Nothing
+            Verbosity::Nothing
         } else if several && !self.verbose {
-            Telling::Brief
+            Verbosity::Brief
         } else {
-            Telling::Whole
+            Verbosity::Whole
         }
     }
 
@@ -421,7 +421,7 @@ impl RunArgs {
         let dir = RunDir::open(Path::new(result["run_dir"].as_str().unwrap_or_default()))?;
         let file = format.export(&dir, &self.model)?;
         if !self.json {
-            console::print(|out| writeln!(out, "  exported: {}", shown(&file)))?;
+            console::print(|out| writeln!(out, "  exported: {}", display(&file)))?;
         }
         result["exported"] = json!(file);
         Ok(())

@@ -6,7 +6,7 @@ use clap::Args;
 use evaltest::engine::report::terminal::runs;
 use evaltest::{Exit, Result};
 
-use crate::runs::glances;
+use crate::runs::run_overviews;
 use crate::{colour, console};
 
 /// List the runs of the project: when, eval, agent, samples, accuracy, gates, cost
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &RunsArgs) -> Result<Exit> {
     } else {
         args.limit
     };
-    let found = glances(args.output_root.as_deref(), args.eval.as_deref(), most)?;
+    let found = run_overviews(args.output_root.as_deref(), args.eval.as_deref(), most)?;
     if args.json {
         console::print_json(&serde_json::json!({ "runs": found.runs }))?;
     } else {

@@ -179,12 +179,12 @@ fn write_scores(
     for note in judge.missing(&counts)? {
         console::note(&note);
     }
-    tell(&counts);
+    print_counts(&counts);
     malformed.conclude(&source, VERB)
 }
 
 /// Prints warnings about some lines to standard error.
-fn tell(counts: &LineCounts) {
+fn print_counts(counts: &LineCounts) {
     let note = |count: u64, one: &str, several: &str| match count {
         0 => {}
         1 => console::note(&format!("1 {one}")),

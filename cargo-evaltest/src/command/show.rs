@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use evaltest::engine::data::shown_prediction;
+use evaltest::engine::data::display_prediction;
 use evaltest::engine::figure::Seconds;
 use evaltest::engine::report::document::{Block, Document, list};
 use evaltest::engine::report::masked::PublicWords;
@@ -22,7 +22,7 @@ use serde_json::Value;
 
 use crate::console;
 use crate::run_ids::typed_folder;
-use crate::runs::{seen_run, tell_part};
+use crate::runs::{note_part, seen_run};
 
 /// Show one sample of a run: prompt, answer, what was compared, verdict, attempts
 #[derive(Debug, Args)]
@@ -56,7 +56,7 @@ const NAMED: [usize; 2] = [10, 5];
 
 pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
     let dir = seen_run(args.run_dir.as_deref())?;
-    tell_part(&dir)?;
+    note_part(&dir)?;
     let path = dir.file(files::RECORDS);
     let Some(wanted) = &args.id else {
         let groups = FailureGroups::new(decides(&dir).as_deref());
@@ -101,8 +101,8 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
     };
     let epochs = find(read_carried(&path)?, wanted, &dir)?;
     let epoch = args.epoch.unwrap_or(0);
-    let shown = epochs.iter().find(|carried| carried.known.epoch == epoch);
-    let Some(shown) = shown else {
+    let selected = epochs.iter().find(|carried| carried.known.epoch == epoch);
+    let Some(selected) = selected else {
         let message = format!(
             "`{}` has no epoch {epoch}",
             clean(&epochs[0].known.sample_id)
@@ -110,11 +110,11 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
         let last = epochs.iter().map(|carried| carried.known.epoch).max();
         return Err(Error::usage(message).hint(format!("the last is {}", last.unwrap_or(0))));
     };
-    let record = &shown.known;
+    let record = &selected.known;
     let mut attempts = dir.attempts(&record.sample_id)?;
     attempts.retain(|event| event["epoch"] == epoch);
     if args.json {
-        let mut value = json(shown)?;
+        let mut value = json(selected)?;
         value["events"] = attempts.into();
         console::print_json(&value)?;
     } else {
@@ -132,7 +132,7 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
 
 /// The deciding scorer's name, if the run has a summary.
 fn decides(dir: &RunDir) -> Option<String> {
-    let run = ReportedRun::read(dir.clone(), MaskedTexts::Shown);
+    let run = ReportedRun::read(dir.clone(), MaskedTexts::Visible);
     run.ok()?.summary.scorer
 }
 
@@ -347,7 +347,7 @@ fn ended(outcome: &Outcome, attempts: &[Value], text: &mut Document) {
 fn verdict_of(score: &Score, text: &mut Document) {
     let sides = [&score.normalized_prediction, &score.normalized_ground_truth];
     if sides.iter().any(|side| **side != Normalized::None) {
-        let prediction = shown_prediction(score);
+        let prediction = display_prediction(score);
         let [prediction, truth] = [&prediction, &score.normalized_ground_truth].map(normalized);
         // A judge may work without a ground truth.
         text.paragraph(match score.normalized_ground_truth {

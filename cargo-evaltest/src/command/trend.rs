@@ -7,7 +7,7 @@ use evaltest::engine::history::History;
 use evaltest::engine::report::Detail;
 use evaltest::engine::report::render::{html, terminal};
 use evaltest::engine::report::trend::{EvalTrend, TrendsJson, document};
-use evaltest::engine::system::project::shown;
+use evaltest::engine::system::project::display;
 use evaltest::engine::text::clean;
 use evaltest::{Error, Exit, Result};
 
@@ -92,7 +92,7 @@ pub(crate) fn run(args: &TrendArgs) -> Result<Exit> {
         let trends = trends.iter().map(|trend| document(trend, Detail::Full));
         let trends: Vec<_> = trends.collect();
         to_file(file, |out| html::page(&title, &trends, out))?;
-        console::print(|out| writeln!(out, "{}", clean(&shown(file))))?;
+        console::print(|out| writeln!(out, "{}", clean(&display(file))))?;
     } else {
         console::print(|out| {
             for (place, trend) in trends.iter().enumerate() {

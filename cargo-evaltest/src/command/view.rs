@@ -40,7 +40,7 @@ pub(crate) struct ViewArgs {
 
 pub(crate) fn run(args: &ViewArgs) -> Result<Exit> {
     let texts = if args.show_texts {
-        MaskedTexts::Shown
+        MaskedTexts::Visible
     } else {
         MaskedTexts::Hidden
     };

@@ -6,7 +6,7 @@ use clap::Args;
 use evaltest::engine::report::document::{Block, list};
 use evaltest::engine::report::{corrected_lines, pair_lines};
 use evaltest::engine::run::rescore::{Rescore, Versus, foresee, rescore};
-use evaltest::engine::system::project::shown;
+use evaltest::engine::system::project::display;
 use evaltest::engine::text::{clean, shell_word};
 use evaltest::scorer::Scorer;
 use evaltest::{Error, Exit, Result};
@@ -119,7 +119,7 @@ pub(crate) fn run(args: &RunsWinrateArgs) -> Result<Exit> {
     }
     let Some(pairs) = pairs else {
         let unread = judge.map_or(0, |judge| judge.unread);
-        let dir = shell_word(&shown(&run.dir));
+        let dir = shell_word(&display(&run.dir));
         return Err(Error::infrastructure(format!(
             "no pair has a verdict: {unread} could not be read"
         ))
@@ -135,9 +135,12 @@ pub(crate) fn run(args: &RunsWinrateArgs) -> Result<Exit> {
         // The interval above ignores the judge's errors.
         let corrected = list(corrected_lines(calibration));
         blocks.extend(calibration.map(|calibration| {
-            Block::group(format!("the judge is {}", calibration.told()), corrected)
+            Block::group(format!("the judge is {}", calibration.summary()), corrected)
         }));
-        blocks.push(Block::paragraph(format!("written to {}", shown(&run.dir))));
+        blocks.push(Block::paragraph(format!(
+            "written to {}",
+            display(&run.dir)
+        )));
         console::print_blocks(&blocks)?;
     }
     Ok(Exit::Passed)

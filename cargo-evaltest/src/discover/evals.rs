@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use evaltest::engine::eval::spec;
 use evaltest::engine::run::drive::Drive;
-use evaltest::engine::system::project::shown;
+use evaltest::engine::system::project::display;
 use evaltest::engine::text::{clean, nearest, shell_word};
 use evaltest::{Error, Result};
 
@@ -65,7 +65,7 @@ impl ProjectEvals {
         Ok(Self {
             specs,
             variants,
-            paths: found.specs.iter().map(|path| shown(path)).collect(),
+            paths: found.specs.iter().map(|path| display(path)).collect(),
             unreadable,
             tests: found.tests,
         })
@@ -176,7 +176,7 @@ impl ProjectEvals {
         let unreadable: Vec<_> = self.unreadable.iter().collect();
         let known = match unreadable.as_slice() {
             [first, ..] if !is_path(path) => {
-                let first = clean(&shown(&first.path));
+                let first = clean(&display(&first.path));
                 match unreadable.len() - 1 {
                     0 => format!("{known}; `{first}` cannot be read"),
                     more => format!("{known}; `{first}` and {more} more cannot be read"),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use evaltest::engine::system::project::shown;
+use evaltest::engine::system::project::display;
 use evaltest::engine::text::clean;
 use evaltest::{Error, Result};
 use serde::Deserialize;
@@ -24,9 +24,9 @@ pub(super) struct CargoTarget {
 pub(super) fn check(
     package: &Package,
     named: &[&str],
-    left_out: &mut BTreeSet<String>,
+    excluded: &mut BTreeSet<String>,
 ) -> Result<()> {
-    let manifest = shown(&package.manifest_path);
+    let manifest = display(&package.manifest_path);
     let own = own_harness(&package.manifest_path);
     let tests = package
         .targets
@@ -42,8 +42,8 @@ pub(super) fn check(
             .hint(format!("add {add}")));
         }
         if holds_main(&target.src_path) {
-            let file = clean(&shown(&target.src_path));
-            left_out.insert(format!(
+            let file = clean(&display(&target.src_path));
+            excluded.insert(format!(
                 "`{file}` calls `evaltest::run`, and nobody calls its `main`: add {add} to {manifest}"
             ));
         }

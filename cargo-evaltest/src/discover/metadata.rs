@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use evaltest::engine::system::project::shown;
+use evaltest::engine::system::project::display;
 use evaltest::engine::text::clean;
 use evaltest::{Error, Result};
 use serde::Deserialize;
@@ -81,7 +81,7 @@ fn list<T: DeserializeOwned>(
 }
 
 fn named(manifest: &Path) -> String {
-    clean(&shown(manifest))
+    clean(&display(manifest))
 }
 
 /// `FILE:LINE:COLUMN` of a key; only the file if the key cannot be found.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use evaltest::engine::system::project::shown;
+use evaltest::engine::system::project::display;
 use evaltest::engine::text::clean;
 use evaltest::{Error, Result};
 
@@ -18,15 +18,15 @@ pub(crate) fn named(typed: &[PathBuf]) -> Result<Discovered> {
     let mut project = None;
     for path in typed {
         if path.is_dir() {
-            let (mut specs, mut left_out) = (BTreeSet::new(), BTreeSet::new());
-            specs_below(path, &mut specs, &mut left_out);
+            let (mut specs, mut excluded) = (BTreeSet::new(), BTreeSet::new());
+            specs_below(path, &mut specs, &mut excluded);
             if !specs.is_empty() {
                 for spec in &specs {
                     found.add_spec(spec, None);
                 }
-                found.left_out.extend(left_out);
+                found.excluded.extend(excluded);
             } else if !add_named(path, &mut project, &mut found)? {
-                return Err(no_specs(path, &left_out));
+                return Err(no_specs(path, &excluded));
             }
         } else if path.exists() {
             if !(is_no_spec(path) && add_named(path, &mut project, &mut found)?) {
@@ -50,7 +50,7 @@ pub(crate) fn typed_specs(paths: &[PathBuf], what: &str) -> Result<Vec<PathBuf>>
 /// The same, with the given variants.
 pub(crate) fn typed(paths: &[PathBuf], what: &str) -> Result<Discovered> {
     let found = named(paths)?;
-    found.tell_left_out();
+    found.note_excluded();
     if let (Some(name), Some(test)) = (found.names.first(), found.tests.first()) {
         return Err(Error::usage(format!(
             "eval `{name}` is made in the test target `{}` and has no spec: {what} needs one",
@@ -67,7 +67,7 @@ pub(crate) fn one_spec(typed: &PathBuf) -> Result<PathBuf> {
     match (specs.pop(), specs.pop()) {
         (Some(one), None) => Ok(one),
         _ => Err(
-            Error::usage(format!("`{}` are several specs", shown(typed)))
+            Error::usage(format!("`{}` are several specs", display(typed)))
                 .hint("name one of them: `--spec FILE`"),
         ),
     }
@@ -102,10 +102,10 @@ fn of_project(project: &mut Option<ProjectEvals>) -> Result<&mut ProjectEvals> {
     }
 }
 
-fn no_specs(folder: &Path, left_out: &BTreeSet<String>) -> Error {
-    let shown = clean(&shown(folder));
-    let error = Error::usage(format!("there is no eval spec below `{shown}`"));
-    match left_out.first() {
+fn no_specs(folder: &Path, excluded: &BTreeSet<String>) -> Error {
+    let display = clean(&display(folder));
+    let error = Error::usage(format!("there is no eval spec below `{display}`"));
+    match excluded.first() {
         Some(text) => error.hint(text.as_str()),
         None => error.hint("specs are `.yaml` files; cargo evaltest init writes an example"),
     }

@@ -4,19 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use evaltest::engine::eval::spec;
-use evaltest::engine::system::project::{self, shown};
+use evaltest::engine::system::project::{self, display};
 use evaltest::engine::text::clean;
 use evaltest::{Error, Result};
 use walkdir::{DirEntry, WalkDir};
 
 /// Adds the specs below `top`; files with a spec's extension that are no specs, and nested projects, are listed in
-/// `left_out`.
+/// `excluded`.
 pub(super) fn specs_below(
     top: &Path,
     specs: &mut BTreeSet<PathBuf>,
-    left_out: &mut BTreeSet<String>,
+    excluded: &mut BTreeSet<String>,
 ) {
-    let home = project::root_of(top);
+    let root = project::root_of(top);
     let enters = |entry: &DirEntry| {
         if entry.depth() == 0 || !entry.file_type().is_dir() {
             return true;
@@ -25,10 +25,10 @@ pub(super) fn specs_below(
         if name.starts_with('.') || name == "node_modules" || path.join("CACHEDIR.TAG").is_file() {
             return false;
         }
-        let is_other = path.join("Cargo.toml").is_file() && project::root_of(path) != home;
+        let is_other = path.join("Cargo.toml").is_file() && project::root_of(path) != root;
         if is_other {
-            let path = clean(&shown(path));
-            left_out.insert(format!(
+            let path = clean(&display(path));
+            excluded.insert(format!(
                 "`{path}` is a project of its own and left out: cd {path}"
             ));
         }
@@ -45,8 +45,8 @@ pub(super) fn specs_below(
         .collect();
     for path in files {
         if is_no_spec(&path) {
-            let path = clean(&shown(&path));
-            left_out.insert(format!(
+            let path = clean(&display(&path));
+            excluded.insert(format!(
                 "`{path}` is no eval spec and left out: it has neither `benchmark:` nor `agent:`"
             ));
         } else {
@@ -62,8 +62,8 @@ pub(crate) fn check_names<'a>(specs: impl IntoIterator<Item = (&'a str, &'a Path
         if let Some(other) = seen.insert(name, path) {
             return Err(Error::usage(format!(
                 "two evals are called `{name}`: `{}` and `{}`",
-                shown(other),
-                shown(path)
+                display(other),
+                display(path)
             ))
             .hint("give one of them another `name:`"));
         }

@@ -9,8 +9,8 @@ use serde_json::json;
 
 use super::{Package, PackageMetadata};
 
-/// The packages of a workspace with their specs; their test targets are listed in `left_out`.
-pub(super) fn packages(root: &Path, left_out: &mut BTreeSet<String>) -> Vec<Package> {
+/// The packages of a workspace with their specs; their test targets are listed in `excluded`.
+pub(super) fn packages(root: &Path, excluded: &mut BTreeSet<String>) -> Vec<Package> {
     let mut tests = false;
     let mut packages = Vec::new();
     for (path, manifest) in manifests(root) {
@@ -28,7 +28,7 @@ pub(super) fn packages(root: &Path, left_out: &mut BTreeSet<String>) -> Vec<Pack
             }),
         });
     }
-    left_out.insert(if tests {
+    excluded.insert(if tests {
         "cargo is not installed: specs are found without it, the evals in test targets are left out"
             .to_owned()
     } else {

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use evaltest::engine::report::Event;
-use evaltest::engine::report::render::terminal::table::{cut, cut_inside};
-use evaltest::engine::report::terminal::troubles::Troubles;
+use evaltest::engine::report::render::terminal::table::{truncate, truncate_middle};
+use evaltest::engine::report::terminal::failures::FailureTracker;
 use evaltest::engine::system::lock::lock;
 use evaltest::engine::system::terminal::columns;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
@@ -26,7 +26,7 @@ const CELLS: usize = 20;
 pub(crate) struct Bar {
     drawn: ProgressBar,
     tally: Arc<Mutex<CommandTally>>,
-    troubles: Mutex<Troubles>,
+    failures: Mutex<FailureTracker>,
 }
 
 impl Bar {
@@ -49,13 +49,13 @@ impl Bar {
             })
             .with_key("all", move |_: &ProgressState, out: &mut dyn fmt::Write| {
                 let all = lock(&of_all).all().unwrap_or_default();
-                let _ = out.write_str(&cut(&format!("  {all}"), width()));
+                let _ = out.write_str(&truncate(&format!("  {all}"), width()));
             });
         drawn.set_style(style);
         Self {
             drawn,
             tally,
-            troubles: Mutex::default(),
+            failures: Mutex::default(),
         }
     }
 
@@ -79,7 +79,7 @@ impl Bar {
             return;
         }
         let mut text = Vec::new();
-        let written = lock(&self.troubles).event(event, &mut text);
+        let written = lock(&self.failures).event(event, &mut text);
         if written.is_ok() && !text.is_empty() {
             let text = console::for_people(&String::from_utf8_lossy(&text));
             self.drawn
@@ -98,7 +98,7 @@ fn width() -> usize {
 /// `sums ████░░░░ 30/100 20 correct, 0 errors, 33 s left`, truncated to the width.
 fn line(tally: &CommandTally, width: usize, now: Instant) -> String {
     let run = &tally.run;
-    let name = cut_inside(&run.eval, NAME.min(width / 3));
+    let name = truncate_middle(&run.eval, NAME.min(width / 3));
     let (done, total) = (run.done, run.total.max(run.done));
     let full = |cells: usize| {
         let cells = cells as u64;
@@ -121,15 +121,15 @@ fn line(tally: &CommandTally, width: usize, now: Instant) -> String {
         } else {
             parts.len().min(3)
         };
-        for shown in (enough..=parts.len()).rev() {
-            let line = format!("{name} {bar}{done}/{total} {}", parts[..shown].join(", "));
+        for visible in (enough..=parts.len()).rev() {
+            let line = format!("{name} {bar}{done}/{total} {}", parts[..visible].join(", "));
             if line.chars().count() <= width {
                 return line;
             }
         }
     }
     let few = parts.first().cloned().unwrap_or_default();
-    cut(&format!("{done}/{total} {few}"), width)
+    truncate(&format!("{done}/{total} {few}"), width)
 }
 
 #[cfg(test)]

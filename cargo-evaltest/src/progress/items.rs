@@ -8,7 +8,7 @@ use evaltest::{Normalized, Record};
 use serde_json::Value;
 
 /// Maximum characters shown of a topic or an answer.
-const SHOWN: usize = 16;
+const MAX_CHARS: usize = 16;
 
 /// Counts of generated items.
 #[derive(Debug, Default)]
@@ -77,7 +77,7 @@ fn answer(record: &Record) -> Option<String> {
 
 fn short(text: &str) -> String {
     let text = clean(text.trim());
-    match text.char_indices().nth(SHOWN) {
+    match text.char_indices().nth(MAX_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }

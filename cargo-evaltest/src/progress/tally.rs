@@ -27,7 +27,7 @@ pub(super) struct RunTally {
     /// Counts of generated items, in place of right and wrong answers.
     pub(super) items: Option<MadeItems>,
     /// Samples requested in this part of the run; never those that were answered before.
-    asked: HashSet<(String, u32)>,
+    in_flight: HashSet<(String, u32)>,
     most_at_once: u64,
     /// Answers with a real latency: not from the cache or an earlier part of the run.
     timed: u64,
@@ -111,8 +111,8 @@ impl RunTally {
             }
             Event::SampleStarted { id, epoch } => {
                 self.began.get_or_insert(now);
-                self.asked.insert(((*id).to_owned(), *epoch));
-                self.most_at_once = self.most_at_once.max(self.asked.len() as u64);
+                self.in_flight.insert(((*id).to_owned(), *epoch));
+                self.most_at_once = self.most_at_once.max(self.in_flight.len() as u64);
             }
             Event::SampleFinished { record } => {
                 let outcome = &record.result;
@@ -122,8 +122,8 @@ impl RunTally {
                 if let Some(items) = &mut self.items {
                     items.ended(record);
                 }
-                let asked = (record.sample_id.clone(), record.epoch);
-                if !self.asked.remove(&asked) || outcome.cached {
+                let in_flight = (record.sample_id.clone(), record.epoch);
+                if !self.in_flight.remove(&in_flight) || outcome.cached {
                     return;
                 }
                 self.timed += 1;
@@ -166,9 +166,9 @@ impl RunTally {
     pub(super) fn parts(&self, now: Instant) -> Vec<String> {
         let mut parts = Vec::new();
         if let Some(pause) = &self.waiting {
-            let left = pause.until.saturating_duration_since(now).as_secs_f64();
-            let left = Seconds::whole(left.ceil());
-            parts.push(format!("{}: waiting, {left}", pause.why));
+            let remaining = pause.until.saturating_duration_since(now).as_secs_f64();
+            let remaining = Seconds::whole(remaining.ceil());
+            parts.push(format!("{}: waiting, {remaining}", pause.why));
         }
         if let Some(items) = &self.items {
             parts.extend(items.parts());
@@ -179,7 +179,7 @@ impl RunTally {
             parts.push(errors_of(self.errors));
         }
         if self.waiting.is_none() {
-            parts.extend(self.left(now));
+            parts.extend(self.remaining(now));
         }
         let mut spent: Vec<_> = self.spent.parts().collect();
         spent.reverse();
@@ -194,18 +194,18 @@ impl RunTally {
         if self.timed < self.most_at_once.max(FEW) {
             return None;
         }
-        let asking = now.saturating_duration_since(began);
-        let seconds = asking.saturating_sub(self.waited).as_secs_f64();
+        let elapsed = now.saturating_duration_since(began);
+        let seconds = elapsed.saturating_sub(self.waited).as_secs_f64();
         (seconds > 0.0).then(|| f64::from(u32::try_from(self.timed).unwrap_or(u32::MAX)) / seconds)
     }
 
     /// Estimated remaining time, assuming that no answer comes from the cache.
-    fn left(&self, now: Instant) -> Option<String> {
+    fn remaining(&self, now: Instant) -> Option<String> {
         let rest = self.total.saturating_sub(self.done);
         let rest = f64::from(u32::try_from(rest).unwrap_or(u32::MAX));
         let per_second = self.per_second(now).filter(|_| rest > 0.0)?;
-        let left = Seconds::whole((rest / per_second).ceil());
-        Some(format!("{left} left"))
+        let remaining = Seconds::whole((rest / per_second).ceil());
+        Some(format!("{remaining} left"))
     }
 }
 
@@ -246,7 +246,7 @@ mod tests {
             self.began + Duration::from_secs(seconds)
         }
 
-        fn asked(&mut self, id: &str, seconds: u64) {
+        fn in_flight(&mut self, id: &str, seconds: u64) {
             let now = self.at(seconds);
             let event = Event::SampleStarted { id, epoch: 0 };
             self.tally.event(&event, now);
@@ -271,7 +271,7 @@ mod tests {
         for (number, id) in ["a", "b", "c"].into_iter().enumerate() {
             let seconds = number as u64 * 2;
             assert_eq!(clock.says(seconds), format!("{number} correct, 0 errors"));
-            clock.asked(id, seconds);
+            clock.in_flight(id, seconds);
             clock.ended(id, seconds + 2, false);
         }
         assert_eq!(clock.says(6), "3 correct, 0 errors, 14 s left, 30.0/min");
@@ -284,7 +284,7 @@ mod tests {
             let id = number.to_string();
             // Half of it from the cache, half from an earlier part of the run.
             if number % 2 == 0 {
-                clock.asked(&id, 0);
+                clock.in_flight(&id, 0);
             }
             clock.ended(&id, 0, true);
         }
@@ -292,17 +292,17 @@ mod tests {
     }
 
     #[test]
-    fn an_outage_is_said_and_does_not_slow_the_rest_down() {
+    fn outage_is_reported_and_does_not_slow_estimate() {
         let mut clock = Clock::new(6);
         for id in ["a", "b", "c"] {
-            clock.asked(id, 0);
+            clock.in_flight(id, 0);
             clock.ended(id, 3, false);
         }
         let waiting = Event::Waiting {
             eval: "e",
             who: "the agent",
             why: "answers nobody",
-            said: "no",
+            last_message: "no",
             pause: Duration::from_secs(8),
             first: true,
         };

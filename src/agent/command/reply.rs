@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::agent::figures::{self, ToldFigures};
+use crate::agent::figures::{self, ReportedFigures};
 use crate::data::{AgentError, FailureKind, Output};
 use crate::system::process::excerpt::beginning;
 
@@ -79,12 +79,12 @@ pub(in crate::agent) fn object(
         Some(value @ (Value::Bool(_) | Value::Number(_))) => Some(value.to_string()),
         Some(value) => return Err(bad(expected("answer", "a string", &value))),
     };
-    let figures = ToldFigures::of(&reply);
+    let figures = ReportedFigures::of(&reply);
     let mut output = Output {
         text,
         messages: array(&mut reply, "messages").map_err(&bad)?,
         tool_calls: array(&mut reply, "tool_calls").map_err(&bad)?,
-        usage: figures.told(),
+        usage: figures.reported(),
         steps: figures.steps,
         metadata: Map::new(),
     };
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn json_keeps_what_else_is_told() {
+    fn json_keeps_extra_members() {
         let reply = json!({
             "answer": "4",
             "messages": [{"role": "user"}],
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_shown() {
+    fn unreadable_reply_is_quoted() {
         check(
             Reply::Json,
             b"oops \x1b[2J\xff",

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::tests::patience::{LONG, given_time, until, until_dead};
+use crate::tests::wait::{LONG, given_time, until, until_dead};
 
 /// A temporary folder, in which the agents of a test run, and its scratch folder.
 struct Project {

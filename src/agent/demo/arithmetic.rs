@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::shown;
+use super::format_number;
 
 /// Tokens beyond these are ignored, to bound time and nesting.
 const MAX_TOKENS: usize = 500;
@@ -42,7 +42,9 @@ pub(super) fn solve(question: &str) -> Option<String> {
     let value = best
         .map(|(_, value)| value)
         .or_else(|| story(&lower, tokens));
-    value.filter(|value| value.is_finite()).and_then(shown)
+    value
+        .filter(|value| value.is_finite())
+        .and_then(format_number)
 }
 
 /// Naive sums and differences of all numbers of a story.

@@ -26,7 +26,7 @@ const COMMON: &str = "a all an and another any are as at be by can code current 
 static COMMON_STEMS: LazyLock<Vec<String>> = LazyLock::new(|| stems(COMMON));
 
 /// The calls that a task asks for.
-pub(super) fn solve(task: &Task, asked: &str) -> Option<String> {
+pub(super) fn solve(task: &Task, question: &str) -> Option<String> {
     let documents: Vec<&Value> = match task.metadata().get("function").and_then(Value::as_array) {
         Some(documents) => documents.iter().collect(),
         None => task
@@ -41,7 +41,7 @@ pub(super) fn solve(task: &Task, asked: &str) -> Option<String> {
     let functions = functions
         .filter_map(|document| Function::read(document, language))
         .collect();
-    let calls = Functions(functions).calls(&tokens(asked));
+    let calls = Functions(functions).calls(&tokens(question));
     (!calls.is_empty()).then(|| language.calls(&calls))
 }
 
@@ -89,8 +89,9 @@ impl<'a> Function<'a> {
 
     /// How well tokens match this function: two for each word of its name, one for each other word of its description.
     fn relevance(&self, tokens: &[Token]) -> usize {
-        let asked: HashSet<String> = tokens.iter().flat_map(Token::stems).collect();
-        2 * self.named.intersection(&asked).count() + self.described.intersection(&asked).count()
+        let question: HashSet<String> = tokens.iter().flat_map(Token::stems).collect();
+        2 * self.named.intersection(&question).count()
+            + self.described.intersection(&question).count()
     }
 
     fn call(&self, tokens: &[Token]) -> Option<String> {
@@ -118,15 +119,15 @@ impl<'a> Function<'a> {
         };
         let call = |chosen: &usize| {
             let others = tokens.iter().enumerate();
-            let kept = others.filter(|(at, _)| at == chosen || !series.contains(at));
-            self.call(&kept.map(|(_, token)| token.clone()).collect::<Vec<_>>())
+            let others = others.filter(|(at, _)| at == chosen || !series.contains(at));
+            self.call(&others.map(|(_, token)| token.clone()).collect::<Vec<_>>())
         };
         series.iter().map(call).collect()
     }
 }
 
 /// The function and the calls that a part asks for.
-type Asked<'a> = (&'a Function<'a>, Vec<String>);
+type RequestedCalls<'a> = (&'a Function<'a>, Vec<String>);
 
 struct Functions<'a>(Vec<Function<'a>>);
 
@@ -151,7 +152,7 @@ impl<'a> Functions<'a> {
     }
 
     /// The calls of a sentence each of whose parts asks for one.
-    fn each_part(&'a self, sentence: &[Token]) -> Option<Asked<'a>> {
+    fn each_part(&'a self, sentence: &[Token]) -> Option<RequestedCalls<'a>> {
         let parts = sentence.split(|token| token.is_any("and then"));
         let parts: Vec<&[Token]> = parts
             .filter(|part| part.iter().any(|token| token.kind != Kind::Comma))
@@ -166,7 +167,11 @@ impl<'a> Functions<'a> {
     }
 
     /// The calls of the best matching function; or another call of the last one.
-    fn of(&'a self, tokens: &[Token], last: Option<&'a Function<'a>>) -> Option<Asked<'a>> {
+    fn of(
+        &'a self,
+        tokens: &[Token],
+        last: Option<&'a Function<'a>>,
+    ) -> Option<RequestedCalls<'a>> {
         let likely = self
             .0
             .iter()

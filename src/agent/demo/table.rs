@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::Value;
 
-use super::shown;
+use super::format_number;
 use super::words::quoted;
 
 /// Larger tables are not read.
@@ -51,13 +51,13 @@ impl Table {
 type Test<'a> = Box<dyn Fn(&str) -> bool + 'a>;
 
 /// A question to search for names.
-pub(super) struct Asked<'a> {
+pub(super) struct TableQuestion<'a> {
     question: &'a str,
     /// Its words in lower case, with a blank around each.
     words: String,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> TableQuestion<'a> {
     pub(super) fn new(question: &'a str) -> Self {
         Self {
             question,
@@ -118,7 +118,7 @@ impl<'a> Asked<'a> {
             return Some(rows[best][name].clone());
         }
         if let Some(word) = self.first_of(&["sum", "total"]) {
-            return shown(measure(word)?.iter().sum());
+            return format_number(measure(word)?.iter().sum());
         }
         let mut numbers = measure(self.first_of(&["average", "median"])?)?;
         numbers.sort_by(f64::total_cmp);
@@ -128,7 +128,7 @@ impl<'a> Asked<'a> {
             all => &all[(all.len() - 1) / 2..=all.len() / 2],
         };
         let count = i32::try_from(middle.len()).ok()?;
-        shown(middle.iter().sum::<f64>() / f64::from(count))
+        format_number(middle.iter().sum::<f64>() / f64::from(count))
     }
 
     /// The condition on the cells of a column: a number compared after its name, or one of its texts that is mentioned.

@@ -71,7 +71,7 @@ const PORT: &str = r#"{"port": {"piers": [{"id": "P1 east", "length": 40}, {"id"
 const NOTE: &str = "Ship: Heron\nHome port: Vell\n\nrain, rain and Rainfall\nno rain today\n";
 
 #[test]
-fn one_look_up_in_a_file() {
+fn one_lookup_in_a_file() {
     const SHOP: &str =
         "item,kind,unit_price,stock\nrope,deck,4.5,30\nlamp,cabin,12.25,8\nbell,deck,20.1,2\n";
     let table = |question: &str, expect: &str| check_file("a.csv", SHOP, question, expect);
@@ -200,7 +200,7 @@ fn calls_that_simple_words_ask_for() {
 
 /// It never panics, and is deterministic.
 #[test]
-fn any_question_can_be_asked() {
+fn any_question_is_handled() {
     const PIECES: &[&str] = &[
         "run the sprinkler ",
         "bed ",
@@ -230,18 +230,18 @@ fn any_question_can_be_asked() {
     let functions = garden();
     fuzz::fuzz(|dice| {
         let question = dice.wild(PIECES);
-        let asked = task("simple_python", &functions, &question);
+        let subject = task("simple_python", &functions, &question);
         let _ = (
-            calls::solve(&asked, &question),
+            calls::solve(&subject, &question),
             words::solve(&question),
             arithmetic::solve(&question),
         );
-        let asked = table::Asked::new(&question);
+        let subject = table::TableQuestion::new(&question);
         let rows = table::Table::parse("stock,name\n1,x\n2,Name\n", b',').unwrap();
         let _ = (
-            asked.of_table(&rows),
-            asked.of_json(&functions),
-            asked.of_text("name: x\n: y"),
+            subject.of_table(&rows),
+            subject.of_json(&functions),
+            subject.of_text("name: x\n: y"),
         );
     });
     for long in ["(", "-", "5 percent of ", "\"a", "9^"] {

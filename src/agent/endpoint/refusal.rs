@@ -63,7 +63,7 @@ pub(super) fn status_within(error: &Value) -> u16 {
         Value::String(text) => text.parse().ok(),
         code => code.as_u64(),
     });
-    let told = number.and_then(|number| u16::try_from(number).ok());
+    let reported = number.and_then(|number| u16::try_from(number).ok());
     let words = [code, error.get("type"), error.get("status")];
     let words: Vec<String> = words
         .into_iter()
@@ -72,7 +72,8 @@ pub(super) fn status_within(error: &Value) -> u16 {
     let known = CODES
         .iter()
         .find(|(code, _)| words.iter().any(|word| word == code));
-    told.filter(|status| (400..600).contains(status))
+    reported
+        .filter(|status| (400..600).contains(status))
         .or(known.map(|(_, status)| *status))
         .unwrap_or(502)
 }
@@ -91,8 +92,8 @@ impl Refusal<'_> {
     /// The failure. `count` counts a request that was called wrong before the first answer.
     pub(super) fn error(&self, count: impl FnOnce() -> u32) -> AgentError {
         let json: Option<Value> = serde_json::from_slice(&self.reply.body).ok();
-        let said = said(json.as_ref(), &self.reply.body);
-        let words = format!("{} {said}", codes(json.as_ref())).to_lowercase();
+        let message = message(json.as_ref(), &self.reply.body);
+        let words = format!("{} {message}", codes(json.as_ref())).to_lowercase();
         let has = |list: &[&str]| list.iter().any(|word| words.contains(word));
         let kind = match self.status {
             402 => FailureKind::Misconfigured,
@@ -113,10 +114,10 @@ impl Refusal<'_> {
             }
             _ => FailureKind::Misconfigured,
         };
-        let told = if said.is_empty() {
-            said
+        let reported = if message.is_empty() {
+            message
         } else {
-            format!(": {said}")
+            format!(": {message}")
         };
         let location = self.reply.location();
         let location =
@@ -131,7 +132,7 @@ impl Refusal<'_> {
         let mut error = AgentError::of(
             kind,
             format!(
-                "answered {}{name}{}{within}{told}",
+                "answered {}{name}{}{within}{reported}",
                 self.reply.status.as_u16(),
                 location.unwrap_or_default()
             ),
@@ -172,7 +173,7 @@ impl Refusal<'_> {
 }
 
 /// The endpoint's message, safe to display.
-fn said(json: Option<&Value>, body: &[u8]) -> String {
+fn message(json: Option<&Value>, body: &[u8]) -> String {
     // `OpenAI` and compatible servers; partly compatible ones; FastAPI; others.
     const PLACES: [&str; 8] = [
         "/error/message",
@@ -229,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_sample_survives_is_told_from_what_one_does_not() {
+    fn fatal_errors_differ_from_sample_errors() {
         use FailureKind::{Busy, Misconfigured, RateLimited, Refused};
         let check = |status, body: &str, before, after| {
             assert_eq!(
@@ -287,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_in_a_reply_of_success_is_told_by_its_code() {
+    fn error_in_success_reply_is_found_by_code() {
         use serde_json::json;
         for (error, status) in [
             (json!({"code": 429}), 429),
@@ -327,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_say_what_was_said_and_what_to_do() {
+    fn messages_have_reply_and_hint() {
         let check = |status, body: &str, expect: &str| {
             assert_eq!(judge(status, body, false, 3).message, expect);
         };

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::agent::figures::{self, ToldFigures};
+use crate::agent::figures::{self, ReportedFigures};
 use crate::data::{AgentError, FailureKind, Output};
 use crate::system::process::excerpt::beginning;
 
@@ -79,18 +79,18 @@ impl Places {
             Some(Value::String(text)) => Some(text.clone()),
             Some(value) => Some(value.to_string()),
         };
-        let told = reply.pointer(&self.usage).cloned().unwrap_or_default();
+        let reported = reply.pointer(&self.usage).cloned().unwrap_or_default();
         let cost = reply.get("cost_usd").cloned().unwrap_or_default();
         let steps = reply.get("steps").cloned().unwrap_or_default();
-        let told = [("usage", told), ("cost_usd", cost), ("steps", steps)];
-        let told = told.map(|(key, value)| (key.to_owned(), value));
-        let told = Map::from_iter(told);
-        let figures = ToldFigures::of(&told);
+        let reported = [("usage", reported), ("cost_usd", cost), ("steps", steps)];
+        let reported = reported.map(|(key, value)| (key.to_owned(), value));
+        let reported = Map::from_iter(reported);
+        let figures = ReportedFigures::of(&reported);
         let mut output = Output {
             text,
             messages,
             tool_calls,
-            usage: figures.told(),
+            usage: figures.reported(),
             steps: figures.steps,
             metadata: Map::new(),
         };

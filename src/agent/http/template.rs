@@ -239,7 +239,7 @@ impl UrlTemplate {
     }
 
     /// The address for messages, with placeholders not filled in.
-    pub(super) fn shown(&self) -> String {
+    pub(super) fn display(&self) -> String {
         let text = |part: &TextPart| match part {
             TextPart::Text(text) => text.clone(),
             TextPart::Hole(_) => "-".to_owned(),

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::OpenAi;
-use crate::agent::figures::{self, ToldFigures};
+use crate::agent::figures::{self, ReportedFigures};
 use crate::data::{AgentError, FailureKind, Output, Usage};
 use crate::system::http::HttpReply;
 use crate::system::process::excerpt::beginning;
@@ -11,7 +11,7 @@ use crate::system::process::excerpt::beginning;
 /// How many bytes of an unreadable reply are shown.
 const EXCERPT_BYTES: usize = 200;
 /// Parts of a reply that are recorded unchanged.
-const KEPT: [&str; 3] = ["model", "system_fingerprint", "id"];
+const METADATA: [&str; 3] = ["model", "system_fingerprint", "id"];
 
 impl OpenAi {
     /// Decodes a success reply.
@@ -54,7 +54,7 @@ impl OpenAi {
             return Err(error);
         }
         let mut metadata = Map::new();
-        for key in KEPT {
+        for key in METADATA {
             if let Some(value) = json.get(key).filter(|value| value.is_string()) {
                 metadata.insert(key.to_owned(), value.clone());
             }
@@ -74,7 +74,7 @@ impl OpenAi {
             .iter()
             .all(|(key, value)| is_known(key) || is_nothing(value));
         let figures = self.figures(json.get("usage"));
-        let usage = figures.told();
+        let usage = figures.reported();
         figures.note(&mut metadata);
         Ok(Output {
             text,
@@ -90,8 +90,8 @@ impl OpenAi {
         })
     }
 
-    fn figures(&self, usage: Option<&Value>) -> ToldFigures {
-        let mut figures = ToldFigures::default();
+    fn figures(&self, usage: Option<&Value>) -> ReportedFigures {
+        let mut figures = ReportedFigures::default();
         let Some(usage) = usage.and_then(Value::as_object) else {
             return figures;
         };

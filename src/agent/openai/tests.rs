@@ -124,8 +124,8 @@ fn images_and_texts_are_sent_and_other_files_are_named() {
         file("c.xlsx", b"PK\x03\x04\0\xff"),
         file("empty.txt", b""),
     ];
-    let asked = agent();
-    let (request, unsent) = asked.body(&task).unwrap();
+    let tested = agent();
+    let (request, unsent) = tested.body(&task).unwrap();
     let request = serde_json::to_value(request).unwrap();
     let text = "Look.\n\nFile `a.csv`:\n````\nx,y\n```\n````\n\n(The file `c.xlsx` cannot be shown here.)\
                 \n\nFile `empty.txt`:\n```\n\n```";
@@ -262,17 +262,17 @@ fn tokens_have_a_price() {
         0.003,
     );
     // Missing figures do not mean free.
-    for untold in [
+    for unpriced in [
         json!({"prompt_tokens": -1, "completion_tokens": 2.5}),
         json!({"prompt_tokens": 1000}),
         json!({}),
     ] {
-        assert_eq!(usage(agent().price(price), &untold), None, "{untold}");
+        assert_eq!(usage(agent().price(price), &unpriced), None, "{unpriced}");
     }
 }
 
 #[test]
-fn what_is_no_chat_completion_is_shown() {
+fn invalid_chat_completion_is_quoted() {
     let error = agent().read(&reply("<html>\x1b")).unwrap_err();
     assert_eq!(error.kind, FailureKind::BadOutput);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! `JudgedReplies`: the replies of a run's judges, for replaying a judge.
+//! `JudgeReplies`: the replies of a run's judges, for replaying a judge.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,15 +6,15 @@ use crate::data::task::JudgeTurn;
 use crate::data::{AgentError, FailureKind, JudgeCall, Output, Task, Unread};
 
 /// The reply, or the error if there is none.
-type JudgedReply = Result<Output, AgentError>;
+type JudgeReply = Result<Output, AgentError>;
 /// The replies on one answer, the first and those to repeated requests; by epoch and repeat.
-type OnSample = BTreeMap<(u32, u32), BTreeMap<u32, JudgedReply>>;
+type OnSample = BTreeMap<(u32, u32), BTreeMap<u32, JudgeReply>>;
 
 /// By the name of the scorer that asked, and by sample.
 #[derive(Clone, Debug, Default)]
-pub(super) struct JudgedReplies(BTreeMap<String, HashMap<String, OnSample>>);
+pub(super) struct JudgeReplies(BTreeMap<String, HashMap<String, OnSample>>);
 
-impl JudgedReplies {
+impl JudgeReplies {
     /// Adds the replies on a sample's answer. Failed requests are skipped.
     pub(super) fn add(&mut self, id: &str, epoch: u32, calls: Vec<JudgeCall>) {
         for call in calls {
@@ -31,7 +31,7 @@ impl JudgedReplies {
     }
 
     /// The reply to the scorer of the same name. A single recorded reply counts for every epoch and repeat.
-    pub(super) fn reply(&self, turn: &JudgeTurn, task: &Task, source: &str) -> JudgedReply {
+    pub(super) fn reply(&self, turn: &JudgeTurn, task: &Task, source: &str) -> JudgeReply {
         let Some(samples) = self.0.get(&*turn.scorer) else {
             return Err(self.nobody(&turn.scorer, source));
         };
@@ -88,7 +88,7 @@ mod tests {
         }
     }
 
-    fn reply(replies: &JudgedReplies, scorer: &str, turn: [u32; 3]) -> Result<String, AgentError> {
+    fn reply(replies: &JudgeReplies, scorer: &str, turn: [u32; 3]) -> Result<String, AgentError> {
         let [epoch, repeat, again] = turn;
         let task = Task {
             again,
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn each_repeat_and_each_epoch_has_its_own() {
-        let mut replies = JudgedReplies::default();
+        let mut replies = JudgeReplies::default();
         let first = vec![
             call(0, 0, "unreadable"),
             call(0, 1, "again"),
@@ -113,11 +113,11 @@ mod tests {
         ];
         replies.add("sample-1", 0, first);
         replies.add("sample-1", 1, vec![call(0, 0, "c")]);
-        let said = |turn| reply(&replies, "judge", turn).unwrap();
-        assert_eq!(said([0, 0, 0]), "unreadable");
-        assert_eq!(said([0, 0, 1]), "again");
-        assert_eq!(said([0, 1, 0]), "b");
-        assert_eq!(said([1, 0, 1]), "c");
+        let reply_text = |turn| reply(&replies, "judge", turn).unwrap();
+        assert_eq!(reply_text([0, 0, 0]), "unreadable");
+        assert_eq!(reply_text([0, 0, 1]), "again");
+        assert_eq!(reply_text([0, 1, 0]), "b");
+        assert_eq!(reply_text([1, 0, 1]), "c");
         let error = reply(&replies, "judge", [1, 1, 0]).unwrap_err();
         assert_eq!(error.kind, FailureKind::NotFound);
         assert!(
@@ -134,7 +134,7 @@ mod tests {
             error: Some(AgentError::of(kind, "why")),
             ..JudgeCall::default()
         };
-        let mut replies = JudgedReplies::default();
+        let mut replies = JudgeReplies::default();
         let calls = vec![
             failed(FailureKind::Refused, "refuses"),
             failed(FailureKind::Busy, "busy"),
@@ -146,9 +146,9 @@ mod tests {
     }
 
     #[test]
-    fn who_was_not_asked_is_told_who_was() {
-        let mut replies = JudgedReplies::default();
-        let says = |replies: &JudgedReplies, says: &str| {
+    fn missing_recording_lists_recorded_models() {
+        let mut replies = JudgeReplies::default();
+        let says = |replies: &JudgeReplies, says: &str| {
             let error = reply(replies, "points", [0; 3]).unwrap_err();
             assert_eq!(error.kind, FailureKind::Unusable);
             assert!(error.message.contains(says), "{}", error.message);

@@ -42,22 +42,22 @@ impl Driver {
         };
         let orders = Arc::new(Orders::new().map_err(no_thread)?);
         let own = Arc::clone(&orders);
-        let (tell, started) = channel();
+        let (notify, started) = channel();
         let follow = move || {
             let worker = match begin() {
                 Ok(worker) => worker,
                 Err(reason) => {
-                    let _ = tell.send(Err(reason));
+                    let _ = notify.send(Err(reason));
                     return;
                 }
             };
-            let _ = tell.send(Ok(()));
+            let _ = notify.send(Ok(()));
             // If it ends at once, the first caller gets the reason.
             own.wait_for_one();
             let fallen = Talk::new(worker, &own, setup).run();
             let late = own.end();
             // The process is gone before callers ask elsewhere.
-            fallen.tell(&late);
+            fallen.notify(&late);
         };
         let thread = std::thread::Builder::new()
             .name("evaltest-worker".to_owned())

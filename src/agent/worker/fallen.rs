@@ -33,7 +33,7 @@ pub(super) struct Refused {
 
 impl Fallen {
     /// Replies to all waiting requests.
-    pub(super) fn tell(self, late: &Inbox) {
+    pub(super) fn notify(self, late: &Inbox) {
         let not_ready = || match &self.not_ready {
             None => WorkerRefusal::Unsent,
             Some(Refused { error, is_foreign }) if *is_foreign => {

@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_come_whole_however_they_are_cut() {
+    fn lines_are_reassembled_from_any_chunks() {
         let text = b"one\n\ntwo\nthree";
         for size in 1..=text.len() {
             let mut incoming = Incoming::default();

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::agent::figures;
-use crate::agent::progress::told;
+use crate::agent::progress::message_text;
 use crate::text::escape_line_ends;
 
 /// The version of the protocol, in both greetings.
@@ -64,13 +64,15 @@ pub(super) fn read(line: &[u8]) -> Result<Message, String> {
         Some("progress") => {
             let id = text(&mut line, "id")?;
             let message = line.remove("message").unwrap_or_default();
-            Ok(Message::Progress(id, told(message)))
+            Ok(Message::Progress(id, message_text(message)))
         }
         Some("answer") | None => {
             let id = text(&mut line, "id")?;
             let id = id.ok_or("which has no `id`: it is that of the task")?;
             match line.remove("progress") {
-                Some(message) if !is_reply(&line) => Ok(Message::Progress(Some(id), told(message))),
+                Some(message) if !is_reply(&line) => {
+                    Ok(Message::Progress(Some(id), message_text(message)))
+                }
                 _ => Ok(Message::Reply(id, line)),
             }
         }

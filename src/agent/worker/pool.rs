@@ -16,7 +16,7 @@ use crate::system::lock::lock;
 /// If this many samples in a row kill a process, each alone and with no answer in between, the program is at fault.
 const MOST_FALLEN: usize = 5;
 /// How often a waiter checks whether the run was stopped.
-const GLANCE: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A sample and its epoch.
 pub(super) type Key = (String, u32);
@@ -93,7 +93,7 @@ impl Pool {
             if let Some(place) = found {
                 break Ok(place);
             }
-            let waited = self.freed.wait_timeout(state, GLANCE);
+            let waited = self.freed.wait_timeout(state, POLL_INTERVAL);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         };
         if alone {

@@ -3,7 +3,7 @@
 //! One thread, one `poll` loop: writes requests, reads lines, drains stderr, and times each request. However it ends,
 //! the process and its group are gone afterwards.
 
-mod hear;
+mod receive;
 
 use std::collections::{HashSet, VecDeque};
 use std::io;
@@ -86,13 +86,13 @@ pub(super) struct Talk<'a> {
     noise: usize,
     totals: Totals,
     /// Where lines of stderr are shown.
-    shown: Arc<Mutex<Option<Live>>>,
+    live_output: Arc<Mutex<Option<Live>>>,
 }
 
 impl<'a> Talk<'a> {
     pub(super) fn new(worker: WorkerProcess, orders: &'a Orders, setup: Setup) -> Self {
         let mut outgoing = VecDeque::new();
-        let starting = setup.handshake.map(|patience| clock::now() + patience);
+        let starting = setup.handshake.map(|timeout| clock::now() + timeout);
         if starting.is_some() {
             outgoing.push_back(Arc::new(message::hello(setup.in_flight)));
         }
@@ -113,15 +113,15 @@ impl<'a> Talk<'a> {
             closes: false,
             noise: 0,
             totals: Totals::default(),
-            shown: Arc::default(),
+            live_output: Arc::default(),
         }
     }
 
     /// Runs the conversation. Afterwards the process is gone.
     pub(super) fn run(mut self) -> Fallen {
-        let shown = Arc::clone(&self.shown);
+        let live_output = Arc::clone(&self.live_output);
         let live = Live(Arc::new(move |line: &str| {
-            let live = lock(&shown).clone();
+            let live = lock(&live_output).clone();
             if let Some(live) = live {
                 (live.0)(line);
             }
@@ -139,7 +139,7 @@ impl<'a> Talk<'a> {
     /// Does what can be done now and sleeps until there is more.
     fn turn(&mut self, stderr: &LiveLines) -> Result<(), End> {
         self.take_orders();
-        self.admit();
+        self.start_waiting();
         self.send();
         let is_open = self
             .worker
@@ -149,7 +149,7 @@ impl<'a> Talk<'a> {
         self.worker
             .show_stderr(|piece| stderr.piece(StreamKind::Stderr, piece));
         while let Some(line) = self.incoming.next_line() {
-            self.hear(&line)?;
+            self.receive(&line)?;
         }
         if self.incoming.pending() > self.setup.max_output_bytes {
             let begins = self.incoming.rest();
@@ -158,11 +158,11 @@ impl<'a> Talk<'a> {
         if !is_open {
             // A final line may lack its line end.
             let line = self.incoming.rest();
-            self.hear(&line)?;
+            self.receive(&line)?;
             return Err(End::Ended);
         }
         self.enforce(clock::now())?;
-        if !self.waiting.is_empty() && self.may_admit() {
+        if !self.waiting.is_empty() && self.can_start_waiting() {
             return Ok(());
         }
         self.sleep().map_err(End::Lost)
@@ -179,18 +179,18 @@ impl<'a> Talk<'a> {
         self.probes.extend(probes);
         self.closes |= close;
         if self.starting.is_none() {
-            self.tell_ready();
+            self.notify_ready();
         }
     }
 
-    fn tell_ready(&mut self) {
+    fn notify_ready(&mut self) {
         for probe in self.probes.drain(..) {
             let _ = probe.send(Ok(Output::default()));
         }
     }
 
     /// Whether one of the waiting requests may be sent.
-    fn may_admit(&self) -> bool {
+    fn can_start_waiting(&self) -> bool {
         let is_free = |request: &WorkerRequest| !self.has(&request.id);
         self.starting.is_none() && self.waiting.iter().any(is_free)
     }
@@ -200,7 +200,7 @@ impl<'a> Talk<'a> {
         self.forgotten.contains(id) || self.open.iter().any(|open| open.request.id == id)
     }
 
-    fn admit(&mut self) {
+    fn start_waiting(&mut self) {
         if self.starting.is_some() {
             return;
         }
@@ -239,7 +239,7 @@ impl<'a> Talk<'a> {
     fn show_to_whom(&self) {
         // Lines on stderr have no id; with one request at a time the sender is clear.
         let live = self.open.iter().find_map(|open| open.request.live.clone());
-        *lock(&self.shown) = live;
+        *lock(&self.live_output) = live;
     }
 
     /// Enforces the timeouts of the greeting and of every request, and checks whether the run is over.
@@ -337,10 +337,10 @@ impl<'a> Talk<'a> {
             }
             End::Silent => {
                 self.stop();
-                let patience = self.setup.handshake.unwrap_or_default();
+                let timeout = self.setup.handshake.unwrap_or_default();
                 let message = format!(
                     "did not print its hello in {} (does it flush its stdout?)",
-                    seconds(patience)
+                    seconds(timeout)
                 );
                 AgentError::of(FailureKind::NotStarted, message)
             }

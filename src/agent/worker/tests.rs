@@ -13,7 +13,7 @@ use std::time::Instant;
 use super::*;
 use crate::data::Sample;
 use crate::data::task::Visible;
-use crate::tests::patience::{LONG, given_time, until, until_dead};
+use crate::tests::wait::{LONG, given_time, until, until_dead};
 
 /// The timeout of a program that hangs.
 const SHORT: Duration = Duration::from_millis(300);
@@ -93,8 +93,8 @@ fn task(id: &str) -> Task {
 fn ask_all(worker: &Worker, tasks: &[Task]) -> Vec<Result<Output, AgentError>> {
     std::thread::scope(|scope| {
         let ask = |task| scope.spawn(move || worker.answer(task));
-        let asked: Vec<_> = tasks.iter().map(ask).collect();
-        asked
+        let requests: Vec<_> = tasks.iter().map(ask).collect();
+        requests
             .into_iter()
             .map(|thread| thread.join().unwrap())
             .collect()
@@ -102,12 +102,12 @@ fn ask_all(worker: &Worker, tasks: &[Task]) -> Vec<Result<Output, AgentError>> {
 }
 
 /// Asks like the runner, which retries lost requests.
-fn ask_until_told(worker: &Worker, task: &Task) -> (Result<Output, AgentError>, u32) {
+fn ask_until_replied(worker: &Worker, task: &Task) -> (Result<Output, AgentError>, u32) {
     let mut lost = 0;
     loop {
         match worker.answer(task) {
             Err(failure) if failure.kind == FailureKind::Lost => lost += 1,
-            told => return (told, lost),
+            reply => return (reply, lost),
         }
     }
 }
@@ -129,10 +129,10 @@ fn is_late(reply: &Result<Output, AgentError>) -> bool {
 fn ask_in_vain(worker: &Worker, id: &str) -> Result<Output, AgentError> {
     given_time(SHORT, |time| {
         let reply = worker.answer(&task_within(id, time));
-        let is_asked = !reply
+        let is_requested = !reply
             .as_ref()
             .is_err_and(|failure| failure.message.starts_with("was not started"));
-        is_asked.then_some(reply)
+        is_requested.then_some(reply)
     })
 }
 

@@ -144,11 +144,11 @@ fn reads_sets_as_they_are_published() {
 fn years_select() {
     let rows = [row("2024-I-1", 1), row("2025-I-1", 2), row("12024x", 3)];
     let (_folder, aime) = open(&rows);
-    let left = |aime: Aime| aime.samples().unwrap().len();
-    assert_eq!(left(aime.clone()), 3);
-    assert_eq!(left(aime.clone().years([2025])), 1);
-    assert_eq!(left(aime.clone().years([2025, 2024])), 2);
-    assert_eq!(left(aime.years([2024]).ids(["2024-I-1"])), 1);
+    let selected = |aime: Aime| aime.samples().unwrap().len();
+    assert_eq!(selected(aime.clone()), 3);
+    assert_eq!(selected(aime.clone().years([2025])), 1);
+    assert_eq!(selected(aime.clone().years([2025, 2024])), 2);
+    assert_eq!(selected(aime.years([2024]).ids(["2024-I-1"])), 1);
     let expect = "`{path}`: no problem of the year `2020`; found `2024`, `2025`";
     check_error(&rows, |aime| aime.years([2024, 2020]), expect);
     let expect = "`{path}`: no problem of the year `2024`; no row has a year";
@@ -157,14 +157,14 @@ fn years_select() {
 
 #[test]
 fn a_ground_truth_that_is_no_such_integer_is_found_by_line() {
-    for (answer, shown) in [
+    for (answer, rendered) in [
         (json!(1000), "1000"),
         (json!("12.5"), "12.5"),
         (json!("x"), "x"),
     ] {
         let rows = [row("a", 1), row("b", answer)];
         let expect = format!(
-            "{{path}}:2: column `Answer`: `ground_truth` must be an integer from 0 to 999 for scorer `aime`, found `{shown}`"
+            "{{path}}:2: column `Answer`: `ground_truth` must be an integer from 0 to 999 for scorer `aime`, found `{rendered}`"
         );
         check_error(&rows, |aime| aime, &expect);
     }
@@ -179,7 +179,7 @@ fn a_ground_truth_that_is_no_such_integer_is_found_by_line() {
 }
 
 #[test]
-fn agents_are_told_the_form_of_the_answer() {
+fn prompt_states_answer_format() {
     let (_folder, aime) = open(&[row("a", 1)]);
     let sample = &aime.samples().unwrap()[0];
     let prompt = Prompt::Default.render(&aime, sample);

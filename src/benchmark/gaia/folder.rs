@@ -77,7 +77,7 @@ pub(super) struct MetadataFile {
     /// The dataset's folder; attachments must be inside it.
     pub(super) root: PathBuf,
     /// The metadata's folder, relative to `root`.
-    pub(super) beside: PathBuf,
+    pub(super) metadata_dir: PathBuf,
     /// Notes for the user about the choice.
     pub(super) notices: Vec<String>,
     files: KnownFiles,
@@ -97,7 +97,7 @@ impl MetadataFile {
 
 /// Finds the metadata of a split in a dataset's folder, or takes the file that `path` is.
 pub(super) fn locate(path: &Path, split: Option<&str>, files: &KnownFiles) -> Result<MetadataFile> {
-    let source = |metadata: PathBuf, root, beside, unused| {
+    let source = |metadata: PathBuf, root, metadata_dir, unused| {
         if let Some(hub) = &files.0 {
             hub.fetch(std::slice::from_ref(&metadata))?;
         }
@@ -105,7 +105,7 @@ pub(super) fn locate(path: &Path, split: Option<&str>, files: &KnownFiles) -> Re
             notices: notices(&metadata, root, unused),
             root: root.to_owned(),
             metadata,
-            beside,
+            metadata_dir,
             files: files.clone(),
         })
     };

@@ -79,9 +79,9 @@ fn reads_the_published_layout() {
     );
     assert_eq!(sample.target, Some("17".into()));
     assert_eq!(sample.slices, [("level".to_owned(), "2".to_owned())]);
-    let kept: Vec<_> = sample.metadata.keys().collect();
+    let keys: Vec<_> = sample.metadata.keys().collect();
     assert_eq!(
-        kept,
+        keys,
         ["Level", "file_name", "file_path", "Annotator Metadata"]
     );
     assert_eq!(
@@ -178,9 +178,9 @@ fn the_first_known_column_wins() {
     assert_eq!((sample.id.as_str(), sample.prompt.as_str()), ("yes", "yes"));
     assert_eq!(sample.target, Some("1".into()));
     assert_eq!(sample.slices[0].1, "yes");
-    let kept: Vec<_> = sample.metadata.keys().collect();
+    let keys: Vec<_> = sample.metadata.keys().collect();
     let expect = ["Question", "answer", "Final answer", "id", "Level", "level"];
-    assert_eq!(kept, expect);
+    assert_eq!(keys, expect);
     assert_eq!(sample.visible, ["level"]);
 }
 
@@ -334,13 +334,13 @@ fn levels_and_ids_select() {
         row("d", json!(null)),
     ];
     let (folder, gaia) = of_rows(&rows);
-    let left = |gaia: Gaia| ids(&gaia.samples().unwrap()).join(" ");
-    assert_eq!(left(gaia.clone()), "a b c d");
-    assert_eq!(left(gaia.clone().levels([1, 2])), "a b");
-    assert_eq!(left(gaia.clone().levels(["3"])), "c");
-    assert_eq!(left(gaia.clone().levels([0; 0])), "a b c d");
-    assert_eq!(left(gaia.clone().ids(["c", "a"])), "a c");
-    assert_eq!(left(gaia.clone().ids(["c", "a"]).levels([3])), "c");
+    let selected = |gaia: Gaia| ids(&gaia.samples().unwrap()).join(" ");
+    assert_eq!(selected(gaia.clone()), "a b c d");
+    assert_eq!(selected(gaia.clone().levels([1, 2])), "a b");
+    assert_eq!(selected(gaia.clone().levels(["3"])), "c");
+    assert_eq!(selected(gaia.clone().levels([0; 0])), "a b c d");
+    assert_eq!(selected(gaia.clone().ids(["c", "a"])), "a c");
+    assert_eq!(selected(gaia.clone().ids(["c", "a"]).levels([3])), "c");
     let none = "`{path}/rows.jsonl`: no sample of level `4`; found `1`, `2`, `3`";
     check_error(&folder, &gaia.clone().levels([4]), none);
     let notices = gaia.clone().levels([1, 4]).notices();

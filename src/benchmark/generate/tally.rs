@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::AskedTopics;
+use super::RequestedTopics;
 use crate::benchmark::CountsRecords;
 use crate::data::{Record, Status};
 use crate::scorer::item::TOPIC;
@@ -14,7 +14,7 @@ const REFUSED: &str = "refused";
 
 /// Counts items from records.
 pub(super) struct ItemCounts {
-    topics: AskedTopics,
+    topics: RequestedTopics,
     again: u32,
     accepted: u64,
     /// Items without a known outcome.
@@ -22,19 +22,19 @@ pub(super) struct ItemCounts {
     /// Refused replies by check. Contains all checks that may refuse.
     refused: BTreeMap<String, u64>,
     /// By topic, the numbers of requested and accepted items.
-    asked: Vec<u64>,
+    requested: Vec<u64>,
     reached: Vec<u64>,
 }
 
 impl ItemCounts {
     /// Starts with zero counts for these checks.
     pub(super) fn new(
-        topics: AskedTopics,
+        topics: RequestedTopics,
         again: u32,
         checks: impl IntoIterator<Item = String>,
     ) -> Self {
         Self {
-            asked: vec![0; topics.names.len()],
+            requested: vec![0; topics.names.len()],
             reached: vec![0; topics.names.len()],
             topics,
             again,
@@ -64,7 +64,7 @@ impl CountsRecords for ItemCounts {
             *self.refused.entry(refused.reason.to_string()).or_default() += 1;
         }
         if let Some(topic) = self.topic(record.slices.get(TOPIC)) {
-            self.asked[topic] += 1;
+            self.requested[topic] += 1;
         }
         let score = result
             .score
@@ -111,7 +111,7 @@ impl CountsRecords for ItemCounts {
                 json!({
                     "topic": name,
                     "share": share,
-                    "asked": self.asked[place],
+                    "asked": self.requested[place],
                     "accepted": self.reached[place],
                 })
             });
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn replies_are_counted_by_what_refused_them_and_items_by_topic() {
-        let topics = AskedTopics::even(vec!["a".to_owned(), "b".to_owned()]);
+        let topics = RequestedTopics::even(vec!["a".to_owned(), "b".to_owned()]);
         let checks = || ["complete", "readable"].map(str::to_owned);
         let mut counts = ItemCounts::new(topics, 3, checks());
         let record = |score: Score, topic: &str| {

@@ -107,7 +107,7 @@ impl Filling<'_> {
             "reference" => serde_json::to_string_pretty(self.reference?).ok(),
             "number" => Some(self.number.to_string()),
             "count" => Some(self.count.to_string()),
-            "fields" => Some(self.fields.told()),
+            "fields" => Some(self.fields.definition()),
             other => self
                 .reference?
                 .get(other.strip_prefix(OF_REFERENCE)?)
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn a_section_is_said_where_there_is_such_a_thing() {
+    fn section_is_rendered_when_present() {
         let text = "A\n{{#reference}}\nLike {{reference.answer}}.\n{{/reference}}\nB{{#topic}}: {{topic}}{{/topic}}\n";
         check(text, None, "A\nB: Algebra");
         check(text, Some(json!({"answer": 5})), "A\nLike 5.\nB: Algebra");

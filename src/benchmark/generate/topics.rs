@@ -1,4 +1,4 @@
-//! `AskedTopics`: assigns topics to items.
+//! `RequestedTopics`: assigns topics to items.
 
 use serde_json::Value;
 
@@ -11,12 +11,12 @@ const MOST: usize = 1000;
 
 /// Topics with their shares.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct AskedTopics {
+pub(crate) struct RequestedTopics {
     pub(crate) names: Vec<String>,
     weights: Vec<f64>,
 }
 
-impl AskedTopics {
+impl RequestedTopics {
     /// Topics with equal shares.
     pub(crate) fn even(names: Vec<String>) -> Self {
         let weights = vec![1.0; names.len()];
@@ -110,7 +110,7 @@ mod tests {
     use crate::stats::as_f64;
 
     #[test]
-    fn topics_are_asked_for_as_their_shares_say_at_any_count() {
+    fn topics_are_requested_by_share_at_any_count() {
         let weights = [
             json!(["a", "b", "c", "d", "e"]),
             json!({"a": 2, "b": 1}),
@@ -118,30 +118,30 @@ mod tests {
             json!(["only"]),
         ];
         for value in weights {
-            let topics = AskedTopics::of(&value).unwrap();
+            let topics = RequestedTopics::of(&value).unwrap();
             for seed in 0..20 {
                 let drawn = topics.draw(200, seed);
                 assert_eq!(drawn[..50], topics.draw(50, seed));
                 for count in 1..=200 {
                     for (place, share) in topics.shares().enumerate() {
-                        let asked = drawn[..count]
+                        let requested = drawn[..count]
                             .iter()
                             .filter(|topic| **topic == place)
                             .count();
-                        let off = as_f64(asked as u64) - share * as_f64(count as u64);
+                        let off = as_f64(requested as u64) - share * as_f64(count as u64);
                         assert!(off.abs() < 1.0 + 1e-9, "{value} {seed} {count}: {off}");
                     }
                 }
             }
         }
-        let topics = AskedTopics::of(&json!(["a", "b", "c", "d", "e"])).unwrap();
+        let topics = RequestedTopics::of(&json!(["a", "b", "c", "d", "e"])).unwrap();
         assert_ne!(topics.draw(30, 1), topics.draw(30, 2));
     }
 
     #[test]
     fn what_are_no_topics_is_refused() {
         let check = |value: Value, expect: &str| {
-            let error = AskedTopics::of(&value).unwrap_err();
+            let error = RequestedTopics::of(&value).unwrap_err();
             assert_eq!(error.message(), expect);
             assert!(error.hint_text().is_some());
         };

@@ -37,8 +37,8 @@ fn reads_what_openai_and_the_hub_publish() {
     let columns = Columns::default().prompt("task.q").ground_truth("truth");
     let samples = gsm8k.columns(columns).ids(["a"]).samples().unwrap();
     assert_eq!(samples[0].target, Some("18.5".into()));
-    let kept: Vec<_> = samples[0].metadata.keys().collect();
-    assert_eq!(kept, ["task", "kind"], "a bare number is no solution");
+    let keys: Vec<_> = samples[0].metadata.keys().collect();
+    assert_eq!(keys, ["task", "kind"], "a bare number is no solution");
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn a_ground_truth_without_a_number_is_found_by_line() {
 }
 
 #[test]
-fn agents_are_told_the_form_of_the_answer() {
+fn prompt_states_answer_format() {
     let (_folder, gsm8k) = open(ROW);
     let sample = &gsm8k.samples().unwrap()[0];
     let prompt = Prompt::Default.render(&gsm8k, sample);

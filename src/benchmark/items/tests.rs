@@ -27,25 +27,25 @@ fn items(rows: &[Value]) -> Vec<Sample> {
 fn items_are_read_whatever_their_columns_are_called() {
     let made = json!({"id": "gen_aime_1", "problem": "6 * 7?", "answer": 42, "solution": "Six sevens.",
         "topic": "Algebra", "reference_id": "2024-I-3", "model": "m", "generated_at": "2025-01-01T00:00:00Z"});
-    let said = json!({"problem_id": 7, "question": "Who?", "ground_truth": "me", "reasoning": "I know.", "category": 2.0});
-    let items = [items(&[made]), items(&[said])].concat();
+    let recorded = json!({"problem_id": 7, "question": "Who?", "ground_truth": "me", "reasoning": "I know.", "category": 2.0});
+    let items = [items(&[made]), items(&[recorded])].concat();
     let [first, second] = items.as_slice() else {
         panic!("{items:?}")
     };
     assert_eq!((&*first.id, &*first.prompt), ("gen_aime_1", "6 * 7?"));
     assert_eq!(first.target, Some(Target("42".into())));
     assert_eq!(first.slices, [("topic".to_owned(), "Algebra".to_owned())]);
-    let kept: Vec<_> = first.metadata.keys().collect();
+    let keys: Vec<_> = first.metadata.keys().collect();
     let expect = ["solution", "topic", "reference_id", "model", "generated_at"];
-    assert_eq!(kept, expect);
+    assert_eq!(keys, expect);
     assert!(first.visible.is_empty());
     assert_eq!((&*second.id, &*second.prompt), ("7", "Who?"));
     assert_eq!(second.slices, [("topic".to_owned(), "2".to_owned())]);
-    let shown = items
+    let rendered = items
         .iter()
-        .map(|item| ItemPart::shown(&ItemPart::ALL, item));
+        .map(|item| ItemPart::rendered(&ItemPart::ALL, item));
     assert_eq!(
-        shown.flatten().collect::<Vec<_>>(),
+        rendered.flatten().collect::<Vec<_>>(),
         [
             "Problem:\n6 * 7?\n\nAnswer: 42\n\nSolution:\nSix sevens.",
             "Problem:\nWho?\n\nAnswer: me\n\nSolution:\nI know."
@@ -67,11 +67,11 @@ fn columns_can_be_named_and_answers_may_be_missing_altogether() {
     let samples = items.samples().unwrap();
     assert_eq!((&*samples[0].id, &samples[0].target), ("a", &None));
     assert_eq!(
-        ItemPart::shown(&ItemPart::ALL, &samples[0]).unwrap(),
+        ItemPart::rendered(&ItemPart::ALL, &samples[0]).unwrap(),
         "Problem:\nWhy?\n\nSolution:\nSo."
     );
     assert_eq!(
-        ItemPart::shown(&ItemPart::ALL, &samples[1]).unwrap(),
+        ItemPart::rendered(&ItemPart::ALL, &samples[1]).unwrap(),
         "Problem:\nWhat?"
     );
     assert!(items.notices()[0].ends_with(NO_TRUTH));

@@ -97,20 +97,20 @@ impl QaLayout {
             separator: qa.separator.clone(),
         };
         layout
-            .check_shown(&rows.columns)
+            .check_visible(&rows.columns)
             .map_err(|error| error.at(format_args!("`{}`", rows.path.display())))?;
         Ok(layout)
     }
 
     /// Returns an error for a ground truth visible to agents, or missing metadata columns.
-    fn check_shown(&self, columns: &[&str]) -> Result<()> {
+    fn check_visible(&self, columns: &[&str]) -> Result<()> {
         let prompt = match &self.prompt {
             Prompt::Column(field) => std::slice::from_ref(field),
             Prompt::Template(_, fields) => fields,
         };
-        let mut shown = prompt.iter().chain(&self.id).chain(&self.files);
+        let mut visible = prompt.iter().chain(&self.id).chain(&self.files);
         if let Some(truth) = &self.ground_truth
-            && let Some(leak) = shown.find(|field| field.overlaps(truth))
+            && let Some(leak) = visible.find(|field| field.overlaps(truth))
         {
             return Err(Error::usage(format!(
                 "column `{}` is the ground truth, and what the agent sees as well",
@@ -126,12 +126,12 @@ impl QaLayout {
             ("visible", &self.visible),
         ] {
             for name in names {
-                let kept = self.metadata.as_ref();
-                let is_kept = kept.is_none_or(|kept| kept.contains(name));
-                if columns.contains(&name.as_str()) && is_kept && !self.is_role(name) {
+                let selected = self.metadata.as_ref();
+                let is_selected = selected.is_none_or(|selected| selected.contains(name));
+                if columns.contains(&name.as_str()) && is_selected && !self.is_role(name) {
                     continue;
                 }
-                let kept: Vec<&str> = columns
+                let selected: Vec<&str> = columns
                     .iter()
                     .copied()
                     .filter(|column| !self.is_role(column))
@@ -139,10 +139,10 @@ impl QaLayout {
                 let error = Error::usage(format!(
                     "`{key}` names `{}`, which is no metadata; there is {}",
                     name.escape_debug(),
-                    quoted(kept.iter().copied())
+                    quoted(selected.iter().copied())
                 ));
-                return Err(match nearest(name, kept) {
-                    Some(near) if is_kept => error.hint(format!("did you mean `{near}`?")),
+                return Err(match nearest(name, selected) {
+                    Some(near) if is_selected => error.hint(format!("did you mean `{near}`?")),
                     _ => error.hint("the columns of prompt, ground truth and id are no metadata"),
                 });
             }
@@ -215,8 +215,8 @@ impl QaLayout {
             }
         }
         fields.retain(|column, _| {
-            let kept = self.metadata.as_ref();
-            kept.is_none_or(|kept| kept.contains(column)) && !self.is_role(column)
+            let selected = self.metadata.as_ref();
+            selected.is_none_or(|selected| selected.contains(column)) && !self.is_role(column)
         });
         Ok(Sample {
             id,
@@ -351,10 +351,10 @@ impl Template {
                 .split_once('}')
                 .filter(|(column, _)| !column.trim().is_empty() && !column.contains(['{', '\n']));
             let Some((column, after)) = column else {
-                let shown: String = brace.chars().take(20).collect();
+                let visible: String = brace.chars().take(20).collect();
                 return Err(Error::usage(format!(
                     "the template has a `{{` that starts no column: `{}`",
-                    shown.escape_debug()
+                    visible.escape_debug()
                 ))
                 .hint("write `{question}` for a column, `{{` for a brace"));
             };

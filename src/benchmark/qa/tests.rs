@@ -49,8 +49,8 @@ fn usual_names_are_found() {
     assert_eq!(sample.target, Some("so".into()));
     assert_eq!(sample.slices, [("level".to_owned(), "2".to_owned())]);
     assert_eq!(sample.files[0].name, "b.txt");
-    let kept: Vec<_> = sample.metadata.keys().collect();
-    assert_eq!(kept, ["topic", "level", "file_name"]);
+    let keys: Vec<_> = sample.metadata.keys().collect();
+    assert_eq!(keys, ["topic", "level", "file_name"]);
     assert!(sample.visible.is_empty());
     let row = json!({"answers": ["a"], "Input": 5, "prompt": "p", "_id": 7});
     let samples = samples_of(&[row], |qa| qa).unwrap();
@@ -80,15 +80,15 @@ fn columns_can_be_named_and_nested() {
         [slice("meta.topic", "z"), slice("rest", "1")]
     );
     assert_eq!(sample.files.len(), 2);
-    let kept: Vec<_> = sample.metadata.keys().collect();
+    let keys: Vec<_> = sample.metadata.keys().collect();
     assert_eq!(
-        kept,
+        keys,
         ["in", "meta", "pics", "rest"],
         "all of `answers` is hidden"
     );
     let only = samples_of(&[row], |qa| named(qa).metadata_columns(["meta", "in"])).unwrap();
-    let kept: Vec<_> = only[0].metadata.keys().collect();
-    assert_eq!(kept, ["in", "meta"]);
+    let keys: Vec<_> = only[0].metadata.keys().collect();
+    assert_eq!(keys, ["in", "meta"]);
 }
 
 #[test]
@@ -258,7 +258,7 @@ fn columns_that_are_not_there_are_errors() {
 }
 
 #[test]
-fn without_ground_truths_nothing_is_scored_and_that_is_told() {
+fn missing_ground_truths_are_reported() {
     let (_folder, qa) = of_rows(&[json!({"question": "x"})]);
     assert_eq!(qa.samples().unwrap()[0].target, None);
     let notices = qa.notices();
@@ -279,10 +279,10 @@ fn without_ground_truths_nothing_is_scored_and_that_is_told() {
 }
 
 #[test]
-fn that_rows_give_the_names_is_told() {
+fn row_number_ids_are_reported() {
     let notices = |row: Value| of_rows(&[row]).1.notices();
-    let told = notices(json!({"question": "x", "answer": "1"}));
-    assert!(told[0].contains("there is no column `id`"), "{told:?}");
+    let found = notices(json!({"question": "x", "answer": "1"}));
+    assert!(found[0].contains("there is no column `id`"), "{found:?}");
     let none = notices(json!({"id": "a", "question": "x", "answer": "1"}));
     assert_eq!(none, [""; 0]);
 }

@@ -219,8 +219,9 @@ mod tests {
         let columns: BTreeMap<&str, &str> =
             lines.next().unwrap().zip(lines.next().unwrap()).collect();
         let check = |column: &str, accuracy: Option<f64>| {
-            let shown = accuracy.map_or("N/A".to_owned(), |share| format!("{:.2}%", share * 100.0));
-            assert_eq!(shown, columns[column], "{column}");
+            let rendered =
+                accuracy.map_or("N/A".to_owned(), |share| format!("{:.2}%", share * 100.0));
+            assert_eq!(rendered, columns[column], "{column}");
         };
         check("Overall Acc", Some(found.overall.accuracy));
         check("Non-Live AST Acc", found.non_live.complete());

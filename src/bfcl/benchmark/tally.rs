@@ -132,8 +132,8 @@ impl BfclTally {
             }
             return;
         }
-        self.calls.add_told(details("calls"));
-        self.parameters.add_told(details("parameters"));
+        self.calls.add_counts(details("calls"));
+        self.parameters.add_counts(details("parameters"));
         let wrong = details("wrong_parameters").and_then(Value::as_array);
         let mut seen: Vec<[&str; 3]> = Vec::new();
         for parameter in wrong.into_iter().flatten() {
@@ -313,9 +313,10 @@ impl CallCounts {
         self.given += given;
     }
 
-    fn add_told(&mut self, told: Option<&Value>) {
+    fn add_counts(&mut self, counts: Option<&Value>) {
         let number = |key| {
-            told.and_then(|told| told.get(key)?.as_u64())
+            counts
+                .and_then(|counts| counts.get(key)?.as_u64())
                 .unwrap_or_default()
         };
         self.add(["right", "expected", "given"].map(number));
@@ -369,8 +370,8 @@ fn figures(counts: &CategoryCounts, weights: &Weights) -> NamedFigures {
         .into_iter()
         .zip(present)
         .map(|((name, figure, counts_missing), (_, present, _))| {
-            let is_shown = figure.is_complete || counts_missing && present.accuracy > 0.0;
-            (name, is_shown.then_some(figure.accuracy))
+            let is_reported = figure.is_complete || counts_missing && present.accuracy > 0.0;
+            (name, is_reported.then_some(figure.accuracy))
         })
         .collect();
     let accuracy = |name: &str| aggregates::category(counts, name).complete();

@@ -76,7 +76,7 @@ fn tools_are_json_schema() {
 }
 
 #[test]
-fn what_is_not_judged_here_is_told() {
+fn unsupported_categories_are_reported() {
     let folder = folder();
     let open = |categories: &[&str]| {
         Bfcl::open(folder.path())

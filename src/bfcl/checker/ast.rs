@@ -123,12 +123,12 @@ impl Checker<'_> {
             }
             fits.push(found);
             let Some(index) = found else {
-                let left = (0..calls.len()).filter(|&index| !taken[index]);
-                let left: Vec<String> = left.map(|index| index.to_string()).collect();
+                let remaining = (0..calls.len()).filter(|&index| !taken[index]);
+                let remaining: Vec<String> = remaining.map(|index| index.to_string()).collect();
                 let message = format!(
                     "Could not find a matching function among index [{}] of model output for index {place} \
                      of possible answers.",
-                    left.join(", ")
+                    remaining.join(", ")
                 );
                 let mut messages = vec![VerdictMessage::Text(message)];
                 messages.append(&mut attempts);

@@ -13,7 +13,7 @@ use crate::calls::{CallFormat, JsonValue as _, Value};
 use crate::tests::{needs, parity};
 
 /// Lines that may differ, with the reason.
-const LEFT: [(&str, &[usize], &str); 1] = [(
+const MAY_DIFFER: [(&str, &[usize], &str); 1] = [(
     "differ_python",
     &[277],
     "a text has the address of a function in it",
@@ -43,13 +43,13 @@ fn packed(name: &str) -> Vec<Value> {
 }
 
 /// The comparable part of a verdict, as text.
-fn said(valid: bool, error_type: Option<&str>) -> String {
+fn outcome(valid: bool, error_type: Option<&str>) -> String {
     error_type.map_or_else(|| valid.to_string(), str::to_owned)
 }
 
 fn official(line: &Value) -> String {
     let verdict = get(line, "official").as_list().unwrap();
-    said(verdict[0] == Value::Bool(true), verdict[1].as_str())
+    outcome(verdict[0] == Value::Bool(true), verdict[1].as_str())
 }
 
 fn own(line: &Value, entries: &HashMap<String, AnswerKey>) -> String {
@@ -69,7 +69,7 @@ fn own(line: &Value, entries: &HashMap<String, AnswerKey>) -> String {
         || check(&request),
         |verdict| (verdict.valid, verdict.error_type),
     );
-    said(verdict.valid, verdict.error_type)
+    outcome(verdict.valid, verdict.error_type)
 }
 
 #[needs(data = "vectors/bfcl_differ", data = "bfcl/data")]
@@ -78,15 +78,16 @@ fn verdicts_on_answers_that_differed() {
     let entries = entries();
     let mut more = Vec::new();
     for (name, still) in STILL {
-        let left = |number: usize| {
-            LEFT.iter()
+        let may_differ = |number: usize| {
+            MAY_DIFFER
+                .iter()
                 .any(|(file, numbers, _)| *file == name && numbers.contains(&number))
         };
         let lines = packed(name);
         let mut differ: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
         for (number, line) in (1..).zip(&lines) {
             let verdicts = (official(line), own(line, &entries));
-            if verdicts.0 != verdicts.1 && !left(number) {
+            if verdicts.0 != verdicts.1 && !may_differ(number) {
                 differ.entry(verdicts).or_default().push(number);
             }
         }

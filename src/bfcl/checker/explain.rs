@@ -8,7 +8,7 @@ use super::kind::{Check, Language};
 use super::{BfclVerdict, CheckRequest, VerdictMessage};
 use crate::bfcl::checker::ast::Checker;
 use crate::calls::{Dict, Value};
-use words::{accepted, kinds, listed, shown};
+use words::{accepted, display, kinds, listed};
 
 /// Maximum number of wrong parameters listed per answer.
 const MOST_WRONG: usize = 50;
@@ -142,16 +142,16 @@ struct Explainer<'a> {
 
 impl Explainer<'_> {
     fn right(&self, calls: &[Value]) -> Explanation {
-        let mut left: Vec<usize> = (0..calls.len()).collect();
+        let mut remaining: Vec<usize> = (0..calls.len()).collect();
         let mut matched = Vec::new();
         for (number, expected) in self.entry.expected.iter().enumerate() {
             // The last remaining call needs no check.
-            let found = match *left {
+            let found = match *remaining {
                 [only] => Some(only),
-                _ => self.fitting(calls, &left, number),
+                _ => self.fitting(calls, &remaining, number),
             };
             if let Some(place) = found {
-                left.retain(|&other| other != place);
+                remaining.retain(|&other| other != place);
                 self.matched(place, calls, expected, &mut matched);
             }
         }
@@ -162,15 +162,15 @@ impl Explainer<'_> {
     }
 
     fn wrong(&self, calls: &[Value]) -> Explanation {
-        let mut left: Vec<usize> = (0..calls.len()).collect();
+        let mut remaining: Vec<usize> = (0..calls.len()).collect();
         let mut open = Vec::new();
         let mut matched = Vec::new();
         let mut partial = Partial::default();
         for (number, expected) in self.entry.expected.iter().enumerate() {
-            match self.fitting(calls, &left, number) {
+            match self.fitting(calls, &remaining, number) {
                 None => open.push(expected),
                 Some(place) => {
-                    left.retain(|&other| other != place);
+                    remaining.retain(|&other| other != place);
                     self.matched(place, calls, expected, &mut matched);
                     partial.calls.right += 1;
                     let count = count(&calls[place]);
@@ -186,12 +186,12 @@ impl Explainer<'_> {
         for expected in open {
             let name = self.checker.expected_name(&expected.name);
             let of_name = |&place: &usize| arguments_of(&calls[place], &name).is_some();
-            let found = left
+            let found = remaining
                 .iter()
                 .position(of_name)
-                .map(|position| left.remove(position));
+                .map(|position| remaining.remove(position));
             let arguments = found.and_then(|place| arguments_of(&calls[place], &name));
-            let told =
+            let reason =
                 arguments.and_then(|arguments| self.compare(expected, arguments, &mut partial));
             if arguments.is_none() {
                 let must = expected
@@ -202,11 +202,12 @@ impl Explainer<'_> {
             }
             if difference.is_none() {
                 let names = || {
-                    left.iter()
+                    remaining
+                        .iter()
                         .filter_map(|&place| name_of(&calls[place]))
                         .collect::<Vec<_>>()
                 };
-                difference = told.or_else(|| match (arguments, &*names()) {
+                difference = reason.or_else(|| match (arguments, &*names()) {
                     (Some(_), _) => None,
                     (None, []) => Some(format!("no call of `{name}`")),
                     (None, names) => Some(format!("no call of `{name}`, but of {}", listed(names))),
@@ -230,13 +231,13 @@ impl Explainer<'_> {
     }
 
     /// The first unused call that matches an expected one.
-    fn fitting(&self, calls: &[Value], left: &[usize], number: usize) -> Option<usize> {
+    fn fitting(&self, calls: &[Value], remaining: &[usize], number: usize) -> Option<usize> {
         if let Some(&known) = self.fits.get(number) {
             return known;
         }
         let expected = &self.entry.expected[number];
-        let mut left = left.iter().copied();
-        left.find(|&place| self.checker.fits(&calls[place], expected))
+        let mut remaining = remaining.iter().copied();
+        remaining.find(|&place| self.checker.fits(&calls[place], expected))
     }
 
     /// Compares the parameters of a call that does not match. Returns the first difference in the order of the
@@ -254,8 +255,8 @@ impl Explainer<'_> {
             arguments.get_str(name).is_none().then_some(name)
         });
         let mut difference = lacking.map(|name| missing(name, expected.argument(name)));
-        let mut is_told = false;
-        let mut differs = |parameter: &str, problem, tell: &dyn Fn() -> String| {
+        let mut is_reported = false;
+        let mut differs = |parameter: &str, problem, describe: &dyn Fn() -> String| {
             if partial.wrong.len() < MOST_WRONG {
                 partial.wrong.push(WrongParameter {
                     function: name.clone(),
@@ -263,12 +264,12 @@ impl Explainer<'_> {
                     problem,
                 });
             }
-            is_told = true;
-            difference.get_or_insert_with(tell);
+            is_reported = true;
+            difference.get_or_insert_with(describe);
         };
         for (key, value) in arguments {
             let Some(argument) = key.as_str().and_then(|key| expected.argument(key)) else {
-                let key = shown(key);
+                let key = display(key);
                 differs(&key, Problem::Unexpected, &|| {
                     format!("`{key}`: is no argument of `{name}` here")
                 });
@@ -283,16 +284,16 @@ impl Explainer<'_> {
                 });
             }
         }
-        let left_out = expected.arguments.iter().filter(|argument| {
+        let omitted = expected.arguments.iter().filter(|argument| {
             !argument.options.optional && arguments.get_str(&argument.name).is_none()
         });
-        for argument in left_out {
+        for argument in omitted {
             partial.parameters.expected += 1;
             differs(&argument.name, Problem::Missing, &|| {
                 missing(&argument.name, Some(argument))
             });
         }
-        if let Some(name) = lacking.filter(|_| !is_told) {
+        if let Some(name) = lacking.filter(|_| !is_reported) {
             // Optional in the ground truth but required by the function's document.
             partial.parameters.expected += 1;
             partial.wrong.push(WrongParameter {
@@ -305,7 +306,7 @@ impl Explainer<'_> {
     }
 
     fn refused(&self, argument: &Argument, value: &Value) -> String {
-        let (name, got, accepted) = (&argument.name, shown(value), accepted(&argument.options));
+        let (name, got, accepted) = (&argument.name, display(value), accepted(&argument.options));
         // Values of the other languages are converted to texts before comparison.
         let is_python = self.checker.language == Language::Python;
         match kinds(value, argument).filter(|_| is_python) {
@@ -365,7 +366,7 @@ fn count(call: &Value) -> u64 {
 
 fn name_of(call: &Value) -> Option<String> {
     let (name, _) = call.as_dict()?.iter().next()?;
-    Some(shown(name))
+    Some(display(name))
 }
 
 fn arguments_of<'a>(call: &'a Value, name: &str) -> Option<&'a Dict> {

@@ -38,8 +38,8 @@ impl<'a> Report<'a> {
         let mut score = Score::new(value, self.verdict.valid, Cow::Borrowed(self.reason()))
             .detail("error", error)
             .detail("decoded", decoded.unwrap_or_default());
-        for (name, told) in self.told().into_iter().flatten() {
-            score.details.insert(name, told.value().to_json());
+        for (name, extra) in self.extra().into_iter().flatten() {
+            score.details.insert(name, extra.value().to_json());
         }
         score
     }
@@ -62,18 +62,18 @@ impl<'a> Report<'a> {
             None => text.push_str("null"),
             Some(decoded) => decoded.write_standard_json(&mut text),
         }
-        for (name, told) in self.told().into_iter().flatten() {
+        for (name, extra) in self.extra().into_iter().flatten() {
             text.push_str(",\"");
             text.push_str(name);
             text.push_str("\":");
-            told.write(&mut text);
+            extra.write(&mut text);
         }
         text.push_str("}}");
         out.extend_from_slice(text.as_bytes());
     }
 
     /// The details besides `error` and `decoded`; for a right answer only `matched` and `limit`.
-    fn told(&self) -> [Option<(&'static str, Told<'_>)>; 7] {
+    fn extra(&self) -> [Option<(&'static str, ExtraDetail<'_>)>; 7] {
         let Explanation {
             matched,
             difference,
@@ -89,30 +89,30 @@ impl<'a> Report<'a> {
         [
             difference
                 .as_deref()
-                .map(|text| ("difference", Told::Text(text.into()))),
-            (!matched.is_empty()).then_some(("matched", Told::Matched(matched))),
-            partial.map(|partial| ("calls", Told::Share(partial.calls))),
-            partial.map(|partial| ("parameters", Told::Share(partial.parameters))),
+                .map(|text| ("difference", ExtraDetail::Text(text.into()))),
+            (!matched.is_empty()).then_some(("matched", ExtraDetail::Matched(matched))),
+            partial.map(|partial| ("calls", ExtraDetail::Share(partial.calls))),
+            partial.map(|partial| ("parameters", ExtraDetail::Share(partial.parameters))),
             wrong
                 .filter(|wrong| !wrong.is_empty())
-                .map(|wrong| ("wrong_parameters", Told::Wrong(wrong))),
-            unsatisfiable.map(|text| ("unsatisfiable", Told::Text(text.into()))),
+                .map(|wrong| ("wrong_parameters", ExtraDetail::Wrong(wrong))),
+            unsatisfiable.map(|text| ("unsatisfiable", ExtraDetail::Text(text.into()))),
             self.verdict
                 .limit
-                .map(|text| ("limit", Told::Text(text.into()))),
+                .map(|text| ("limit", ExtraDetail::Text(text.into()))),
         ]
     }
 }
 
 /// A detail.
-enum Told<'a> {
+enum ExtraDetail<'a> {
     Text(Cow<'a, str>),
     Matched(&'a [Matched]),
     Share(Share),
     Wrong(&'a [WrongParameter]),
 }
 
-impl Told<'_> {
+impl ExtraDetail<'_> {
     fn value(&self) -> Value {
         match self {
             Self::Text(text) => Value::from(&**text),

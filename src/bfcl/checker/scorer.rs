@@ -103,8 +103,8 @@ impl Scorer for BfclScorer {
     }
 
     fn score(&self, answer: &Answer<'_>) -> Result<Score> {
-        if let Some(told) = official::of(answer.metadata) {
-            return Ok(told.score());
+        if let Some(recorded) = official::of(answer.metadata) {
+            return Ok(recorded.score());
         }
         if official::is_needed(answer.metadata) {
             return Err(
@@ -132,10 +132,10 @@ impl Scorer for BfclScorer {
                 category.name
             )));
         }
-        let told = |key| answer.metadata.get(key).and_then(Json::as_str);
-        let form = told(FORM).and_then(PromptForm::named);
+        let recorded = |key| answer.metadata.get(key).and_then(Json::as_str);
+        let form = recorded(FORM).and_then(PromptForm::named);
         // For `format_sensitivity` the original entry determines the check.
-        let category = match (form, told(ORIGINAL)) {
+        let category = match (form, recorded(ORIGINAL)) {
             (Some(_), Some(original)) => original,
             _ => &category.name,
         };
@@ -146,7 +146,7 @@ impl Scorer for BfclScorer {
             Some("prompt") => false,
             _ => has_calls,
         };
-        let said = match answer.prediction {
+        let output = match answer.prediction {
             _ if is_native && has_calls => native_calls(answer.output),
             None if is_native => Value::List(Vec::new()),
             text => Value::from(text.unwrap_or_default()),
@@ -168,9 +168,9 @@ impl Scorer for BfclScorer {
                 &entry,
                 category,
                 if is_native {
-                    ModelAnswer::Native(&said)
+                    ModelAnswer::Native(&output)
                 } else {
-                    ModelAnswer::Prompt(&said)
+                    ModelAnswer::Prompt(&output)
                 },
             )
         };
@@ -229,7 +229,7 @@ mod tests {
     use crate::data::Target;
 
     #[test]
-    fn native_calls_are_judged_before_the_text() {
+    fn native_calls_are_scored_before_the_text() {
         let target = Target(json!([{"math.add": {"a": [1], "b": ["", 2]}}]));
         let metadata = json!({"category": "simple_python", "function": [{"name": "math.add", "parameters": {
             "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}, "required": ["a"],

@@ -19,8 +19,8 @@ pub(super) fn standardize(text: &str) -> String {
         return text.chars().filter(|c| !dropped(c)).map(quoted).collect();
     }
     // Filter first: removed characters are no letters but would affect whether a sigma ends a word.
-    let kept: String = text.chars().filter(|c| !dropped(c)).collect();
-    Cow::from(py_lower(&kept)).replace('\'', "\"")
+    let filtered: String = text.chars().filter(|c| !dropped(c)).collect();
+    Cow::from(py_lower(&filtered)).replace('\'', "\"")
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ impl OriginalIds {
         let mut read = Vec::new();
         for (name, ids) in lists {
             let category = Category::named(&name);
-            if !is_asked_in_forms(&category) {
+            if !has_python_answers(&category) {
                 return Err(wrong(format!(
                     "`{}` cannot be asked in other forms: only categories whose calls are Python can",
                     name.escape_debug()
@@ -120,7 +120,7 @@ impl Originals {
 }
 
 /// Whether all answers of the category are expected Python calls.
-fn is_asked_in_forms(category: &Category) -> bool {
+fn has_python_answers(category: &Category) -> bool {
     let is_single_turn = matches!(category.group, CategoryGroup::NonLive | CategoryGroup::Live);
     is_single_turn && category.has_ground_truth() && !category.name.contains("java")
 }

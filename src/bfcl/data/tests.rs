@@ -57,7 +57,7 @@ fn questions_meet_their_answers() {
 }
 
 #[test]
-fn questions_without_a_file_of_answers_say_where_it_belongs() {
+fn missing_answer_file_error_names_path() {
     let line = format!("{{\"id\": \"a\", \"question\": \"?\", {FUNCTION}}}\n");
     let error = read(&[("BFCL_v4_simple_python.json", &line)], "simple_python").unwrap_err();
     assert_eq!(

@@ -128,13 +128,13 @@ fn before(
 /// Notes on an export, one sentence each.
 pub(super) fn notes(exported: &BfclExport, options: &ExportOptions) -> Vec<String> {
     let mut notes = Vec::new();
-    if !exported.left_out.is_empty() {
-        let ids = exported.left_out.iter();
+    if !exported.excluded.is_empty() {
+        let ids = exported.excluded.iter();
         let ids = ids.map(|(id, status)| format!("`{}` ({})", clean(id), status.as_str()));
         notes.push(format!(
             "{} samples have no answer and are left out: {}",
-            exported.left_out.len(),
-            named(ids, exported.left_out.len())
+            exported.excluded.len(),
+            named(ids, exported.excluded.len())
         ));
     }
     let mut of = |ids: &[String], what: &str| {

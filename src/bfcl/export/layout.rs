@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_stand_where_the_official_program_looks() {
+    fn files_are_where_the_official_program_reads_them() {
         let check = |category: &str, expect: &str| {
             let found = file(category, ExportKind::Score).unwrap();
             assert_eq!(found, Path::new(expect), "{category}");

@@ -101,7 +101,7 @@ impl Model {
     }
 
     /// Its name in tables.
-    pub fn shown(&self) -> &str {
+    pub fn display_name(&self) -> &str {
         self.display_name.as_deref().unwrap_or(&self.name)
     }
 }
@@ -128,7 +128,7 @@ mod tests {
     fn fields_are_checked() {
         let mut model = Model::new("m").unwrap();
         model.set("display_name=The = Model").unwrap();
-        assert_eq!(model.shown(), "The = Model");
+        assert_eq!(model.display_name(), "The = Model");
         let check = |pair: &str, expect: &str| {
             let error = Model::new("m").unwrap().set(pair).unwrap_err();
             assert!(error.to_string().contains(expect), "{error}");

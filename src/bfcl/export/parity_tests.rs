@@ -78,7 +78,7 @@ fn files_are_those_of_the_official_program() {
     let folder = tempfile::tempdir().unwrap();
     let (exported, official) = exported(folder.path());
     assert_eq!(exported.categories.len(), 13);
-    assert!(exported.left_out.is_empty() && exported.disputed.is_empty());
+    assert!(exported.excluded.is_empty() && exported.disputed.is_empty());
     let ours = folder.path().join("files/score");
     let theirs = official.join("score");
     let names = |folder: &Path| {

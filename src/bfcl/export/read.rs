@@ -86,7 +86,7 @@ pub fn find(folder: &Path, model: Option<&str>, scores: Option<&Path>) -> Result
     };
     let scores = match scores {
         Some(scores) => score_files(scores, Some(&model))?,
-        None => match beside(&folder, &model) {
+        None => match score_dir(&folder, &model) {
             Some(scores) => score_files(&scores, None)?,
             None => BTreeMap::new(),
         },
@@ -153,7 +153,7 @@ fn model_folder(file: &Path, root: &Path) -> PathBuf {
 }
 
 /// `score/<model>` next to the `result` folder that contains a model's folder.
-fn beside(folder: &Path, model: &str) -> Option<PathBuf> {
+fn score_dir(folder: &Path, model: &str) -> Option<PathBuf> {
     let folder = std::path::absolute(folder).ok()?;
     let results = folder.parent()?;
     let scores = results
@@ -352,13 +352,13 @@ mod tests {
             let names = |files: &BTreeMap<String, PathBuf>| {
                 files.keys().cloned().collect::<Vec<_>>().join(" ")
             };
-            let shown = format!(
+            let rendered = format!(
                 "{}: {}; {}",
                 found.model,
                 names(&found.results),
                 names(&found.scores)
             );
-            assert_eq!(shown, expect, "{below}");
+            assert_eq!(rendered, expect, "{below}");
         };
         check("", Some("a/b"), "a_b: memory_kv multiple; multiple");
         check("result", Some("a_b"), "a_b: memory_kv multiple; multiple");
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_tell_time_and_tokens_of_all_steps() {
+    fn lines_report_time_and_tokens_of_all_steps() {
         let folder = tempfile::tempdir().unwrap();
         let path = write(
             folder.path(),

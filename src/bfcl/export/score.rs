@@ -38,11 +38,11 @@ pub(super) fn judge(
         result: &answer.result,
         ground_truth: ground_truth.map(Value::from_serde),
     };
-    let told_form = record.metadata.get(FORM).and_then(Json::as_str);
-    let form = told_form.and_then(PromptForm::named);
+    let form_name = record.metadata.get(FORM).and_then(Json::as_str);
+    let form = form_name.and_then(PromptForm::named);
     let is_without_form = category == FORMAT_SENSITIVITY && form.is_none();
     if layout::needs_official(category) || is_without_form {
-        return Ok(told(record, &wrong));
+        return Ok(recorded_verdict(record, &wrong));
     }
     let is_relevance = category.contains("relevance");
     let Some(functions) = record.metadata.get("function") else {
@@ -88,7 +88,7 @@ pub(super) fn judge(
 }
 
 /// The recorded verdict, where only the official program can score.
-fn told(record: &Record, wrong: &Wrong<'_>) -> Option<AnswerVerdict> {
+fn recorded_verdict(record: &Record, wrong: &Wrong<'_>) -> Option<AnswerVerdict> {
     let score = record.result.score.as_ref();
     let score = score.filter(|_| record.result.status == Status::Scored)?;
     Some(AnswerVerdict {

@@ -172,7 +172,7 @@ impl Row<'_> {
             [
                 ("Rank", "1".to_owned()),
                 ("Overall Acc", official_percent(all.overall)),
-                ("Model", model.shown().to_owned()),
+                ("Model", model.display_name().to_owned()),
                 ("Model Link", text(&model.url)),
                 ("Total Cost ($)", cost(costs, model)),
                 ("Latency Mean (s)", mean),
@@ -226,7 +226,7 @@ impl Row<'_> {
 
     fn start(&self) -> Columns {
         let mut columns = Columns::new();
-        let name = self.model.shown().to_owned();
+        let name = self.model.display_name().to_owned();
         add(&mut columns, [("Rank", "1".to_owned()), ("Model", name)]);
         columns
     }

@@ -7,7 +7,7 @@ const LONGEST: usize = 64;
 /// The beginnings for one language.
 #[derive(Default)]
 pub(in crate::calls) struct Beginnings {
-    kept: Vec<String>,
+    entries: Vec<String>,
     /// The index of the one to replace next.
     oldest: usize,
 }
@@ -15,12 +15,12 @@ pub(in crate::calls) struct Beginnings {
 impl Beginnings {
     /// Whether a text starts with one of them.
     pub(super) fn begin(&self, text: &str) -> bool {
-        self.kept.iter().any(|lost| text.starts_with(lost))
+        self.entries.iter().any(|lost| text.starts_with(lost))
     }
 
     #[cfg(test)]
     pub(in crate::calls) fn count(&self) -> usize {
-        self.kept.len()
+        self.entries.len()
     }
 
     /// Stores the part of a text that was read when the parse was lost.
@@ -29,10 +29,10 @@ impl Beginnings {
             return;
         };
         let lost = &text[..end];
-        if self.kept.len() < MOST {
-            self.kept.push(lost.to_owned());
+        if self.entries.len() < MOST {
+            self.entries.push(lost.to_owned());
         } else {
-            lost.clone_into(&mut self.kept[self.oldest]);
+            lost.clone_into(&mut self.entries[self.oldest]);
             self.oldest = (self.oldest + 1) % MOST;
         }
     }
@@ -64,7 +64,7 @@ mod tests {
     use crate::calls::syntax_tree::tests::LANGUAGES;
 
     #[test]
-    fn a_lost_beginning_is_kept_and_known_again() {
+    fn lost_beginning_is_stored_and_recognized() {
         for language in LANGUAGES {
             let mut reader = TreeReader::new(&language()).unwrap();
             let text = "<tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n</tool_call>";

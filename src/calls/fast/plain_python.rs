@@ -341,7 +341,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_is_left_to_the_parser() {
+    fn ambiguous_text_needs_the_parser() {
         for text in [
             "f()",
             "[f(),]",

@@ -7,13 +7,13 @@ use crate::calls::syntax_tree::tests::LANGUAGES;
 
 /// Reads a text in every call format, with the shortcuts and without.
 fn check(text: &str) {
-    let shown = |got: &DecodeResult<Value>| {
+    let render = |got: &DecodeResult<Value>| {
         (
             text.to_owned(),
             got.as_ref().map(Value::repr).map_err(DecodeFault::clone),
         )
     };
-    let compare = |work: &dyn Fn() -> DecodeResult<Value>| drop(both_ways(work, shown));
+    let compare = |work: &dyn Fn() -> DecodeResult<Value>| drop(both_ways(work, render));
     for format in [CallFormat::Python, CallFormat::Java, CallFormat::JavaScript] {
         let bracketed = format!("[{text}]");
         compare(&|| prompt(text, format, false));
@@ -22,13 +22,13 @@ fn check(text: &str) {
 }
 
 #[test]
-fn switched_off_nothing_is_told() {
+fn disabled_fast_path_accepts_nothing() {
     let lost = "<tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n</tool_call>";
     let mut reader = TreeReader::new(&LANGUAGES[0]()).unwrap();
     assert!(reader.tree(lost).is_none());
-    let mut outlook = Outlook::default();
-    outlook.hear("process version:0, version_count:1, state:0, row:0");
-    let told = || {
+    let mut feasibility = Feasibility::default();
+    feasibility.observe("process version:0, version_count:1, state:0, row:0");
+    let results = || {
         [
             python_calls("[f(a=1)]").is_some(),
             python_calls("[1]").is_some(),
@@ -37,17 +37,17 @@ fn switched_off_nothing_is_told() {
             is_no_java("Here's how"),
             is_no_javascript("this function, you see"),
             begins_lost(lost, &reader.lost),
-            is_lost(outlook),
+            is_lost(feasibility),
         ]
     };
-    assert_eq!(told(), [true; 8]);
-    assert_eq!(without(told), [false; 8]);
-    assert_eq!(told(), [true; 8]);
+    assert_eq!(results(), [true; 8]);
+    assert_eq!(without(results), [false; 8]);
+    assert_eq!(results(), [true; 8]);
 }
 
 /// `EVALTEST_FUZZ_CASES=1000000` makes it a million.
 #[test]
-fn the_parsers_of_whole_languages_say_the_same() {
+fn full_parsers_agree() {
     crate::tests::fuzz::fuzz(|dice| {
         check(&match dice.below(3) {
             0 => derived(dice),

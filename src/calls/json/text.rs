@@ -58,20 +58,20 @@ fn write_escaped(c: Result<char, u32>, out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::write_text;
-    use crate::calls::half::{keep, stand_in};
+    use crate::calls::half::{encode, stand_in};
 
     #[test]
     fn escapes_wherever_they_stand() {
         let half = stand_in(0xd800).to_string();
-        let keep = |c: char| keep(&c.to_string()).into_owned();
+        let encode = |c: char| encode(&c.to_string()).into_owned();
         for (c, expect) in [
-            (keep('"'), "\\\""),
-            (keep('\\'), "\\\\"),
-            (keep('\0'), "\\u0000"),
-            (keep('\x1f'), "\\u001f"),
-            (keep('é'), "é"),
-            (keep('\u{10ffff}'), "\u{10ffff}"),
-            (keep('\u{10f7ff}'), "\u{10f7ff}"),
+            (encode('"'), "\\\""),
+            (encode('\\'), "\\\\"),
+            (encode('\0'), "\\u0000"),
+            (encode('\x1f'), "\\u001f"),
+            (encode('é'), "é"),
+            (encode('\u{10ffff}'), "\u{10ffff}"),
+            (encode('\u{10f7ff}'), "\u{10f7ff}"),
             (half, "\\ud800"),
         ] {
             for place in 0..20 {

@@ -114,8 +114,8 @@ mod tests {
             let positional = call.positional.iter().map(|value| value.repr().unwrap());
             let named = call.named.iter();
             let named = named.map(|(name, value)| format!("{name}={}", value.repr().unwrap()));
-            let shown: Vec<String> = positional.chain(named).collect();
-            assert_eq!(shown.join(" "), expect, "{text}");
+            let rendered: Vec<String> = positional.chain(named).collect();
+            assert_eq!(rendered.join(" "), expect, "{text}");
         };
         check("", "");
         check("{}", "");

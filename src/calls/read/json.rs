@@ -53,7 +53,7 @@ pub(crate) fn calls(value: &Value) -> Option<Vec<Call>> {
 pub(crate) fn calls_or_reason(value: &Value) -> Result<Vec<Call>, String> {
     match value {
         Value::None => Ok(Vec::new()),
-        Value::Str(text) => match Value::from_kept_json(text) {
+        Value::Str(text) => match Value::from_encoded_json(text) {
             Ok(value @ (Value::List(_) | Value::Dict(_))) => calls_or_reason(&value),
             _ => plain_calls(&half::readable(text))
                 .map(|calls| calls.into_iter().map(Call::from).collect())
@@ -128,7 +128,7 @@ fn keyed(dict: &Dict, depth: usize, found: &mut Vec<Call>) -> Option<()> {
         let inner = match inner {
             Value::Dict(_) => inner.clone(),
             // The leaderboard's result files contain native calls in this form, in a list.
-            Value::Str(text) if depth > 0 => Value::from_kept_json(text).ok()?,
+            Value::Str(text) if depth > 0 => Value::from_encoded_json(text).ok()?,
             _ => return None,
         };
         inner.as_dict()?;
@@ -170,15 +170,15 @@ pub(super) fn one(dict: &Dict) -> Option<Call> {
 mod tests {
     use super::*;
 
-    fn shown(calls: &[Call]) -> String {
-        let shown = calls.iter().map(|call| {
+    fn rendered(calls: &[Call]) -> String {
+        let rendered = calls.iter().map(|call| {
             let positional = call.positional.iter().map(|value| value.repr().unwrap());
             let named = call.named.iter();
             let named = named.map(|(name, value)| format!("{name}={}", value.repr().unwrap()));
             let arguments: Vec<String> = positional.chain(named).collect();
             format!("{}({})", call.name, arguments.join(", "))
         });
-        shown.collect::<Vec<_>>().join("; ")
+        rendered.collect::<Vec<_>>().join("; ")
     }
 
     #[test]
@@ -186,7 +186,7 @@ mod tests {
         let check = |json: &str, expect: Option<&str>| {
             let found = calls(&Value::from_json(json).unwrap());
             assert_eq!(
-                found.map(|calls| shown(&calls)).as_deref(),
+                found.map(|calls| rendered(&calls)).as_deref(),
                 expect,
                 "{json}"
             );
@@ -238,7 +238,7 @@ mod tests {
     fn a_ground_truth_is_read_with_a_reason() {
         let check = |json: &str, expect: Result<&str, &str>| {
             let found =
-                calls_or_reason(&Value::from_json(json).unwrap()).map(|calls| shown(&calls));
+                calls_or_reason(&Value::from_json(json).unwrap()).map(|calls| rendered(&calls));
             assert_eq!(found.as_deref().map_err(String::as_str), expect, "{json}");
         };
         check(r#""f(a=1)""#, Ok("f(a=1)"));

@@ -37,7 +37,7 @@ impl Effort {
     }
 
     /// Processes a log message of the parser.
-    pub(super) fn hear(&mut self, message: &str) {
+    pub(super) fn observe(&mut self, message: &str) {
         if message.starts_with("recover_to_previous") {
             self.returns += 1;
             self.spent += 1 + self.returns / COPIED;
@@ -64,15 +64,15 @@ mod tests {
         let mut effort = Effort::new(length);
         let mut count = 0;
         while !effort.is_spent() {
-            effort.hear("recover_to_previous state:1, depth:2");
-            effort.hear("skip_token symbol:identifier");
+            effort.observe("recover_to_previous state:1, depth:2");
+            effort.observe("skip_token symbol:identifier");
             count += 1;
         }
         count
     }
 
     #[test]
-    fn more_is_free_where_more_is_said() {
+    fn effort_limit_grows_with_text_length() {
         assert!(returns(0) > 8_000);
         // Each line of twenty bytes has one.
         assert!(returns(20 * 20_000) > 20_000);

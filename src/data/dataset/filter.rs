@@ -130,8 +130,8 @@ mod tests {
 
     #[track_caller]
     fn check(filter: &Filter, count: usize, expect: &[&str]) {
-        let left = filter.apply(samples(count)).unwrap();
-        let ids: Vec<_> = left.iter().map(|sample| sample.id.as_str()).collect();
+        let remaining = filter.apply(samples(count)).unwrap();
+        let ids: Vec<_> = remaining.iter().map(|sample| sample.id.as_str()).collect();
         assert_eq!(ids, expect);
     }
 

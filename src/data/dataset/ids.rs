@@ -24,13 +24,13 @@ impl Ids {
     ) -> Result<Option<(String, usize, usize)>, Error> {
         self.seen.sort_unstable();
         let mut found: Option<(String, usize, usize)> = None;
-        for alike in self
+        for same_hash in self
             .seen
             .chunk_by(|a, b| a.0 == b.0)
-            .filter(|alike| alike.len() > 1)
+            .filter(|same_hash| same_hash.len() > 1)
         {
             let mut firsts = HashMap::new();
-            for &(_, place) in alike {
+            for &(_, place) in same_hash {
                 let id = id(place)?;
                 let Some(&first) = firsts.get(&id) else {
                     firsts.insert(id, place);

@@ -29,9 +29,9 @@ pub(super) fn spans(path: &Path, text: String) -> Result<(String, Vec<LineSpan>)
     match elements(&text) {
         Ok(spans) => Ok((text, spans)),
         Err(error) => match jsonl::without_python_numbers(&text) {
-            Some(mended) => {
-                let spans = elements(&mended).map_err(|error| broken(path, &error))?;
-                Ok((mended, spans))
+            Some(fixed) => {
+                let spans = elements(&fixed).map_err(|error| broken(path, &error))?;
+                Ok((fixed, spans))
             }
             None => Err(broken(path, &error)),
         },
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_array_of_objects_is_told() {
+    fn non_array_of_objects_is_reported() {
         check_error("rows.json", "[]", "`{path}`: the dataset is empty");
         check_error("rows.json", " ", "`{path}`: the dataset is empty");
         let expect = "{path}:2:0: broken JSON: EOF while parsing a list";

@@ -102,10 +102,10 @@ fn parse_by(
         Ok(value) => return Ok(value),
         Err(error) => error,
     };
-    let Some(mended) = without_python_numbers(line) else {
+    let Some(fixed) = without_python_numbers(line) else {
         return Err((first.column(), reason(&first)));
     };
-    read(&mended).map_err(|second| (second.column(), reason(&second)))
+    read(&fixed).map_err(|second| (second.column(), reason(&second)))
 }
 
 /// serde's message without its ` at line 1 column 7`, because the actual line differs.
@@ -119,11 +119,11 @@ pub(super) fn reason(error: &serde_json::Error) -> String {
 
 /// The line with `NaN`, `Infinity` and `-Infinity` outside of strings replaced by `null`; `None` if there is none.
 pub(super) fn without_python_numbers(line: &str) -> Option<String> {
-    let mut mended = String::with_capacity(line.len());
+    let mut fixed = String::with_capacity(line.len());
     let mut rest = line;
     let mut found = false;
     while let Some(start) = rest.find(['"', 'N', 'I', '-']) {
-        mended.push_str(&rest[..start]);
+        fixed.push_str(&rest[..start]);
         rest = &rest[start..];
         let token = ["NaN", "-Infinity", "Infinity"]
             .into_iter()
@@ -131,7 +131,7 @@ pub(super) fn without_python_numbers(line: &str) -> Option<String> {
         let end = if let Some(token) = token {
             found = true;
             // Pad to the token's length, so that columns in errors stay correct (except after a `NaN`).
-            mended.push_str(&"null     "[..token.len().max(4)]);
+            fixed.push_str(&"null     "[..token.len().max(4)]);
             token.len()
         } else {
             let end = if rest.starts_with('"') {
@@ -139,13 +139,13 @@ pub(super) fn without_python_numbers(line: &str) -> Option<String> {
             } else {
                 1
             };
-            mended.push_str(&rest[..end]);
+            fixed.push_str(&rest[..end]);
             end
         };
         rest = &rest[end..];
     }
-    mended.push_str(rest);
-    found.then_some(mended)
+    fixed.push_str(rest);
+    found.then_some(fixed)
 }
 
 /// The length of the JSON string that `rest` starts with, including quotes.
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_stands_twice_is_told() {
+    fn duplicate_key_is_reported() {
         let expect = "{path}:2:15: the key `a` stands twice in an object";
         check_error("rows.jsonl", "{\"a\":1}\n{\"a\":1,\"\\u0061\":2}", expect);
         let expect = "{path}:1:21: the key `b` stands twice in an object";

@@ -27,7 +27,7 @@ pub(crate) fn tier_order<'a>(samples: impl IntoIterator<Item = (&'a str, &'a str
         strata.entry(stratum).or_default().push(sample);
         all += 1;
     }
-    let mut seats = Vec::with_capacity(all);
+    let mut positions = Vec::with_capacity(all);
     for (stratum, mut samples) in strata {
         samples.sort_unstable();
         let size = samples.len() as u64;
@@ -38,11 +38,14 @@ pub(crate) fn tier_order<'a>(samples: impl IntoIterator<Item = (&'a str, &'a str
         };
         for (rank, sample) in (0..).zip(samples) {
             let way = rank * WHOLE + start;
-            seats.push((TierSeat { way, size }, sample));
+            positions.push((TierPosition { way, size }, sample));
         }
     }
-    seats.sort_unstable_by(|(a, sample), (b, other)| a.cmp(b).then_with(|| sample.cmp(other)));
-    seats.into_iter().map(|(_, sample)| sample.place).collect()
+    positions.sort_unstable_by(|(a, sample), (b, other)| a.cmp(b).then_with(|| sample.cmp(other)));
+    positions
+        .into_iter()
+        .map(|(_, sample)| sample.place)
+        .collect()
 }
 
 fn hash(of: &str, text: &str) -> u64 {
@@ -60,12 +63,12 @@ struct TierSample<'a> {
 
 /// Position of a sample, as the exact fraction `way / size`.
 #[derive(Clone, Copy)]
-struct TierSeat {
+struct TierPosition {
     way: u64,
     size: u64,
 }
 
-impl TierSeat {
+impl TierPosition {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         let left = u128::from(self.way) * u128::from(other.size);
         left.cmp(&(u128::from(other.way) * u128::from(self.size)))
@@ -126,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn many_small_strata_are_not_kept_for_later() {
+    fn many_small_strata_are_spread_evenly() {
         let sizes: Vec<usize> = [100].into_iter().chain([1; 100]).collect();
         let samples = samples(&sizes);
         let order = ordered(&samples);

@@ -50,7 +50,7 @@ fn of_two_lines_with_one_id_the_later_counts() {
 }
 
 #[test]
-fn what_is_no_line_is_left_out_and_named() {
+fn invalid_lines_are_excluded_and_reported() {
     let check = |text: &str, why: &str| {
         let good = line("a", "2026-11-23T19:53:21Z");
         let history = read(&format!(

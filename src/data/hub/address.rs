@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_of_a_dataset_is_told_from_its_address() {
+    fn dataset_page_url_is_detected() {
         for (page, name) in [
             ("a/b", "a/b"),
             ("a/b/tree/main", "a/b"),

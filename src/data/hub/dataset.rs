@@ -184,8 +184,8 @@ impl Dataset {
         if server.settings.offline {
             return Err(not_cached(&address, folder));
         }
-        let asked = server.asked(&snapshot.repository, &address);
-        let head = server.head(asked, &snapshot.commit, path)?;
+        let source = server.source(&snapshot.repository, &address);
+        let head = server.head(source, &snapshot.commit, path)?;
         let checksum = head.checksum.as_str();
         let blob = folder.join(BLOBS).join(checksum);
         let _lock = Lock::take(&lock_path(&server.settings.cache, folder, checksum))?;
@@ -194,8 +194,8 @@ impl Dataset {
             let incomplete = blob.with_file_name(format!("{checksum}.incomplete"));
             blob::make_folder(&incomplete)?;
             blob::tag(&server.settings.cache);
-            let url = server.file(asked, &snapshot.commit, path)?;
-            transfer::fetch(server, asked, &url, &head, &incomplete)?;
+            let url = server.file(source, &snapshot.commit, path)?;
+            transfer::fetch(server, source, &url, &head, &incomplete)?;
             fs::rename(&incomplete, &blob).map_err(|error| Error::io("write", &blob, &error))?;
         }
         // `snapshots`, the commit, and the folders of the path.
@@ -243,8 +243,8 @@ impl Dataset {
             if server.settings.offline {
                 return cached().ok_or_else(|| not_cached(&address, &snapshot.folder));
             }
-            let asked = server.asked(&snapshot.repository, &address);
-            let listing = server.listing(asked, &snapshot.commit)?;
+            let source = server.source(&snapshot.repository, &address);
+            let listing = server.listing(source, &snapshot.commit)?;
             if listing.is_empty() {
                 let error = Error::usage(format!("`{address}`: the dataset has no files"));
                 return Err(error);
@@ -271,8 +271,8 @@ fn commit(server: &Server, address: &Address, folder: &Path) -> Result<String> {
     if server.settings.offline {
         return Err(not_cached(&text, folder));
     }
-    let asked = server.asked(&address.repository, &text);
-    let commit = server.commit(asked, revision)?;
+    let source = server.source(&address.repository, &text);
+    let commit = server.commit(source, revision)?;
     blob::replace(&path, commit.as_bytes())?;
     Ok(commit)
 }

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_snapshot_holds_the_blobs_beside_it_and_nothing_else() {
+    fn a_snapshot_holds_its_blobs_and_nothing_else() {
         let root = format!("/h/hub/datasets--a--b/snapshots/{COMMIT}");
         let check = |file: &str, expect: bool| {
             for folder in [root.clone(), format!("{root}/2023/validation")] {

@@ -46,12 +46,12 @@ const ROWS: [&str; 4] = ["jsonl", "csv", "tsv", "parquet"];
 
 impl HubListing {
     /// Adds an entry of the Hub's list.
-    pub(super) fn add(&mut self, path: &str, said: &Value) {
-        if said.get("type").and_then(Value::as_str) != Some("file") {
+    pub(super) fn add(&mut self, path: &str, item: &Value) {
+        if item.get("type").and_then(Value::as_str) != Some("file") {
             return;
         }
-        let text = |place: &str| Some(said.pointer(place)?.as_str()?.to_owned());
-        let number = |place: &str| said.pointer(place)?.as_u64();
+        let text = |place: &str| Some(item.pointer(place)?.as_str()?.to_owned());
+        let number = |place: &str| item.pointer(place)?.as_u64();
         let entry = ListedFile {
             size: number("/size").unwrap_or_default(),
             blob_id: text("/oid").unwrap_or_default(),
@@ -153,7 +153,7 @@ mod tests {
 
     fn listing() -> HubListing {
         let mut listing = HubListing::default();
-        for (path, said) in [
+        for (path, item) in [
             ("README.md", json!({"type": "file", "size": 3, "oid": "ab"})),
             ("2023", json!({"type": "directory", "oid": "cd"})),
             (
@@ -161,13 +161,13 @@ mod tests {
                 json!({"type": "file", "size": 9, "oid": "ef", "lfs": {"oid": "12", "size": 9}, "xetHash": "34"}),
             ),
         ] {
-            listing.add(path, &said);
+            listing.add(path, &item);
         }
         listing
     }
 
     #[test]
-    fn files_and_folders_are_told_apart() {
+    fn files_and_folders_are_distinguished() {
         let listing = listing();
         assert!(listing.has_file("2023/test/m.jsonl") && !listing.has_file("2023"));
         assert!(listing.has_folder("") && listing.has_folder("2023/test"));

@@ -12,7 +12,7 @@ use crate::system::process::excerpt::beginning;
 /// Maximum bytes shown of the Hub's reply.
 const EXCERPT_BYTES: usize = 300;
 /// Maximum pause before a retry; longer ones are left to the user.
-const PATIENCE: Duration = Duration::from_secs(30);
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(30);
 
 /// The reason why a request failed.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ pub(super) enum Again {
 
 /// What was requested, for messages.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct AskedAddress<'a> {
+pub(super) struct HubSource<'a> {
     pub(super) settings: &'a HubSettings,
     /// `ORG/NAME`.
     pub(super) repository: &'a str,
@@ -72,16 +72,16 @@ impl HubRefusal {
     }
 }
 
-impl AskedAddress<'_> {
+impl HubSource<'_> {
     /// The error for an unsuccessful reply.
     pub(super) fn refused(&self, status: u16, headers: &HeaderMap) -> HubRefusal {
         let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let code = header("x-error-code").unwrap_or_default();
-        let said = header("x-error-message").unwrap_or_default();
-        let (what, hint) = self.told(status, code, said, headers);
+        let detail = header("x-error-message").unwrap_or_default();
+        let (what, hint) = self.explain(status, code, detail, headers);
         let again = match status {
             429 => match retry_after(headers) {
-                Some(pause) if pause > PATIENCE => Again::Never,
+                Some(pause) if pause > MAX_RETRY_AFTER => Again::Never,
                 Some(pause) => Again::After(pause),
                 None => Again::Soon,
             },
@@ -89,13 +89,13 @@ impl AskedAddress<'_> {
             _ => Again::Never,
         };
         // Hosts may echo the request, including the token.
-        let said = hide(beginning(said.as_bytes(), EXCERPT_BYTES), self.secret());
-        let said = if said.is_empty() {
-            said
+        let detail = hide(beginning(detail.as_bytes(), EXCERPT_BYTES), self.secret());
+        let detail = if detail.is_empty() {
+            detail
         } else {
-            format!(" (it says: {said})")
+            format!(" (it says: {detail})")
         };
-        let message = format!("`{}`: {what}{said}", self.address);
+        let message = format!("`{}`: {what}{detail}", self.address);
         let error = match status {
             408 | 425 | 429 | 500..=599 => Error::infrastructure(message),
             _ => Error::usage(message),
@@ -123,7 +123,13 @@ impl AskedAddress<'_> {
         }
     }
 
-    fn told(&self, status: u16, code: &str, said: &str, headers: &HeaderMap) -> (String, String) {
+    fn explain(
+        &self,
+        status: u16,
+        code: &str,
+        detail: &str,
+        headers: &HeaderMap,
+    ) -> (String, String) {
         let page = format!(
             "{}/datasets/{}",
             self.settings.endpoint.as_str(),
@@ -145,7 +151,7 @@ impl AskedAddress<'_> {
                      permission to read public gated repositories: {tokens}"
                 ),
             ),
-            (401, _, Some(Token { origin, .. })) if said.contains("Invalid credentials") => (
+            (401, _, Some(Token { origin, .. })) if detail.contains("Invalid credentials") => (
                 format!("the token of {origin} is not valid"),
                 format!("make another at {tokens} , and set `HF_TOKEN` to it"),
             ),

@@ -12,7 +12,7 @@ use super::address::{is_commit, is_relative};
 use super::blob::Checksum;
 use super::listing::HubListing;
 use super::redirect::{encoded, is_same_origin, origin, target};
-use super::refusal::{AskedAddress, HubRefusal};
+use super::refusal::{HubRefusal, HubSource};
 use super::settings::HubSettings;
 use crate::error::{Error, Result};
 use crate::system::cancel::Cancel;
@@ -57,8 +57,8 @@ impl Server {
         })
     }
 
-    pub(super) fn asked<'a>(&'a self, repository: &'a str, address: &'a str) -> AskedAddress<'a> {
-        AskedAddress {
+    pub(super) fn source<'a>(&'a self, repository: &'a str, address: &'a str) -> HubSource<'a> {
+        HubSource {
             settings: &self.settings,
             repository,
             address,
@@ -66,42 +66,42 @@ impl Server {
     }
 
     /// The commit of a revision.
-    pub(super) fn commit(&self, asked: AskedAddress<'_>, revision: &str) -> Result<String> {
+    pub(super) fn commit(&self, source: HubSource<'_>, revision: &str) -> Result<String> {
         let revision = encoded(revision, b"");
-        let path = format!("/api/datasets/{}/revision/{revision}", asked.repository);
-        let reply = patiently(|| self.get(asked, &self.url(&path)?))?;
+        let path = format!("/api/datasets/{}/revision/{revision}", source.repository);
+        let reply = patiently(|| self.get(source, &self.url(&path)?))?;
         let json: Option<Value> = serde_json::from_slice(&reply.body).ok();
         let commit = json.as_ref().and_then(|json| json.get("sha")?.as_str());
         let commit = commit.filter(|commit| is_commit(commit));
         commit
             .map(str::to_owned)
-            .ok_or_else(|| asked.garbled("names no commit").error)
+            .ok_or_else(|| source.garbled("names no commit").error)
     }
 
     /// The list of a commit's files.
-    pub(super) fn listing(&self, asked: AskedAddress<'_>, commit: &str) -> Result<HubListing> {
+    pub(super) fn listing(&self, source: HubSource<'_>, commit: &str) -> Result<HubListing> {
         let path = format!(
             "/api/datasets/{}/tree/{commit}?recursive=true",
-            asked.repository
+            source.repository
         );
         let mut url = self.url(&path)?;
         let mut listing = HubListing::default();
         let mut bytes = 0;
         for _ in 0..PAGES {
-            let reply = patiently(|| self.get(asked, &url))?;
+            let reply = patiently(|| self.get(source, &url))?;
             bytes += reply.body.len();
             if bytes > LISTING_BYTES {
                 break;
             }
             let page: Vec<Value> = serde_json::from_slice(&reply.body)
-                .map_err(|_| asked.garbled("gives no list of files").error)?;
+                .map_err(|_| source.garbled("gives no list of files").error)?;
             for entry in &page {
                 let path = entry.get("path").and_then(Value::as_str);
                 let path = path.unwrap_or_default();
                 if path.is_empty() || !is_relative(path) {
                     let path = path.escape_debug();
                     let what = format!("names a file `{path}`, which could lie anywhere");
-                    return Err(asked.garbled(what).error);
+                    return Err(source.garbled(what).error);
                 }
                 listing.add(path, entry);
             }
@@ -110,30 +110,30 @@ impl Server {
                 None => return Ok(listing),
             }
             if !is_same_origin(&url, &self.settings.endpoint) {
-                return Err(asked.garbled("continues its list elsewhere").error);
+                return Err(source.garbled("continues its list elsewhere").error);
             }
         }
         Err(
-            Error::usage(format!("`{}` has too many files to list", asked.address))
+            Error::usage(format!("`{}` has too many files to list", source.address))
                 .hint("name one file of it: `hf://datasets/ORG/NAME/FILE.jsonl`"),
         )
     }
 
     /// The metadata of a file.
-    pub(super) fn head(&self, asked: AskedAddress<'_>, commit: &str, file: &str) -> Result<Head> {
-        let url = self.file(asked, commit, file)?;
+    pub(super) fn head(&self, source: HubSource<'_>, commit: &str, file: &str) -> Result<Head> {
+        let url = self.file(source, commit, file)?;
         patiently(|| {
-            let response = self.follow(asked, "HEAD", &url, &[], TIME, &is_file)?;
+            let response = self.follow(source, "HEAD", &url, &[], TIME, &is_file)?;
             let headers = response.headers();
             let header = |name: &str| headers.get(name)?.to_str().ok();
             if header("x-repo-commit").is_some_and(|found| found != commit) {
-                return Err(asked.garbled("answers with a file of another commit"));
+                return Err(source.garbled("answers with a file of another commit"));
             }
             let linked = header("x-linked-etag");
             let checksum = linked.or_else(|| header(ETAG.as_str()));
             let checksum = checksum
                 .and_then(Checksum::of_etag)
-                .ok_or_else(|| asked.garbled("sends an ETag that is no checksum"))?;
+                .ok_or_else(|| source.garbled("sends an ETag that is no checksum"))?;
             let size = match header("x-linked-size") {
                 None if response.status().is_redirection() => None,
                 None => header("content-length"),
@@ -149,7 +149,7 @@ impl Server {
     /// Starts to download a file from a byte offset.
     pub(super) fn body(
         &self,
-        asked: AskedAddress<'_>,
+        source: HubSource<'_>,
         url: &Url,
         from: u64,
         time: Duration,
@@ -158,15 +158,15 @@ impl Server {
         if from > 0 {
             headers.push(("Range".to_owned(), format!("bytes={from}-")));
         }
-        self.follow(asked, "GET", url, &headers, time, &|_| false)
+        self.follow(source, "GET", url, &headers, time, &|_| false)
     }
 
     /// The URL of a file.
-    pub(super) fn file(&self, asked: AskedAddress<'_>, commit: &str, file: &str) -> Result<Url> {
+    pub(super) fn file(&self, source: HubSource<'_>, commit: &str, file: &str) -> Result<Url> {
         let file = encoded(file, b"/");
         self.url(&format!(
             "/datasets/{}/resolve/{commit}/{file}",
-            asked.repository
+            source.repository
         ))
     }
 
@@ -175,11 +175,11 @@ impl Server {
         Url::new(format!("{endpoint}{path}"), endpoint)
     }
 
-    fn get(&self, asked: AskedAddress<'_>, url: &Url) -> Result<HttpReply, HubRefusal> {
-        let response = self.follow(asked, "GET", url, &[], TIME, &|_| false)?;
+    fn get(&self, source: HubSource<'_>, url: &Url) -> Result<HttpReply, HubRefusal> {
+        let response = self.follow(source, "GET", url, &[], TIME, &|_| false)?;
         let (parts, mut body) = response.into_parts();
         let body = body.with_config().limit(MAX_BYTES).read_to_vec();
-        let body = body.map_err(|error| asked.failed(&Failure::of(&error, TIME)))?;
+        let body = body.map_err(|error| source.failed(&Failure::of(&error, TIME)))?;
         Ok(HttpReply {
             status: parts.status,
             headers: parts.headers,
@@ -191,7 +191,7 @@ impl Server {
     /// only sent to the Hub's own origin, and no longer once another origin was involved.
     fn follow(
         &self,
-        asked: AskedAddress<'_>,
+        source: HubSource<'_>,
         method: &str,
         url: &Url,
         headers: &[(String, String)],
@@ -223,7 +223,7 @@ impl Server {
             let response = self
                 .client
                 .open(&request, &self.cancel)
-                .map_err(|error| asked.failed(&Failure::of(&error, time)))?;
+                .map_err(|error| source.failed(&Failure::of(&error, time)))?;
             let status = response.status();
             if status.is_success() || (status.is_redirection() && wanted(response.headers())) {
                 return Ok(response);
@@ -233,18 +233,18 @@ impl Server {
             match location.and_then(|location| location.to_str().ok()) {
                 Some(location) => {
                     url = target(&url, location)
-                        .map_err(|_| asked.garbled("redirects to what is no address"))?;
+                        .map_err(|_| source.garbled("redirects to what is no address"))?;
                 }
                 None if is_same_origin(&url, &self.settings.endpoint) => {
-                    return Err(asked.refused(status.as_u16(), response.headers()));
+                    return Err(source.refused(status.as_u16(), response.headers()));
                 }
                 None => {
                     let host = origin(&url);
-                    return Err(asked.refused_elsewhere(status.as_u16(), host));
+                    return Err(source.refused_elsewhere(status.as_u16(), host));
                 }
             }
         }
-        Err(asked.garbled("redirects without end"))
+        Err(source.garbled("redirects without end"))
     }
 }
 

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn the_token_is_a_variable_or_a_file_and_never_shown() {
+    fn token_is_never_displayed() {
         let folder = tempfile::tempdir().unwrap();
         let home = folder.path().to_str().unwrap();
         let of = |more: &[(&str, &str)]| {

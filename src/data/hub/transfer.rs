@@ -10,7 +10,7 @@ use ureq::Body;
 use ureq::http::header::CONTENT_RANGE;
 use ureq::http::{Response, StatusCode};
 
-use super::refusal::{AskedAddress, HubRefusal};
+use super::refusal::{HubRefusal, HubSource};
 use super::server::{Head, Server};
 use crate::error::{Error, Result};
 use crate::system::http::{Failure, Url};
@@ -30,7 +30,7 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// If the download fails, or the checksum is wrong; the file is then removed.
 pub(super) fn fetch(
     server: &Server,
-    asked: AskedAddress<'_>,
+    source: HubSource<'_>,
     url: &Url,
     head: &Head,
     path: &Path,
@@ -39,11 +39,11 @@ pub(super) fn fetch(
         let gibibytes = MAX_BYTES >> 30;
         return Err(Error::usage(format!(
             "`{}` is larger than {gibibytes} GiB",
-            asked.address
+            source.address
         )));
     }
-    let was_begun = length(path) > 0;
-    download(server, asked, url, head.size, path)?;
+    let was_started = length(path) > 0;
+    download(server, source, url, head.size, path)?;
     let fits = |path: &Path| {
         let fits = head.checksum.fits(path);
         fits.map_err(|error| Error::io("read", path, &error))
@@ -52,9 +52,9 @@ pub(super) fn fetch(
         return Ok(());
     }
     remove(path)?;
-    if was_begun {
+    if was_started {
         // The existing beginning may have been wrong.
-        download(server, asked, url, head.size, path)?;
+        download(server, source, url, head.size, path)?;
         if fits(path)? {
             return Ok(());
         }
@@ -62,7 +62,7 @@ pub(super) fn fetch(
     }
     Err(Error::infrastructure(format!(
         "`{}`: what came in has not the checksum `{}` that the Hub names, and was not kept",
-        asked.address,
+        source.address,
         head.checksum.as_str()
     ))
     .hint("try again; if it stays so, something between here and the Hub changes files"))
@@ -70,7 +70,7 @@ pub(super) fn fetch(
 
 fn download(
     server: &Server,
-    asked: AskedAddress<'_>,
+    source: HubSource<'_>,
     url: &Url,
     size: Option<u64>,
     path: &Path,
@@ -79,7 +79,7 @@ fn download(
     loop {
         // Servers that cannot resume get more time in each attempt.
         let time = TIME * 2_u32.pow(failures);
-        let Err(refusal) = part(server, asked, url, size, path, time) else {
+        let Err(refusal) = part(server, source, url, size, path, time) else {
             return Ok(());
         };
         let has = length(path);
@@ -99,7 +99,7 @@ fn download(
 /// Sends one request and writes as much of the body as arrives.
 fn part(
     server: &Server,
-    asked: AskedAddress<'_>,
+    source: HubSource<'_>,
     url: &Url,
     size: Option<u64>,
     path: &Path,
@@ -112,7 +112,7 @@ fn part(
     if has > 0 && size == Some(has) {
         return Ok(());
     }
-    let response = match server.body(asked, url, has, time) {
+    let response = match server.body(source, url, has, time) {
         Err(refusal) if refusal.status == Some(416) && has > 0 => {
             // The remote file is shorter than the local part.
             remove(path)?;
@@ -123,7 +123,7 @@ fn part(
     let goes_on = response.status() == StatusCode::PARTIAL_CONTENT;
     if goes_on && !begins_at(&response, has) {
         remove(path)?;
-        return Err(asked
+        return Err(source
             .garbled("answers with another part of the file")
             .soon());
     }
@@ -143,7 +143,7 @@ fn part(
     loop {
         let read = body.read(&mut buffer).map_err(|error| {
             let error = ureq::Error::from(error);
-            asked.failed(&Failure::of(&error, time))
+            source.failed(&Failure::of(&error, time))
         })?;
         if read == 0 {
             break;
@@ -152,7 +152,7 @@ fn part(
         if has > limit {
             drop(file);
             remove(path)?;
-            return Err(asked.garbled(format_args!("sends more than {limit} bytes")));
+            return Err(source.garbled(format_args!("sends more than {limit} bytes")));
         }
         file.write_all(&buffer[..read])
             .map_err(|error| io(&error))?;
@@ -160,7 +160,7 @@ fn part(
     match size {
         Some(size) if has < size => {
             let what = format!("broke off after {has} of {size} bytes");
-            Err(asked.garbled(what).soon())
+            Err(source.garbled(what).soon())
         }
         _ => Ok(()),
     }

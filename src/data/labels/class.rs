@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn classes_are_told_apart_by_their_text() {
+    fn classes_are_distinguished_by_text() {
         check(
             &json!([1, 1.0, 0, -0.0, 10, 2]),
             &["0", "1", "2", "10"],

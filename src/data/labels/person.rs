@@ -15,7 +15,7 @@ type NumberedLine = (u64, Map<String, Value>);
 pub(super) struct PeopleOfLines {
     lines: HashMap<String, Vec<NumberedLine>>,
     /// By item, person and dimension (`None` for the whole answer).
-    said: HashMap<(String, String, Option<String>), u64>,
+    seen: HashMap<(String, String, Option<String>), u64>,
 }
 
 impl PeopleOfLines {
@@ -40,7 +40,7 @@ impl PeopleOfLines {
             for of in whole.into_iter().chain(parts) {
                 let what = of.as_ref().map(|name| format!(" for `{name}`"));
                 let key = (item.id.clone(), person.clone(), of);
-                if let Some(line) = self.said.insert(key, item.line) {
+                if let Some(line) = self.seen.insert(key, item.line) {
                     return Err(Error::usage(format!(
                         "`{person}` has a label of id `{}`{} in line {line}, too",
                         item.id,

@@ -52,7 +52,7 @@ fn several_lines_of_one_id_are_several_people() {
 }
 
 #[test]
-fn two_people_who_agree_are_told_apart_by_their_names() {
+fn agreeing_people_are_distinguished_by_name() {
     let found = read(
         "{\"id\":\"a\",\"label\":4,\"person\":\"anna\"}\n{\"id\":\"a\",\"label\":4,\"person\":\"ben\"}\n\
          {\"id\":\"a\",\"label\":{\"tone\":4},\"person\":\"ben\"}\n{\"id\":\"b\",\"label\":null}\n\
@@ -64,7 +64,7 @@ fn two_people_who_agree_are_told_apart_by_their_names() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_place() {
+fn errors_report_their_place() {
     for (text, expect) in [
         ("{\"label\": 1}", ":1: the line has no `id`"),
         (

@@ -29,7 +29,7 @@ mod tests {
     use crate::verdict::summary::tests::record;
 
     #[test]
-    fn what_is_read_is_what_was_kept() {
+    fn abridged_record_round_trips() {
         let mut whole = record("a", Status::Scored, true, "1");
         whole.prompt = "?".into();
         whole.ground_truth = "17".into();

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Record, cut};
+use super::{Record, truncate};
 use crate::data::Output;
 
 impl Record {
@@ -35,11 +35,11 @@ fn shrink(map: &mut Map<String, Value>) {
 }
 
 /// Truncates long texts in a value.
-pub(super) fn cut_all(value: &mut Value) {
+pub(super) fn truncate_all(value: &mut Value) {
     match value {
-        Value::String(text) => cut(text),
-        Value::Array(items) => items.iter_mut().for_each(cut_all),
-        Value::Object(map) => map.values_mut().for_each(cut_all),
+        Value::String(text) => truncate(text),
+        Value::Array(items) => items.iter_mut().for_each(truncate_all),
+        Value::Object(map) => map.values_mut().for_each(truncate_all),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stays_does_not_grow_with_what_a_judge_said() {
+    fn lean_record_size_is_independent_of_judge_replies() {
         let size = |length: usize| {
             let mut record = judged(length);
             record.abridge();

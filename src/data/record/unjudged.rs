@@ -22,7 +22,7 @@ impl Outcome {
             Some((name.as_str(), reason))
         });
         reasons.filter(move |(name, _)| {
-            let decides = |said: &str| said.starts_with(&format!("scorer `{name}`: "));
+            let decides = |message: &str| message.starts_with(&format!("scorer `{name}`: "));
             !of_first.is_some_and(decides)
         })
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::{JournalPlace, JournalText, ReviewEvent, ReviewLine, Verifications, refuse_foreign};
 use crate::error::{Error, Result};
-use crate::system::project::shown;
+use crate::system::project::display;
 
 impl Verifications {
     /// Reads a file like [`Verifications::read`], and checks that it has the latest review of each item in the
@@ -29,30 +29,31 @@ impl Verifications {
         let Some(found) = Self::read(path)? else {
             return Ok(None);
         };
-        let (has_journals, standing) = standing(&folder)?;
+        let (has_journals, current) = current(&folder)?;
         if !has_journals {
             return Ok(Some(found));
         }
         let wrong = |line: u64, why: String| {
-            let message = format!("{}:{line}: {why}", shown(path));
+            let message = format!("{}:{line}: {why}", display(path));
             let hint = "open it with `cargo evaltest review`, which mends what a crash left, or keep the file under another name";
             Error::usage(message).hint(hint)
         };
-        let beside = shown(&folder);
-        let mut missing: BTreeSet<&str> = standing.keys().map(String::as_str).collect();
+        let journal_dir = display(&folder);
+        let mut missing: BTreeSet<&str> = current.keys().map(String::as_str).collect();
         for (line, entry) in &found.0 {
-            let said = standing.get(&entry.problem_id);
-            if said.is_none_or(|said| said.verification.as_ref() != Some(entry)) {
+            let reviewed = current.get(&entry.problem_id);
+            if reviewed.is_none_or(|reviewed| reviewed.verification.as_ref() != Some(entry)) {
                 let why = "is not the latest word on it, by the journals in";
                 let id = &entry.problem_id;
-                return Err(wrong(*line, format!("`{id}` {why} `{beside}`")));
+                return Err(wrong(*line, format!("`{id}` {why} `{journal_dir}`")));
             }
             missing.remove(entry.problem_id.as_str());
         }
         match missing.first() {
             Some(id) => {
-                let why =
-                    format!("it lacks `{id}`, of which the journals in `{beside}` have a word");
+                let why = format!(
+                    "it lacks `{id}`, of which the journals in `{journal_dir}` have a word"
+                );
                 Err(wrong(1, why))
             }
             None => Ok(Some(found)),
@@ -61,7 +62,7 @@ impl Verifications {
 }
 
 /// Whether a folder contains journals, and the latest review of each item in them.
-fn standing(folder: &Path) -> Result<(bool, HashMap<String, ReviewLine>)> {
+fn current(folder: &Path) -> Result<(bool, HashMap<String, ReviewLine>)> {
     let io = |error: std::io::Error| Error::io("read", folder, &error);
     let mut paths = Vec::new();
     for entry in fs::read_dir(folder).map_err(io)? {
@@ -71,16 +72,16 @@ fn standing(folder: &Path) -> Result<(bool, HashMap<String, ReviewLine>)> {
     paths.sort();
     let mut latest = HashMap::<String, ReviewLine>::new();
     for path in &paths {
-        let mut standing = HashMap::<String, Vec<ReviewLine>>::new();
+        let mut current = HashMap::<String, Vec<ReviewLine>>::new();
         for line in JournalText::read(path, JournalPlace::default())?.lines {
-            let words = standing.entry(line.id.clone()).or_default();
+            let words = current.entry(line.id.clone()).or_default();
             match line.event {
                 ReviewEvent::Submitted => words.push(line),
                 ReviewEvent::Undone => drop(words.pop()),
                 ReviewEvent::Refused => {}
             }
         }
-        for line in standing.into_values().filter_map(|mut words| words.pop()) {
+        for line in current.into_values().filter_map(|mut words| words.pop()) {
             let there = latest.get(&line.id);
             if there.is_none_or(|there| (&line.at, &line.reviewer) > (&there.at, &there.reviewer)) {
                 latest.insert(line.id.clone(), line);

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{ReviewStatus, Verifications};
 use crate::error::{Error, Result};
 use crate::stats::{as_f64, ratio, wilson95};
-use crate::system::project::shown;
+use crate::system::project::display;
 
 /// Statistics of the latest review of each item.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -78,7 +78,7 @@ impl ReviewedFigures {
             };
             let message = format!(
                 "{}:{line}: there is no item `{id}`, nor any other of this file",
-                shown(path)
+                display(path)
             );
             let hint = "it is of other items: keep it and its journals under another name";
             return Err(Error::usage(message).hint(hint));

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::{REVIEW_VERSION, Verification};
 use crate::error::{Error, Result};
 use crate::system::file::{read_plain, write_atomically_by};
-use crate::system::project::shown;
+use crate::system::project::display;
 
 /// The entries of a file, each with its first line.
 #[derive(Debug, Default)]
@@ -27,14 +27,14 @@ impl Verifications {
             Err(error) => return Err(Error::io("read", path, &error)),
         };
         let text = String::from_utf8(text).map_err(|_| {
-            Error::usage(format!("{}:1: it is no text in UTF-8", shown(path))).hint(MOVE)
+            Error::usage(format!("{}:1: it is no text in UTF-8", display(path))).hint(MOVE)
         })?;
         Self::of(&text, path).map(Some)
     }
 
     fn of(text: &str, path: &Path) -> Result<Self> {
         let wrong = |line: u64, why: String| {
-            Error::usage(format!("{}:{line}: {why}", shown(path))).hint(MOVE)
+            Error::usage(format!("{}:{line}: {why}", display(path))).hint(MOVE)
         };
         let entries: RawEntries<'_> = serde_json::from_str(text).map_err(|error| {
             let line = u64::try_from(error.line()).unwrap_or(u64::MAX);
@@ -47,10 +47,10 @@ impl Verifications {
             let line = u64::try_from(line).unwrap_or(u64::MAX);
             let value: Value = serde_json::from_str(raw.get()).unwrap_or_default();
             if value.get("format_version") != Some(&REVIEW_VERSION.into()) {
-                let said = value.get("format_version").map(Value::to_string);
-                let said = said.unwrap_or_else(|| "none".to_owned());
+                let version = value.get("format_version").map(Value::to_string);
+                let version = version.unwrap_or_else(|| "none".to_owned());
                 let why = format!(
-                    "`{id}` has the `format_version` {said}, and this evaltest writes {REVIEW_VERSION}"
+                    "`{id}` has the `format_version` {version}, and this evaltest writes {REVIEW_VERSION}"
                 );
                 return Err(wrong(line, why));
             }

@@ -12,7 +12,7 @@ use serde::de::IgnoredAny;
 use super::ReviewLine;
 use crate::error::{Error, Result};
 use crate::system::file::open_plain;
-use crate::system::project::shown;
+use crate::system::project::display;
 
 /// Prefix of every line.
 const BEGIN: &[u8] = b"{\"event\":";
@@ -68,16 +68,16 @@ impl JournalText {
         }
         for part in text.split_inclusive(|byte| *byte == b'\n') {
             let wrong = |why: String| {
-                let place = format!("{}:{}", shown(path), found.place.lines + 1);
+                let place = format!("{}:{}", display(path), found.place.lines + 1);
                 let hint = "nothing was written over it: mend the line, or move the file away and begin anew";
                 Error::usage(format!("{place}: {why}")).hint(hint)
             };
             let is_ended = part.ends_with(b"\n");
             let line = part.trim_ascii();
-            let is_cut = !is_ended && serde_json::from_slice::<IgnoredAny>(line).is_err();
-            if is_cut {
-                let begun = line.len().min(BEGIN.len());
-                if found.place.lines == 0 && line[..begun] != BEGIN[..begun] {
+            let is_truncated = !is_ended && serde_json::from_slice::<IgnoredAny>(line).is_err();
+            if is_truncated {
+                let prefix = line.len().min(BEGIN.len());
+                if found.place.lines == 0 && line[..prefix] != BEGIN[..prefix] {
                     return Err(wrong("it is no line of a review".to_owned()));
                 }
                 found.torn.extend(part);
@@ -107,7 +107,7 @@ pub(crate) fn refuse_foreign(path: &Path) -> Result<()> {
             } else {
                 "is no file"
             };
-            let message = format!("`{}` {is}, and no review made it", shown(path));
+            let message = format!("`{}` {is}, and no review made it", display(path));
             Err(Error::usage(message).hint("nothing was written to it: move it away"))
         }
         // Opening it will report the error.

@@ -54,12 +54,14 @@ impl ReviewLine {
                 "it is of version {other}, and this evaltest knows {REVIEW_VERSION}"
             ));
         }
-        let said = line.verification.as_ref();
-        if let Some(why) = said.and_then(Verification::fault) {
+        let verification = line.verification.as_ref();
+        if let Some(why) = verification.and_then(Verification::fault) {
             return Err(why);
         }
         let needs = line.event != ReviewEvent::Undone;
-        if said.is_some() != needs || said.is_some_and(|said| said.problem_id != line.id) {
+        if verification.is_some() != needs
+            || verification.is_some_and(|verification| verification.problem_id != line.id)
+        {
             return Err("it is no line of a review".to_owned());
         }
         Ok(line)

@@ -118,7 +118,7 @@ impl Visitor<'_> for KeySeed<'_> {
 }
 
 /// The position that `serde_yaml` reports for a path.
-fn said(text: &str, steps: &[Step], to_key: bool) -> Option<Position> {
+fn position_of(text: &str, steps: &[Step], to_key: bool) -> Option<Position> {
     let way = Way { steps, to_key };
     let error = way.deserialize(serde_yaml::Deserializer::from_str(text));
     let place = error.unwrap_err().location()?;
@@ -132,7 +132,11 @@ fn said(text: &str, steps: &[Step], to_key: bool) -> Option<Position> {
 fn compare(places: &YamlPlaces, node: Id, steps: &mut Vec<Step>, text: &str) -> usize {
     // The content of an alias has the position of its anchor.
     let place = places.place(places.resolved(node));
-    assert_eq!(place, said(text, steps, false), "{steps:?} in {text}");
+    assert_eq!(
+        place,
+        position_of(text, steps, false),
+        "{steps:?} in {text}"
+    );
     let mut same = 1;
     match places.content(node) {
         Some(Content::List(items)) => {
@@ -145,7 +149,11 @@ fn compare(places: &YamlPlaces, node: Id, steps: &mut Vec<Step>, text: &str) -> 
         Some(Content::Map(entries)) => {
             for entry in entries {
                 steps.push(entry.key.as_str().into());
-                assert_eq!(Some(entry.place), said(text, steps, true), "{steps:?}");
+                assert_eq!(
+                    Some(entry.place),
+                    position_of(text, steps, true),
+                    "{steps:?}"
+                );
                 same += 1 + compare(places, entry.value, steps, text);
                 steps.pop();
             }

@@ -1,4 +1,4 @@
-//! `DoctorDesk`: asks the judges of an eval for one verdict, with their own rubrics, and checks whether it can be read.
+//! `DoctorClient`: asks the judges of an eval for one verdict, with their own rubrics, and checks whether it can be read.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -8,7 +8,9 @@ use crate::agent::Agent;
 use crate::data::{AgentError, Output, ReplyForm, Sample, Target, Unread};
 use crate::eval::Eval;
 use crate::figure::Seconds;
-use crate::scorer::ask::desk::{Desk, Heard, JudgeRequest, NamedDesk, refuses_form};
+use crate::scorer::ask::client::{
+    AgentClient, AskOutcome, JudgeRequest, NamedClient, refuses_form,
+};
 use crate::scorer::{Answer, Scorer};
 use crate::system::cancel::Cancel;
 use crate::system::clock;
@@ -23,17 +25,17 @@ const ANSWER: &str = "4";
 pub(super) const ON_VERDICT: &str = "it was asked to judge the answer `4` to `What is 2+2?`: give it such a request by hand, and see what it says";
 
 /// Where the judges are asked.
-pub(super) struct DoctorDesk<'a> {
+pub(super) struct DoctorClient<'a> {
     pub(super) eval: &'a Eval,
     /// Recorded answers are looked up by it.
     pub(super) id: &'a str,
     pub(super) timeout: Duration,
     pub(super) cancel: &'a Cancel,
-    asked: Mutex<Vec<AskedOnce>>,
+    probes: Mutex<Vec<JudgeProbe>>,
 }
 
 /// The result of the last request to a judge.
-struct AskedOnce {
+struct JudgeProbe {
     agent: Arc<dyn Agent>,
     form: ReplyForm,
     took: Duration,
@@ -41,19 +43,19 @@ struct AskedOnce {
     unread: Option<Unread>,
 }
 
-impl<'a> DoctorDesk<'a> {
+impl<'a> DoctorClient<'a> {
     pub(super) fn new(eval: &'a Eval, id: &'a str, limits: (Duration, &'a Cancel)) -> Self {
         Self {
             eval,
             id,
             timeout: limits.0,
             cancel: limits.1,
-            asked: Mutex::default(),
+            probes: Mutex::default(),
         }
     }
 
     /// Lets a scorer judge the tiny answer, if it asks a judge. The result is stored here.
-    pub(super) fn have_judged(&self, scorer: &Arc<dyn Scorer>, sample: &Sample) {
+    pub(super) fn probe_judge(&self, scorer: &Arc<dyn Scorer>, sample: &Sample) {
         if scorer.agents().is_empty() {
             return;
         }
@@ -71,8 +73,8 @@ impl<'a> DoctorDesk<'a> {
             extract_is_given: false,
             prompt: Some(QUESTION),
             item: None,
-            desk: Some(NamedDesk {
-                desk: self,
+            client: Some(NamedClient {
+                client: self,
                 scorer: scorer.name(),
             }),
         };
@@ -82,16 +84,16 @@ impl<'a> DoctorDesk<'a> {
 
     /// The state of a judge that was asked for a verdict.
     pub(super) fn found(&self, agent: &Arc<dyn Agent>, redactor: &Redactor) -> Option<Finding> {
-        let mut asked = lock(&self.asked);
-        let place = asked
+        let mut probes = lock(&self.probes);
+        let place = probes
             .iter()
             .position(|one| Arc::ptr_eq(&one.agent, agent))?;
-        let asked = asked.swap_remove(place);
-        Some(asked.finding(redactor))
+        let probes = probes.swap_remove(place);
+        Some(probes.finding(redactor))
     }
 }
 
-impl AskedOnce {
+impl JudgeProbe {
     fn finding(self, redactor: &Redactor) -> Finding {
         let form = self.form.as_str();
         let (about, text) = match (self.reply, self.unread) {
@@ -120,12 +122,12 @@ impl AskedOnce {
             return Finding::new("judge", Health::Ok, message);
         };
         let text = text.trim();
-        let said = match text {
+        let excerpt = match text {
             "" => String::new(),
             text => format!(": {}", super::shortened(text)),
         };
         let message = format!(
-            "answered in {about} by {form}, and gave no verdict that can be read (`{}`){said}",
+            "answered in {about} by {form}, and gave no verdict that can be read (`{}`){excerpt}",
             reason.as_str()
         );
         Finding {
@@ -152,16 +154,16 @@ fn cure(reason: Unread) -> &'static str {
     }
 }
 
-impl Desk for DoctorDesk<'_> {
-    fn recall(&self, _: &str, _: &JudgeRequest<'_>) -> Option<Heard> {
+impl AgentClient for DoctorClient<'_> {
+    fn recall(&self, _: &str, _: &JudgeRequest<'_>) -> Option<AskOutcome> {
         None
     }
 
-    fn ask(&self, scorer: &str, request: &JudgeRequest<'_>) -> Heard {
+    fn ask(&self, scorer: &str, request: &JudgeRequest<'_>) -> AskOutcome {
         // One verdict is enough; a recording has only its own; and failed checks are reported elsewhere.
         let agent = request.agent;
         if request.repeat > 0 || !agent.recordings().is_empty() || agent.check().is_err() {
-            return Heard::Stopped;
+            return AskOutcome::Stopped;
         }
         let examinee = Examinee {
             about: "judge",
@@ -178,28 +180,28 @@ impl Desk for DoctorDesk<'_> {
             && Unread::of_failure(error).is_none()
             && refuses_form(error)
         {
-            return Heard::FormRefused;
+            return AskOutcome::FormRefused;
         }
-        let heard = match &reply {
-            Ok(output) => Heard::Said(Box::new(output.clone())),
-            Err(error) => Heard::Failed(Box::new(error.clone())),
+        let outcome = match &reply {
+            Ok(output) => AskOutcome::Reply(Box::new(output.clone())),
+            Err(error) => AskOutcome::Failed(Box::new(error.clone())),
         };
-        let mut asked = lock(&self.asked);
-        asked.retain(|one| !Arc::ptr_eq(&one.agent, agent));
-        asked.push(AskedOnce {
+        let mut probes = lock(&self.probes);
+        probes.retain(|one| !Arc::ptr_eq(&one.agent, agent));
+        probes.push(JudgeProbe {
             agent: Arc::clone(agent),
             form: request.form,
             took,
             reply,
             unread: None,
         });
-        heard
+        outcome
     }
 
     fn unread(&self, _: &str, request: &JudgeRequest<'_>, reason: Unread) {
-        let mut asked = lock(&self.asked);
-        let of = |one: &&mut AskedOnce| Arc::ptr_eq(&one.agent, request.agent);
-        if let Some(one) = asked.iter_mut().find(of) {
+        let mut probes = lock(&self.probes);
+        let of = |one: &&mut JudgeProbe| Arc::ptr_eq(&one.agent, request.agent);
+        if let Some(one) = probes.iter_mut().find(of) {
             one.unread = Some(reason);
         }
     }

@@ -171,7 +171,7 @@ fn read_zip(file: File, take: &mut TakeSample<'_>) -> Result<LogHeader> {
     }
     let mut zip = LogZip {
         zip,
-        left: MOST_IN_ALL.saturating_add(size.saturating_mul(MOST_TIMES)),
+        remaining: MOST_IN_ALL.saturating_add(size.saturating_mul(MOST_TIMES)),
     };
     let names: Vec<String> = zip
         .zip
@@ -218,13 +218,13 @@ fn is_sample(name: &str) -> bool {
 struct LogZip {
     zip: ZipArchive<BufReader<File>>,
     /// How many bytes may still be unpacked.
-    left: u64,
+    remaining: u64,
 }
 
 impl LogZip {
     /// A file as text.
     fn text(&mut self, name: &str) -> Result<String> {
-        let most = MOST_OF_SAMPLE.min(self.left);
+        let most = MOST_OF_SAMPLE.min(self.remaining);
         let broken = |why: &dyn std::fmt::Display| {
             Error::usage(format!(
                 "`{}` cannot be unpacked: {why}",
@@ -267,7 +267,7 @@ impl LogZip {
             };
             return Err(error.hint("is it a log at all? None of its samples should be that large"));
         }
-        self.left -= text.len() as u64;
+        self.remaining -= text.len() as u64;
         Ok(text)
     }
 }
@@ -295,7 +295,10 @@ mod tests {
         let text = format!("{{\"id\": \"{}\"}}", "a".repeat(10_000));
         let file = zip_of(&[("one.json", text.as_bytes()), ("two.json", text.as_bytes())]);
         let zip = ZipArchive::new(BufReader::new(file)).unwrap();
-        let mut zip = LogZip { zip, left: 15_000 };
+        let mut zip = LogZip {
+            zip,
+            remaining: 15_000,
+        };
         assert_eq!(zip.text("one.json").unwrap(), text);
         let error = zip.text("two.json").unwrap_err();
         assert!(
@@ -313,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn names_say_only_what_is_a_sample() {
+    fn only_sample_names_are_samples() {
         let check = |name: &str, expect: bool| assert_eq!(is_sample(name), expect, "{name}");
         check("samples/a_epoch_1.json", true);
         check("samples/../../etc/a_epoch_12.json", true);

@@ -8,22 +8,22 @@ const ATTACHMENT: &str = "attachment://";
 /// Converts a message; attachment references are resolved.
 pub(super) fn message(value: &Value, attachments: &Map<String, Value>) -> Value {
     let text = |key: &str| value.get(key).and_then(Value::as_str);
-    let mut told = Map::new();
-    told.insert("role".to_owned(), text("role").unwrap_or("user").into());
-    told.insert(
+    let mut object = Map::new();
+    object.insert("role".to_owned(), text("role").unwrap_or("user").into());
+    object.insert(
         "content".to_owned(),
         content(value.get("content"), attachments),
     );
     let calls = tool_calls(value);
     if !calls.is_empty() {
-        told.insert("tool_calls".to_owned(), calls.into());
+        object.insert("tool_calls".to_owned(), calls.into());
     }
     for (key, name) in [("tool_call_id", "tool_call_id"), ("function", "name")] {
         if let Some(text) = text(key) {
-            told.insert(name.to_owned(), text.into());
+            object.insert(name.to_owned(), text.into());
         }
     }
-    Value::Object(told)
+    Value::Object(object)
 }
 
 /// The tool calls of a message.
@@ -59,8 +59,8 @@ pub(super) fn text_of(content: Option<&Value>, attachments: &Map<String, Value>)
 /// A text, with an attachment reference resolved.
 pub(super) fn apart(text: &str, attachments: &Map<String, Value>) -> String {
     let name = text.strip_prefix(ATTACHMENT);
-    let kept = name.and_then(|name| attachments.get(name)?.as_str());
-    kept.unwrap_or(text).to_owned()
+    let attachment = name.and_then(|name| attachments.get(name)?.as_str());
+    attachment.unwrap_or(text).to_owned()
 }
 
 fn content(value: Option<&Value>, attachments: &Map<String, Value>) -> Value {

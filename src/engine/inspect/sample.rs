@@ -105,8 +105,8 @@ impl InspectSample {
         match &self.input {
             Value::String(text) => apart(text, attachments),
             Value::Array(messages) => {
-                let asked = messages.iter().filter(|message| message["role"] == "user");
-                let texts = asked.map(|message| text_of(message.get("content"), attachments));
+                let questions = messages.iter().filter(|message| message["role"] == "user");
+                let texts = questions.map(|message| text_of(message.get("content"), attachments));
                 texts.collect::<Vec<_>>().join("\n\n")
             }
             _ => String::new(),
@@ -170,9 +170,11 @@ impl InspectSample {
     }
 
     fn output(&self, header: &LogHeader, attachments: &Map<String, Value>) -> Output {
-        let said = self.output.as_ref();
-        let last = said.and_then(|said| said.choices.as_ref()?.first()?.get("message"));
-        let completion = said.and_then(|said| said.completion.as_deref());
+        let logged_output = self.output.as_ref();
+        let last = logged_output
+            .and_then(|logged_output| logged_output.choices.as_ref()?.first()?.get("message"));
+        let completion =
+            logged_output.and_then(|logged_output| logged_output.completion.as_deref());
         let completion = completion.filter(|text| !text.is_empty());
         let text = match completion {
             Some(text) => Some(apart(text, attachments)),
@@ -181,12 +183,12 @@ impl InspectSample {
         let messages = self.messages.iter().flatten();
         let mut output = Output {
             text,
-            messages: messages.map(|told| message(told, attachments)).collect(),
+            messages: messages.map(|found| message(found, attachments)).collect(),
             tool_calls: last.map(tool_calls).unwrap_or_default(),
             usage: self.usage(&header.model()),
             ..Output::default()
         };
-        let model = said.and_then(|said| said.model.as_deref());
+        let model = logged_output.and_then(|logged_output| logged_output.model.as_deref());
         if let Some(model) = model.filter(|model| !model.is_empty()) {
             output.metadata.insert("model".to_owned(), model.into());
         }
@@ -270,11 +272,11 @@ fn agent_error(error: &InspectError, kind: Option<&str>) -> AgentError {
         .message
         .as_deref()
         .filter(|message| !message.is_empty());
-    let mut told = AgentError::of(kind, message.unwrap_or("it failed"));
+    let mut found = AgentError::of(kind, message.unwrap_or("it failed"));
     let traceback = error.traceback.as_deref().unwrap_or_default();
     if !traceback.is_empty() {
         let start = traceback.len().saturating_sub(TRACEBACK);
-        told.stderr_tail = Some(traceback[traceback.ceil_char_boundary(start)..].to_owned());
+        found.stderr_tail = Some(traceback[traceback.ceil_char_boundary(start)..].to_owned());
     }
-    told
+    found
 }

@@ -36,7 +36,7 @@ impl ScorerNames {
                         self.add(
                             &mut verdicts,
                             format!("{name}.{key}"),
-                            told(value, &score, is_ours),
+                            recorded(value, &score, is_ours),
                         )?;
                     }
                 }
@@ -45,11 +45,11 @@ impl ScorerNames {
                         self.add(
                             &mut verdicts,
                             format!("{name}.{place}"),
-                            told(value, &score, is_ours),
+                            recorded(value, &score, is_ours),
                         )?;
                     }
                 }
-                value => self.add(&mut verdicts, name, told(value, &score, is_ours))?,
+                value => self.add(&mut verdicts, name, recorded(value, &score, is_ours))?,
             }
         }
         Ok(verdicts)
@@ -132,12 +132,12 @@ impl ScorerNames {
 }
 
 /// A verdict in the form that the scorer `recorded` reads.
-fn told(value: Value, score: &Value, is_ours: bool) -> Value {
-    let mut told = Map::new();
-    told.insert("value".to_owned(), value);
+fn recorded(value: Value, score: &Value, is_ours: bool) -> Value {
+    let mut recorded = Map::new();
+    recorded.insert("value".to_owned(), value);
     let mut keep = |key: &str, value: Option<&Value>| {
         if let Some(value) = value.filter(|value| !value.is_null()) {
-            told.insert(key.to_owned(), value.clone());
+            recorded.insert(key.to_owned(), value.clone());
         }
     };
     keep("answer", score.get("answer"));
@@ -152,5 +152,5 @@ fn told(value: Value, score: &Value, is_ours: bool) -> Value {
         keep("explanation", score.get("explanation"));
         keep("reason", score.get("reason"));
     }
-    Value::Object(told)
+    Value::Object(recorded)
 }

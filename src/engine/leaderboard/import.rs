@@ -134,13 +134,13 @@ impl Loading<'_> {
             )));
         }
         match known.filter(|_| category.is_native()) {
-            Some(data) => self.judged_here(data, category, lines),
-            None => self.judged_elsewhere(known, category, lines),
+            Some(data) => self.score_locally(data, category, lines),
+            None => self.use_published_scores(known, category, lines),
         }
     }
 
     /// Samples as in a run of the benchmark, in the order of the data.
-    fn judged_here(
+    fn score_locally(
         &mut self,
         data: &Data,
         category: &Category,
@@ -161,7 +161,7 @@ impl Loading<'_> {
         unknown(data, category, lines.into_values())
     }
 
-    fn judged_elsewhere(
+    fn use_published_scores(
         &mut self,
         data: Option<&Data>,
         category: &Category,

@@ -20,11 +20,11 @@ use crate::bfcl::checker;
 use crate::bfcl::export::{self, BfclExport, ExportOptions, Scores};
 use crate::error::{Error, Result};
 use crate::eval::Budget;
-use crate::run::rescore::{Rescore, rescore_told};
+use crate::run::rescore::{Rescore, rescore_with_verdicts};
 use crate::store::files::RECORDS;
 use crate::store::{RunDir, read_records};
 use crate::system::cancel::Cancel;
-use crate::system::project::shown;
+use crate::system::project::display;
 use crate::system::remove;
 use crate::verdict::run::Run;
 
@@ -76,7 +76,7 @@ pub fn judge(
 ) -> Result<OfficialOutcome> {
     program::check(official)?;
     let folder = &official.folder;
-    let run = (&dir.manifest()?, &*shown(dir.path()));
+    let run = (&dir.manifest()?, &*display(dir.path()));
     let records = read_records(&dir.file(RECORDS))?;
     let exported = export::write(records, run, options, folder)?;
     let categories: Vec<&str> = exported
@@ -120,7 +120,7 @@ pub fn judge(
 /// # Errors
 /// As [`rescore`](crate::run::rescore::rescore()).
 pub fn record(dir: &RunDir, judged: &OfficialOutcome, output_root: Option<PathBuf>) -> Result<Run> {
-    let mut told = HashMap::new();
+    let mut verdicts = HashMap::new();
     for record in read_records(&dir.file(RECORDS))? {
         let record = record?;
         let scores = export::category(&record)
@@ -128,7 +128,7 @@ pub fn record(dir: &RunDir, judged: &OfficialOutcome, output_root: Option<PathBu
             .and_then(|category| judged.verdicts.get(category));
         if let Some(scores) = scores {
             let verdict = serde_json::to_value(scores.of(&record.sample_id));
-            told.insert(record.sample_id, verdict.unwrap_or_default());
+            verdicts.insert(record.sample_id, verdict.unwrap_or_default());
         }
     }
     let how = Rescore {
@@ -138,7 +138,7 @@ pub fn record(dir: &RunDir, judged: &OfficialOutcome, output_root: Option<PathBu
         budget: Budget::default(),
         output_root,
     };
-    rescore_told(dir, how, told)
+    rescore_with_verdicts(dir, how, verdicts)
 }
 
 /// Explains an expected exception whose message does not show the reason.

@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use super::purse::BudgetShare;
+use super::shared_budget::BudgetShare;
 use super::{Budget, Limits};
 use crate::data::{FailureKind, Usage};
 use crate::stats::{Sum, as_f64};
 use crate::store::events::{Kind, StoredEvent};
 
 /// After this many answers without a reported cost, a cost budget is treated as a mistake.
-const UNTOLD: u64 = 10;
+const MIN_UNREPORTED_ANSWERS: u64 = 10;
 
 /// What a run has used up.
 #[derive(Clone, Debug, Default)]
@@ -17,12 +17,12 @@ pub(crate) struct Spent {
     pub(crate) requests: u64,
     answers: u64,
     cost: Sum,
-    tokens: Told,
+    tokens: ReportedSum,
 }
 
 /// A sum over the answers that report a value.
 #[derive(Clone, Copy, Debug, Default)]
-struct Told {
+struct ReportedSum {
     total: u64,
     answers: u64,
 }
@@ -139,12 +139,12 @@ impl Spent {
     }
 
     /// The part of a budget that cannot be enforced, as enough answers do not report their usage.
-    pub(super) fn untold(&self, budget: &Budget) -> Option<Exhausted> {
-        let is_untold = |told: u64| told == 0 && self.answers >= UNTOLD;
-        if budget.cost_usd.is_some() && is_untold(self.cost.count()) {
+    pub(super) fn unreported(&self, budget: &Budget) -> Option<Exhausted> {
+        let is_unreported = |reported: u64| reported == 0 && self.answers >= MIN_UNREPORTED_ANSWERS;
+        if budget.cost_usd.is_some() && is_unreported(self.cost.count()) {
             return Some(Exhausted::Untold { key: "cost_usd" });
         }
-        let is_unkept = budget.tokens.is_some() && is_untold(self.tokens.answers);
+        let is_unkept = budget.tokens.is_some() && is_unreported(self.tokens.answers);
         is_unkept.then_some(Exhausted::Untold { key: "tokens" })
     }
 
@@ -171,8 +171,8 @@ impl Spent {
         let cost = total.cost.total().unwrap_or(0.0) + pledged(&mean_of);
         let tokens = as_f64(total.tokens.total) + pledged(&tokens_of);
         // A remainder due to rounding has no room for another.
-        let is_used_up = |most: f64, would_be: f64, told| {
-            would_be >= most * (1.0 - 1e-9) || self.is_blind(told, in_flight)
+        let is_used_up = |most: f64, would_be: f64, reported| {
+            would_be >= most * (1.0 - 1e-9) || self.is_blind(reported, in_flight)
         };
         budget
             .cost_usd
@@ -187,8 +187,10 @@ impl Spent {
         self.is_blind(self.tokens.answers, in_flight)
     }
 
-    fn is_blind(&self, told: u64, in_flight: usize) -> bool {
-        told == 0 && self.answers < UNTOLD && in_flight as u64 >= UNTOLD
+    fn is_blind(&self, reported: u64, in_flight: usize) -> bool {
+        reported == 0
+            && self.answers < MIN_UNREPORTED_ANSWERS
+            && in_flight as u64 >= MIN_UNREPORTED_ANSWERS
     }
 
     /// The limits that had no effect because no answer reports its usage.
@@ -245,7 +247,7 @@ impl fmt::Display for Exhausted {
                 };
                 write!(
                     f,
-                    "`limits.budget.{key}` cannot be kept: none of {UNTOLD} answers tells what it took; {how}"
+                    "`limits.budget.{key}` cannot be kept: none of {MIN_UNREPORTED_ANSWERS} answers tells what it took; {how}"
                 )
             }
         }
@@ -399,18 +401,18 @@ mod tests {
             tokens: Some(100),
             ..Budget::default()
         };
-        for _ in 1..UNTOLD {
+        for _ in 1..MIN_UNREPORTED_ANSWERS {
             spent.add(None);
         }
-        assert_eq!(spent.untold(&budget), None);
+        assert_eq!(spent.unreported(&budget), None);
         spent.add(Some(&usage(1, f64::NAN)));
         assert_eq!(
-            spent.untold(&budget),
+            spent.unreported(&budget),
             Some(Exhausted::Untold { key: "cost_usd" })
         );
         spent.add(Some(&usage(1, -5.0)));
         assert_eq!(
-            spent.untold(&budget),
+            spent.unreported(&budget),
             None,
             "told, and nothing is given back"
         );

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::budget::{Exhausted, UsedUp, tokens};
 use super::outage::Outage;
-use super::purse::BudgetShare;
 use super::rate::Rate;
+use super::shared_budget::BudgetShare;
 use super::window::Window;
 use super::{Budget, Limits};
 use crate::data::Usage;
@@ -75,7 +75,7 @@ pub(crate) enum Admission {
 /// The permit of a question in flight.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Permit {
-    asked: Duration,
+    requested: Duration,
     /// Tokens taken from the rate in advance.
     tokens: f64,
 }
@@ -151,7 +151,7 @@ impl Governor {
     }
 
     /// Sets what the others that share the budget have used.
-    pub(crate) fn beside(&mut self, others: &BudgetShare) {
+    pub(crate) fn set_others(&mut self, others: &BudgetShare) {
         self.others = others.clone();
     }
 
@@ -164,7 +164,7 @@ impl Governor {
     }
 
     /// Whether a question may be asked now.
-    pub(crate) fn admit(&mut self, now: Duration) -> Admission {
+    pub(crate) fn try_acquire(&mut self, now: Duration) -> Admission {
         if let Some(deadline) = self.deadline.filter(|deadline| now >= *deadline) {
             return Admission::Over(Over::Deadline(deadline));
         }
@@ -180,7 +180,7 @@ impl Governor {
         if self.lacks_room_for() >= LONGEST_SHORTAGE {
             return Admission::Over(Over::Short);
         }
-        if self.outage.is_hopeless() {
+        if self.outage.is_exhausted() {
             return Admission::Over(Over::Out);
         }
         if self.outage.is_on() && self.in_flight > 0 {
@@ -218,7 +218,7 @@ impl Governor {
         self.in_flight += 1;
         self.spent.agent.requests += 1;
         Admission::Go(Permit {
-            asked: now,
+            requested: now,
             tokens: expected,
         })
     }
@@ -237,7 +237,7 @@ impl Governor {
                 usage.and_then(tokens).unwrap_or(0)
             }
             QuestionEnd::RateLimited(retry_after) => {
-                if self.window.halve(now, permit.asked, self.in_flight) {
+                if self.window.halve(now, permit.requested, self.in_flight) {
                     self.refusals += 1;
                 }
                 self.outage.replied();
@@ -245,9 +245,9 @@ impl Governor {
                 0
             }
             QuestionEnd::Out(sample, retry_after) => {
-                let tries = self.outage.failed(sample, permit.asked, now);
+                let tries = self.outage.failed(sample, permit.requested, now);
                 if retry_after.is_some() {
-                    self.window.halve(now, permit.asked, self.in_flight);
+                    self.window.halve(now, permit.requested, self.in_flight);
                 }
                 if tries > 0 || retry_after.is_some() {
                     self.be_quiet(now, tries, retry_after);
@@ -260,7 +260,7 @@ impl Governor {
             }
             QuestionEnd::Short { is_alone } => {
                 self.spent.agent.requests = self.spent.agent.requests.saturating_sub(1);
-                self.window.halve(now, permit.asked, self.in_flight);
+                self.window.halve(now, permit.requested, self.in_flight);
                 // Another question's end makes room; if there is none, another program must.
                 if self.in_flight <= 1 {
                     self.is_short(now, is_alone);
@@ -328,7 +328,7 @@ impl Governor {
         }
         let own = self.spent.total();
         // The others may report their usage while this agent does not.
-        if let Some(why) = own.untold(&self.budget) {
+        if let Some(why) = own.unreported(&self.budget) {
             return Some(Over::Budget(why));
         }
         let mut total = own.clone();
@@ -371,10 +371,10 @@ impl Governor {
     }
 
     /// Pauses requests after this many failed rounds.
-    fn be_quiet(&mut self, now: Duration, rounds: u32, asked: Option<Duration>) {
+    fn be_quiet(&mut self, now: Duration, rounds: u32, requested: Option<Duration>) {
         let own = self.pause(rounds);
         let longest = Duration::from_secs_f64(LONGEST_RETRY_AFTER);
-        let pause = asked.map_or(own, |asked| asked.min(longest).max(own));
+        let pause = requested.map_or(own, |requested| requested.min(longest).max(own));
         self.quiet = self.quiet.max(now.saturating_add(pause));
     }
 

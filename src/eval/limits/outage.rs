@@ -40,7 +40,7 @@ impl Outage {
     }
 
     /// Whether it was tried often enough.
-    pub(super) fn is_hopeless(&self) -> bool {
+    pub(super) fn is_exhausted(&self) -> bool {
         let most = if self.has_answered {
             MOST
         } else {
@@ -61,11 +61,11 @@ impl Outage {
         self.out = None;
     }
 
-    /// The agent was unreachable for a sample that was asked at `asked`. Returns the number of tries in the outage.
-    pub(super) fn failed(&mut self, sample: &str, asked: Duration, now: Duration) -> u32 {
+    /// The agent was unreachable for a sample that was asked at `requested`. Returns the number of tries in the outage.
+    pub(super) fn failed(&mut self, sample: &str, requested: Duration, now: Duration) -> u32 {
         match &mut self.out {
             // Ignore questions that were in flight when the outage began.
-            Some((since, tries)) if asked >= *since => *tries += 1,
+            Some((since, tries)) if requested >= *since => *tries += 1,
             Some(_) => {}
             None => {
                 if !self.failed.contains(sample) {

@@ -53,10 +53,10 @@ impl Window {
         self.size = (self.size + 1.0 / self.size).min(as_f64(self.most as u64));
     }
 
-    /// A question asked at `asked`, one of `in_flight`, was refused because of a rate limit. Returns whether the window
+    /// A question asked at `requested`, one of `in_flight`, was refused because of a rate limit. Returns whether the window
     /// was halved.
-    pub(super) fn halve(&mut self, now: Duration, asked: Duration, in_flight: usize) -> bool {
-        if self.halved.is_some_and(|halved| asked <= halved) {
+    pub(super) fn halve(&mut self, now: Duration, requested: Duration, in_flight: usize) -> bool {
+        if self.halved.is_some_and(|halved| requested <= halved) {
             return false;
         }
         let used = as_f64(in_flight as u64).min(self.size);

@@ -22,9 +22,9 @@ pub(super) fn hashes<'a>(
 ) -> Result<Hashes, (Error, Option<&'a str>)> {
     let prompt = eval.prompt.render(&*eval.benchmark, sample);
     let mut input = Hasher::default().part(&prompt);
-    if let Some(parts) = eval.agent.shown_parts() {
+    if let Some(parts) = eval.agent.item_parts() {
         // The whole item is judged.
-        input = input.part(ItemPart::shown(parts, sample).unwrap_or_default());
+        input = input.part(ItemPart::rendered(parts, sample).unwrap_or_default());
     }
     let mut question = Hasher::default().part("question").text(&sample.prompt);
     for file in &sample.files {

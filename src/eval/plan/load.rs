@@ -23,7 +23,7 @@ pub(super) struct Loaded {
     pub(super) tier: Option<PlanTier>,
     pub(super) slices: Slices,
     /// Samples excluded by the limit.
-    pub(super) left_out: HashSet<String>,
+    pub(super) excluded: HashSet<String>,
     /// How many samples each rule of the scorer `qa` judges, if it is used.
     pub(super) rules: Option<QaRules>,
 }
@@ -32,7 +32,7 @@ pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> 
     let mut packer = Packer::default();
     let mut items = Vec::new();
     let mut cluster = cluster::ColumnCheck::default();
-    let is_all = eval.limits.limit.is_none() && eval.asked_tier.is_none();
+    let is_all = eval.limits.limit.is_none() && eval.requested_tier.is_none();
     let hash_now = |files: bool| is_all && !files;
     let mut rules = judges_by_number(scorers).then(QaRules::default);
     let is_placed = Cell::new(false);
@@ -76,7 +76,7 @@ pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> 
     let slices = packer.slices();
     // A tier limited by the command line is less than that tier.
     let limit = eval.limits.limit;
-    let (of_eval_itself, of_command) = match eval.asked_tier {
+    let (of_eval_itself, of_command) = match eval.requested_tier {
         Some(_) if eval.is_limited() => (None, limit),
         _ => (limit, None),
     };
@@ -87,8 +87,8 @@ pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> 
     };
     // Asked in shuffled order, recorded in dataset order.
     let turns = filter.order(items.len());
-    let (tier, mut turns) = tier::cut(
-        (&eval.tiers, eval.asked_tier.as_deref()),
+    let (tier, mut turns) = tier::limited(
+        (&eval.tiers, eval.requested_tier.as_deref()),
         eval.progressive.is_some(),
         &eval.name,
         &items,
@@ -101,7 +101,7 @@ pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> 
                 .hint("set `limits.limit` to at least 1"),
         );
     }
-    let (mut items, order, left_out) = chosen(items, turns);
+    let (mut items, order, excluded) = chosen(items, turns);
     let with_files = items.iter().filter(|item| !item.files.is_empty());
     let with_files: Vec<Sample> = with_files.map(Packed::with_files).collect::<Result<_>>()?;
     eval.benchmark
@@ -119,7 +119,7 @@ pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> 
         order,
         tier,
         slices,
-        left_out,
+        excluded,
         rules,
     })
 }
@@ -171,16 +171,16 @@ fn chosen(items: Vec<Packed>, turns: Vec<usize>) -> (Vec<Packed>, Vec<usize>, Ha
     for &turn in &turns {
         places[turn] = Some(turn);
     }
-    let mut left_out = HashSet::new();
-    let mut kept = Vec::with_capacity(turns.len());
+    let mut excluded = HashSet::new();
+    let mut selected = Vec::with_capacity(turns.len());
     for (place, item) in places.iter_mut().zip(items) {
         if place.is_some() {
-            *place = Some(kept.len());
-            kept.push(item);
+            *place = Some(selected.len());
+            selected.push(item);
         } else {
-            left_out.insert(item.id.into_string());
+            excluded.insert(item.id.into_string());
         }
     }
     let order = turns.iter().filter_map(|&turn| places[turn]).collect();
-    (kept, order, left_out)
+    (selected, order, excluded)
 }

@@ -9,7 +9,7 @@ use super::scorers::scorer_of_benchmark;
 use super::truths::Truths;
 use super::{Plan, secret, unset};
 use crate::eval::Eval;
-use crate::scorer::ask::kin::{self, Answerer};
+use crate::scorer::ask::model_family::{self, Answerer};
 use crate::scorer::{self, Scorer, per_sample};
 use crate::text::setting::Override;
 
@@ -19,7 +19,7 @@ impl Plan {
         let mut notices = self.notices.clone();
         notices.extend(unset::notice(&self.eval));
         let answerer = Answerer::of(&*self.eval.agent);
-        notices.extend(kin::notices(&answerer, &self.scorers));
+        notices.extend(model_family::notices(&answerer, &self.scorers));
         notices.extend(scorer::notices(&self.scorers));
         let clean = |notice: String| self.redactor.text(&notice, &mut 0).into_owned();
         notices.into_iter().map(clean).collect()

@@ -21,19 +21,19 @@ fn load(benchmark: impl Benchmark + 'static) -> Result<Plan> {
 }
 
 /// Everything known of a dataset, and which rows stay in their file.
-fn told(plan: &Plan) -> (String, Vec<bool>) {
+fn described(plan: &Plan) -> (String, Vec<bool>) {
     let items = plan.items.iter().map(|item| {
         let item = item.unpack().unwrap();
         let hashes = [&item.input_hash, &item.target_hash, &item.question_hash];
         format!("{:?} {hashes:?}", item.sample)
     });
     let items: Vec<String> = items.collect();
-    let told = format!(
+    let described = format!(
         "{items:#?} {:?} {} {:?}",
         plan.order, plan.dataset_hash, plan.notices
     );
     let placed = plan.items.iter().map(super::Packed::is_placed);
-    (told, placed.collect())
+    (described, placed.collect())
 }
 
 /// Loads a benchmark with its rows in memory and with its rows in their file.
@@ -42,8 +42,8 @@ fn check<B: Benchmark + 'static>(open: impl Fn() -> Result<B>) {
     LARGE_HERE.set(0);
     let placed = load(open().unwrap());
     LARGE_HERE.set(u64::MAX);
-    let (whole, in_memory) = told(&whole);
-    let (placed, in_file) = told(&placed.unwrap());
+    let (whole, in_memory) = described(&whole);
+    let (placed, in_file) = described(&placed.unwrap());
     assert_eq!(whole, placed);
     assert!(!in_memory.is_empty() && !in_memory.contains(&true));
     assert!(!in_file.contains(&false), "{whole}");
@@ -158,10 +158,10 @@ fn calls_are_the_same_by_place() {
     let check = |entries: &str, answers: &str, expect: &str| {
         let path = folder.path().join("BFCL_v4_simple_python.json");
         fs::write(&path, entries).unwrap();
-        let beside = folder.path().join("possible_answer");
+        let answers_dir = folder.path().join("possible_answer");
         if !answers.is_empty() {
-            fs::create_dir_all(&beside).unwrap();
-            fs::write(beside.join("BFCL_v4_simple_python.json"), answers).unwrap();
+            fs::create_dir_all(&answers_dir).unwrap();
+            fs::write(answers_dir.join("BFCL_v4_simple_python.json"), answers).unwrap();
         }
         for path in [folder.path(), &path] {
             let load = || {
@@ -206,7 +206,7 @@ fn calls_are_the_same_by_place() {
 
 /// A fault has the same message both ways.
 #[test]
-fn a_fault_is_told_alike_by_place() {
+fn fault_has_same_message_with_place() {
     let folder = tempfile::tempdir().unwrap();
     let check = |name: &str, content: &[u8], expect: &str| {
         let path = folder.path().join(name);

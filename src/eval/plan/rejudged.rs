@@ -6,12 +6,12 @@ use super::Plan;
 use crate::error::Error;
 use crate::scorer::Scorer;
 use crate::store::{Manifest, RunDir, runs_in};
-use crate::system::project::shown;
+use crate::system::project::display;
 use crate::text::{excerpt, shell_word};
 use crate::verdict::baseline::Baseline;
 
 /// The most differences listed.
-const TOLD: usize = 5;
+const MAX_CHANGES: usize = 5;
 
 /// Options that do not identify a judge.
 const NOT_THE_JUDGE: [&str; 5] = ["base_url", "api_key_env", "headers", "price", "options"];
@@ -37,7 +37,7 @@ impl Plan {
         let id = baseline.runs.last().map(|run| run.run_id.clone());
         let (run_name, place) = run.as_ref().map_or_else(
             || (id.unwrap_or("RUN_DIR".to_owned()), " where that run is"),
-            |(dir, _)| (shell_word(&shown(dir.path())), ""),
+            |(dir, _)| (shell_word(&display(dir.path())), ""),
         );
         let error = match run.and_then(|(_, then)| self.differences(&then)) {
             Some(differences) => Error::usage(format!("{}; {differences}", error.message())),
@@ -46,7 +46,7 @@ impl Plan {
         error.hint(format!(
             "have the judge of now judge the accepted answers{place}: cargo evaltest rescore {run_name} --spec {}; look, \
              then accept what that made: cargo evaltest accept",
-            shell_word(&shown(spec))
+            shell_word(&display(spec))
         ))
     }
 
@@ -64,14 +64,14 @@ impl Plan {
         let mut config = self.eval.describe();
         self.redactor.config(&mut config);
         let [then, now] = [&then.config, &config].map(scorers_of);
-        let mut told = Vec::new();
+        let mut lines = Vec::new();
         for (at, scorer) in self.scorers.iter().enumerate() {
             if let (Some(then), Some(now)) = (then.get(at), now.get(at)) {
                 let mut changes = Vec::new();
                 compare("", then, now, &mut changes);
                 if !changes.is_empty() {
-                    changes.truncate(TOLD);
-                    told.push(format!(
+                    changes.truncate(MAX_CHANGES);
+                    lines.push(format!(
                         "scorer `{}`: {}",
                         scorer.name(),
                         changes.join(", ")
@@ -79,7 +79,7 @@ impl Plan {
                 }
             }
         }
-        (!told.is_empty()).then(|| told.join("; "))
+        (!lines.is_empty()).then(|| lines.join("; "))
     }
 }
 
@@ -93,7 +93,7 @@ fn scorers_of(config: &Value) -> Vec<&Value> {
 }
 
 /// Adds what differs, as `agent.model "big" → "small"`.
-fn compare(path: &str, then: &Value, now: &Value, told: &mut Vec<String>) {
+fn compare(path: &str, then: &Value, now: &Value, lines: &mut Vec<String>) {
     let below = |key: &str| match path {
         "" => key.to_owned(),
         path => format!("{path}.{key}"),
@@ -105,21 +105,25 @@ fn compare(path: &str, then: &Value, now: &Value, told: &mut Vec<String>) {
             for key in then.keys().chain(added) {
                 if !NOT_THE_JUDGE.contains(&key.as_str()) {
                     let [then, now] = [then, now].map(|it| it.get(key).unwrap_or(&Value::Null));
-                    compare(&below(key), then, now, told);
+                    compare(&below(key), then, now, lines);
                 }
             }
         }
         (Value::Array(then), Value::Array(now)) if then.len() == now.len() => {
             for (at, (then, now)) in then.iter().zip(now).enumerate() {
-                compare(&below(&at.to_string()), then, now, told);
+                compare(&below(&at.to_string()), then, now, lines);
             }
         }
-        (then, now) => told.push(format!("{path} {} → {}", said(then), said(now))),
+        (then, now) => lines.push(format!(
+            "{path} {} → {}",
+            display_value(then),
+            display_value(now)
+        )),
     }
 }
 
 /// A value as one line.
-fn said(value: &Value) -> String {
+fn display_value(value: &Value) -> String {
     match value {
         Value::Null => "(none)".to_owned(),
         Value::String(text) => format!("`{}`", excerpt(text)),

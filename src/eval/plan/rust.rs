@@ -37,19 +37,19 @@ pub(super) fn rephrase(error: Error) -> Error {
     let Some(hint) = error.hint_text() else {
         return error;
     };
-    let mut told = hint.to_owned();
+    let mut hint = hint.to_owned();
     for (key, call) in CALLS {
-        if let Some((before, after)) = told.clone().split_once(key) {
+        if let Some((before, after)) = hint.clone().split_once(key) {
             // A key's value ends at the quote, a call's with a parenthesis.
             let after = if call.ends_with('(') {
                 after.replacen('`', ")`", 1)
             } else {
                 after.to_owned()
             };
-            told = format!("{before}{call}{after}");
+            hint = format!("{before}{call}{after}");
         }
     }
-    error.hint(told)
+    error.hint(hint)
 }
 
 #[cfg(test)]
@@ -60,7 +60,7 @@ mod tests {
     use crate::{Gate, Qa};
 
     #[test]
-    fn an_eval_of_rust_is_told_what_to_call() {
+    fn rust_eval_hint_names_method() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("q.csv");
         std::fs::write(&path, "question,answer\nOne?,1\n").unwrap();

@@ -67,7 +67,7 @@ pub(super) fn often_blanked(redactor: &Redactor, config: &Value) -> Vec<String> 
         often.iter().partition(|name| keys.0.contains(*name));
     let (named_so, others): (Vec<_>, Vec<_>) =
         others.into_iter().partition(|name| holds_secret(name));
-    let told = |names: &[&String], why: String| {
+    let notice = |names: &[&String], why: String| {
         let all = quoted(names.iter().map(|name| name.as_str()));
         (!names.is_empty())
             .then(|| format!("the value of {all} was blanked in more than one sample: {why}"))
@@ -76,15 +76,15 @@ pub(super) fn often_blanked(redactor: &Redactor, config: &Value) -> Vec<String> 
         format!("if it is no secret, write `plain_env: [{first}]` beside `env:` or `headers:`")
     });
     let notices = [
-        told(
+        notice(
             &of_endpoints,
             "the endpoint repeats the key in its answers".to_owned(),
         ),
-        told(
+        notice(
             &named_so,
             "by its name it is a key, and whoever was asked repeats it".to_owned(),
         ),
-        told(&others, plain.unwrap_or_default()),
+        notice(&others, plain.unwrap_or_default()),
     ];
     notices.into_iter().flatten().collect()
 }

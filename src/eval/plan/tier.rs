@@ -33,14 +33,14 @@ impl PlanTier {
 }
 
 /// The tier that runs and its samples, in asking order; all samples if none runs.
-pub(super) fn cut(
-    (tiers, asked): (&Tiers, Option<&str>),
+pub(super) fn limited(
+    (tiers, requested): (&Tiers, Option<&str>),
     is_progressive: bool,
     eval: &str,
     items: &[Packed],
     mut turns: Vec<usize>,
 ) -> Result<(Option<PlanTier>, Vec<usize>)> {
-    let Some(name) = asked else {
+    let Some(name) = requested else {
         return Ok((None, turns));
     };
     let tier = tiers.named(name, eval)?;
@@ -79,9 +79,9 @@ fn order(items: &[Packed], places: &[usize]) -> Vec<usize> {
 pub(super) struct RunSize<'a> {
     pub(super) items: &'a [Packed],
     /// Samples excluded by a limit.
-    pub(super) left_out: &'a HashSet<String>,
+    pub(super) excluded: &'a HashSet<String>,
     /// Whether the limit is from the command line.
-    pub(super) is_cut: bool,
+    pub(super) is_limited: bool,
     pub(super) tiers: &'a Tiers,
     /// The tier that runs.
     pub(super) tier: Option<&'a str>,
@@ -91,21 +91,21 @@ impl RunSize<'_> {
     /// How many samples a run of the eval asks, in total or of a slice, where this gate counts. Ignores a limit of the
     /// command line, under which gates are ignored.
     pub(super) fn of(&self, gate: &Gate, slice: Option<&Slice>) -> Option<u64> {
-        let (all, is_cut) = (self.items.len(), self.is_cut);
+        let (all, is_limited) = (self.items.len(), self.is_limited);
         if gate.of_tier() != self.tier {
             // The gate is ignored here. The size elsewhere is only known for a tier, unless fewer samples are here.
             let tier = gate.of_tier().and_then(|name| self.tiers.get(name))?;
-            let is_whole = slice.is_none() && self.tier.is_none() && !is_cut;
+            let is_whole = slice.is_none() && self.tier.is_none() && !is_limited;
             return is_whole.then(|| tier.of(all) as u64);
         }
         let Some(Slice { dimension, value }) = slice else {
-            let cut = if is_cut { self.left_out.len() } else { 0 };
-            return (!is_cut || self.tier.is_none()).then_some((all + cut) as u64);
+            let limited = if is_limited { self.excluded.len() } else { 0 };
+            return (!is_limited || self.tier.is_none()).then_some((all + limited) as u64);
         };
         let is_in = |item: &&Packed| {
             let mut slices = item.slices.iter();
             slices.any(|(of, is)| of == dimension && is == value)
         };
-        (!is_cut).then(|| self.items.iter().filter(is_in).count() as u64)
+        (!is_limited).then(|| self.items.iter().filter(is_in).count() as u64)
     }
 }

@@ -10,7 +10,7 @@ use crate::data::{AgentError, Attachment};
 use crate::eval::Eval;
 use crate::store::files::{JOURNAL, MANIFEST, RECORDS};
 use crate::system::file::{is_copy, is_same};
-use crate::system::project::shown;
+use crate::system::project::display;
 
 /// The files with the answers of an eval.
 #[derive(Clone, Debug, Default)]
@@ -48,7 +48,7 @@ impl Truths {
     /// As [`Attachment::resolve`], and when it is one of these files.
     pub(crate) fn resolve(&self, file: &Attachment) -> Result<PathBuf, AgentError> {
         let found = file.resolve()?;
-        match self.told(file, &found) {
+        match self.leak(file, &found) {
             None => Ok(found),
             Some(what) => {
                 let reason = format!("it is {what}, and would tell the agent the answers");
@@ -64,28 +64,29 @@ impl Truths {
         let dataset = self.dataset.iter().map(|path| (path, "the dataset"));
         let others = self.others.iter().map(|(path, what)| (path, *what));
         let all: Vec<_> = dataset.chain(others).collect();
-        let shown = shown(read);
+        let display = display(read);
         // A sandbox hides by name.
-        let is_told = |(path, _): &&(&PathBuf, _)| {
-            *path != &found && (found.starts_with(path) || is_told_by(&found, path))
+        let is_leaked = |(path, _): &&(&PathBuf, _)| {
+            *path != &found && (found.starts_with(path) || is_same_or_copy(&found, path))
         };
         let of_folders = self.dataset_files.iter().map(|path| (path, "the dataset"));
         let named = all.iter().copied().chain(of_folders);
-        if let Some((_, what)) = named.collect::<Vec<_>>().iter().find(is_told) {
+        if let Some((_, what)) = named.collect::<Vec<_>>().iter().find(is_leaked) {
             return Some(format!(
-                "`sandbox.read` hands the agent `{shown}`, which is {what} and tells the answers: leave it out"
+                "`sandbox.read` hands the agent `{display}`, which is {what} and tells the answers: leave it out"
             ));
         }
         let hidden = all.iter().filter(|(path, _)| path.starts_with(&found));
         let hidden: BTreeSet<_> = hidden.map(|(_, what)| *what).collect();
         let hidden = hidden.into_iter().collect::<Vec<_>>().join(", ");
-        (!hidden.is_empty())
-            .then(|| format!("`sandbox.read` names `{shown}`: what of it is {hidden} stays hidden"))
+        (!hidden.is_empty()).then(|| {
+            format!("`sandbox.read` names `{display}`: what of it is {hidden} stays hidden")
+        })
     }
 
     /// A description of a file that reveals answers.
-    fn told(&self, file: &Attachment, found: &Path) -> Option<&'static str> {
-        let is_dataset = |path: &PathBuf| is_told_by(found, path);
+    fn leak(&self, file: &Attachment, found: &Path) -> Option<&'static str> {
+        let is_dataset = |path: &PathBuf| is_same_or_copy(found, path);
         if self.dataset_files.iter().any(is_dataset) {
             return Some("the dataset");
         }
@@ -93,7 +94,7 @@ impl Truths {
         let root = file.root.canonicalize().unwrap_or_default();
         let mut others = self.others.iter();
         let other = others.find(|(path, _)| {
-            (found.starts_with(path) || is_told_by(found, path)) && !root.starts_with(path)
+            (found.starts_with(path) || is_same_or_copy(found, path)) && !root.starts_with(path)
         });
         if let Some((_, what)) = other {
             return Some(what);
@@ -111,7 +112,7 @@ impl Truths {
 }
 
 /// Whether a file has the content of another: it is the same file under any name, or a copy.
-fn is_told_by(found: &Path, path: &Path) -> bool {
+fn is_same_or_copy(found: &Path, path: &Path) -> bool {
     is_same(found, path) || is_copy(found, path)
 }
 

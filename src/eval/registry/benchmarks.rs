@@ -59,9 +59,9 @@ mod tests {
         let page = custom::ENTRY.about.page;
         let (_, table) = page.split_once("| key of a sample | meaning |\n").unwrap();
         let rows = table.lines().skip(1);
-        let told: Vec<_> = rows
+        let keys: Vec<_> = rows
             .map_while(|row| Some(row.strip_prefix("| `")?.split_once('`')?.0))
             .collect();
-        assert_eq!(told, keys_of::<custom::SampleKeys>());
+        assert_eq!(keys, keys_of::<custom::SampleKeys>());
     }
 }

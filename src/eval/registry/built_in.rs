@@ -40,13 +40,13 @@ mod tests {
     use super::*;
 
     fn check(page: &'static str, example: &str, options: &[(&str, &str)]) {
-        let told = BuiltIn {
+        let built_in = BuiltIn {
             name: "any",
             summary: "any",
             page,
         };
-        assert_eq!(told.example(), example);
-        assert_eq!(told.options().collect::<Vec<_>>(), options);
+        assert_eq!(built_in.example(), example);
+        assert_eq!(built_in.options().collect::<Vec<_>>(), options);
     }
 
     #[test]

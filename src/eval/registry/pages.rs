@@ -11,15 +11,15 @@ use super::recipe::Recipe;
 pub(super) fn keys_of<T: DeserializeOwned>() -> Vec<&'static str> {
     let mut keys = Vec::new();
     // It returns no value, so that only the names are collected.
-    let _ = T::deserialize(Asking(&mut keys));
+    let _ = T::deserialize(KeyCollector(&mut keys));
     assert!(!keys.is_empty());
     keys
 }
 
 /// A deserializer that records the keys it is asked for.
-struct Asking<'a>(&'a mut Vec<&'static str>);
+struct KeyCollector<'a>(&'a mut Vec<&'static str>);
 
-impl<'de> Deserializer<'de> for Asking<'_> {
+impl<'de> Deserializer<'de> for KeyCollector<'_> {
     type Error = Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
@@ -54,11 +54,11 @@ pub(super) fn check<K: DeserializeOwned, T>(recipe: &Recipe<K, T>) {
         "{name}"
     );
     assert!(page.len() > summary.len(), "{name}");
-    let mut told: Vec<_> = recipe.about.options().map(|(key, _)| key).collect();
+    let mut documented: Vec<_> = recipe.about.options().map(|(key, _)| key).collect();
     let mut read = keys_of::<K>();
-    told.sort_unstable();
+    documented.sort_unstable();
     read.sort_unstable();
-    assert_eq!(told, read, "{name}");
+    assert_eq!(documented, read, "{name}");
     for (key, meaning) in recipe.about.options() {
         assert!(
             !meaning.is_empty() && !meaning.ends_with('.'),
@@ -69,7 +69,7 @@ pub(super) fn check<K: DeserializeOwned, T>(recipe: &Recipe<K, T>) {
 
 /// Checks that the row of a key that is a map lists the keys in it.
 pub(super) fn check_row<T: DeserializeOwned>(about: &BuiltIn, key: &str) {
-    let row = about.options().find(|(told, _)| *told == key);
+    let row = about.options().find(|(documented, _)| *documented == key);
     let (_, meaning) = row.unwrap_or_else(|| panic!("{} {key}", about.name));
     for within in keys_of::<T>() {
         assert!(

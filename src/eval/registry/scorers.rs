@@ -20,7 +20,7 @@ use crate::eval::registry::{MadeAgent, Options, Registry, Surroundings};
 use crate::scorer::entry::SmallSpec;
 use crate::scorer::forward::forward;
 use crate::scorer::options::{OptionReader, unknown};
-use crate::scorer::{self, Answer, AskedAgent, Entry, Maker, Scorer};
+use crate::scorer::{self, Answer, Entry, Maker, ResolvedAgent, Scorer};
 
 /// The scorers of every build; those that judge calls are in `bfcl::SCORERS`.
 const ENTRIES: &[Entry] = &[
@@ -75,7 +75,7 @@ pub struct Context<'a> {
     /// A user's own scorers.
     pub registry: Option<&'a Registry>,
     /// The parts of items to judge, if items are judged instead of answers.
-    pub shown: Option<&'a [ItemPart]>,
+    pub item_parts: Option<&'a [ItemPart]>,
 }
 
 impl Context<'_> {
@@ -84,28 +84,28 @@ impl Context<'_> {
         Context {
             folder: Path::new("."),
             registry: None,
-            shown: None,
+            item_parts: None,
         }
     }
 
     /// The same, owned, for scorers composed of others.
     pub(crate) fn maker(&self) -> Maker {
         let registry = self.registry.cloned();
-        let shown = self.shown.map(<[ItemPart]>::to_vec);
-        let of_scorers = shown.clone();
+        let item_parts = self.item_parts.map(<[ItemPart]>::to_vec);
+        let of_scorers = item_parts.clone();
         let of_agents = registry.clone().unwrap_or_default();
         let of_benchmarks = of_agents.clone();
         Maker::new(
             self.folder,
             move |value, folder| {
                 let registry = registry.as_ref();
-                let shown = of_scorers.as_deref();
+                let item_parts = of_scorers.as_deref();
                 from_value(
                     value,
                     &Context {
                         folder,
                         registry,
-                        shown,
+                        item_parts,
                     },
                 )
             },
@@ -117,12 +117,12 @@ impl Context<'_> {
                     has_scorers: false,
                 };
                 let made: MadeAgent = of_value(value, &surroundings)?;
-                if made.agent.shown_parts().is_some() {
+                if made.agent.item_parts().is_some() {
                     let error = Error::usage("the agent `none` is nobody who could be asked");
                     let error = error.hint("name who judges: `agent: { type: openai, … }`");
                     return Err(error.under("type"));
                 }
-                Ok(AskedAgent {
+                Ok(ResolvedAgent {
                     agent: made.agent,
                     options: made.options,
                     secrets: made.secrets,
@@ -140,7 +140,7 @@ impl Context<'_> {
                 benchmark.samples()
             },
         )
-        .showing(shown)
+        .showing(item_parts)
     }
 }
 

@@ -109,14 +109,14 @@ pub(super) fn error(message: &str, text: &str, at: Position) -> Error {
         && let Some(first) = rest.chars().next()
     {
         return Error::usage(format!("no text can begin with `{first}`"))
-            .hint(format!("quote it: `'{}'`", shown(&rest)));
+            .hint(format!("quote it: `'{}'`", value_start(&rest)));
     }
     if message.contains("expected key") {
         return unexpected(message, &before, &rest);
     }
     let known = MISTAKES.iter().find(|(words, ..)| message.contains(words));
     match known {
-        Some((_, told, hint)) => Error::usage(told.unwrap_or(&message)).hint(*hint),
+        Some((_, words, hint)) => Error::usage(words.unwrap_or(&message)).hint(*hint),
         None => Error::usage(message).hint(CHECK_YAML),
     }
 }
@@ -145,7 +145,7 @@ fn unexpected(message: String, before: &str, rest: &str) -> Error {
 }
 
 /// The beginning of a text, up to where a list or map would continue.
-fn shown(text: &str) -> String {
+fn value_start(text: &str) -> String {
     let end = text.find([',', ']', '}', '\'']).unwrap_or(text.len());
     crate::text::excerpt(text[..end].trim_end())
 }
@@ -166,8 +166,8 @@ mod tests {
         };
         let message = error.message().splitn(4, ':').last().unwrap_or_default();
         assert_eq!(message.trim(), expect, "{end}");
-        let told = error.hint_text().unwrap_or_default();
-        assert!(told.contains(hint), "{end}: {told}");
+        let words = error.hint_text().unwrap_or_default();
+        assert!(words.contains(hint), "{end}: {words}");
     }
 
     #[test]

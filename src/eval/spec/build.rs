@@ -115,11 +115,11 @@ pub(super) fn build(
         None => None,
         Some(value) => Some(Extract::from_value(&value).under("extract")?),
     };
-    let shown = shown_items(&mut eval, surroundings.has_scorers).under("agent")?;
+    let item_parts = judged_parts(&mut eval, surroundings.has_scorers).under("agent")?;
     let context = Context {
         folder,
         registry: Some(registry),
-        shown: shown.as_deref(),
+        item_parts: item_parts.as_deref(),
     };
     eval.scorers = scorers_of(spec.scorer, spec.scorers, &context)?;
     check_scorer_names(&eval.scorers).under("scorers")?;
@@ -200,8 +200,8 @@ fn scorer(keys: &ScorerKeys, context: &Context<'_>) -> Result<Arc<dyn Scorer>> {
 ///
 /// # Errors
 /// When the benchmark has none, or no scorer judges them.
-fn shown_items(eval: &mut Eval, has_scorers: bool) -> Result<Option<Vec<ItemPart>>> {
-    let Some(parts) = eval.agent.shown_parts().map(<[ItemPart]>::to_vec) else {
+fn judged_parts(eval: &mut Eval, has_scorers: bool) -> Result<Option<Vec<ItemPart>>> {
+    let Some(parts) = eval.agent.item_parts().map(<[ItemPart]>::to_vec) else {
         return Ok(None);
     };
     let benchmark = eval.benchmark.name();

@@ -67,11 +67,11 @@ pub(crate) fn override_built(mut eval: Eval, overrides: &[Override]) -> Result<E
     eval.limits = changed;
     let is_drawn = |change: &&Override| change.key == Override::DRAWN_SEED;
     let drawn = overrides.iter().find(is_drawn).map(|change| &change.value);
-    let asked = keys.shuffle.map(|keys| keys.seed);
+    let requested = keys.shuffle.map(|keys| keys.seed);
     eval.shuffle = match eval.shuffle {
         // The eval's own seed takes precedence over a drawn one.
-        Some(own) if drawn.is_some_and(|drawn| drawn.as_u64() == asked) => Some(own),
-        own => asked.or(own),
+        Some(own) if drawn.is_some_and(|drawn| drawn.as_u64() == requested) => Some(own),
+        own => requested.or(own),
     };
     eval.errors = keys.errors.map_or(eval.errors, Into::into);
     eval.epochs = keys.epochs.unwrap_or(eval.epochs);

@@ -111,11 +111,11 @@ impl SpecMatrix {
         let mut own = VariantGates::default();
         let mut named = Vec::<(String, String)>::new();
         for (item, SpecGate { text, gate }) in gates.into_iter().enumerate() {
-            let (rest, asked) = without_variants(&text, &kinds);
+            let (rest, requested) = without_variants(&text, &kinds);
             let mut is_own = true;
-            for (place, slice) in asked.iter().enumerate() {
+            for (place, slice) in requested.iter().enumerate() {
                 let of_kind = |it: &Slice| it.dimension == slice.dimension;
-                if asked[..place].iter().any(of_kind) {
+                if requested[..place].iter().any(of_kind) {
                     let message = format!("gate `{text}` names two {}s", slice.dimension);
                     let error = Error::usage(message).hint("write a gate for each of them");
                     return Err(error.under(item).under("gates"));
@@ -137,7 +137,7 @@ impl SpecMatrix {
             if !is_own {
                 continue;
             }
-            let gate = if asked.is_empty() {
+            let gate = if requested.is_empty() {
                 gate
             } else {
                 let gate: Result<Gate> = rest.parse();
@@ -146,7 +146,7 @@ impl SpecMatrix {
             let name = gate.name();
             if let Some((_, first)) = named.iter().find(|(known, _)| *known == name) {
                 // Duplicates in all variants are reported elsewhere.
-                if without_variants(first, &kinds).1 != asked {
+                if without_variants(first, &kinds).1 != requested {
                     let message = format!(
                         "two gates of `{variant}` are called `{name}`: `{first}` and `{text}`"
                     );

@@ -87,7 +87,7 @@ mod tests {
     use crate::eval::spec::parse;
 
     /// The error for a spec with this line.
-    fn told(line: &str) -> String {
+    fn error_of(line: &str) -> String {
         let text = format!("benchmark: {{ type: custom, samples: [] }}\nagent: echo\n{line}\n");
         match parse(&text, Path::new("e.yaml"), &Registry::new(), &[]) {
             Err(error) => error.to_string(),
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn every_one_is_no_key_of_a_spec() {
         for (key, written) in FLAGS.iter().chain(ELSEWHERE) {
-            let error = told(&format!("{key}: x"));
+            let error = error_of(&format!("{key}: x"));
             assert!(
                 error.starts_with(&format!("e.yaml:3:1: unknown key `{key}`")),
                 "{error}"
@@ -113,7 +113,7 @@ mod tests {
             if written.starts_with("benchmark") || written.starts_with("agent") {
                 continue;
             }
-            let error = told(written);
+            let error = error_of(written);
             let is_read = !error.contains("unknown key") && !error.contains("YAML");
             assert!(is_read, "{key}: {error}");
         }

@@ -12,7 +12,7 @@ use crate::text::setting::Override;
 impl Override {
     /// Whether the value at the path comes from this override, not from the spec.
     pub(super) fn decides(&self, path: &KeyPath, places: &YamlPlaces) -> bool {
-        let steps: Vec<_> = path.steps().map(shown).collect();
+        let steps: Vec<_> = path.steps().map(display).collect();
         // An override of `agent` applies to all `agents`.
         let of_all = |[one, all]: [&str; 2]| {
             let is_one = steps.len() > 1 && steps[0] == all;
@@ -33,7 +33,7 @@ impl Override {
 }
 
 /// A path step as in the key of an override; names may have dots.
-fn shown(step: &Step) -> String {
+fn display(step: &Step) -> String {
     match step {
         Step::Key(key) => key.clone(),
         // No key of an override leads into a list.

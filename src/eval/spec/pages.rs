@@ -33,14 +33,14 @@ const FILES: [(&str, &str); 10] = [
 ];
 
 /// Loads every block of YAML of a page, together with `rest`.
-fn check(told: &BuiltIn, rest: &str) {
+fn check(entry: &BuiltIn, rest: &str) {
     let folder = tempfile::tempdir().expect("a folder");
     for (name, text) in FILES {
         fs::write(folder.path().join(name), text).expect("a file");
     }
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
-    let mut blocks = told.page.split("```yaml\n").skip(1).peekable();
-    assert!(blocks.peek().is_some(), "{}", told.name);
+    let mut blocks = entry.page.split("```yaml\n").skip(1).peekable();
+    assert!(blocks.peek().is_some(), "{}", entry.name);
     for block in blocks {
         let block = block.split("```").next().unwrap_or_default();
         let data = ["gaia", "bfcl"];
@@ -58,14 +58,14 @@ fn check(told: &BuiltIn, rest: &str) {
         let text = format!("{block}{rest}");
         let path = folder.path().join("eval.yaml");
         let loaded = parse(&text, &path, &Registry::new(), &[]);
-        let feature = match told.name {
+        let feature = match entry.name {
             "openai" | "http" => (!cfg!(feature = "http")).then_some("http"),
             "bfcl" => (!crate::bfcl::IS_BUILT).then_some("bfcl"),
             _ => None,
         };
         match (loaded, feature) {
             (Ok(eval), None) if rest.starts_with("agent:") => {
-                assert_eq!(eval.benchmark.name(), told.name);
+                assert_eq!(eval.benchmark.name(), entry.name);
                 let samples = eval.benchmark.samples();
                 samples.unwrap_or_else(|error| panic!("{text}{error}"));
             }
@@ -85,14 +85,14 @@ fn check(told: &BuiltIn, rest: &str) {
 
 #[test]
 fn every_example_of_an_agent_is_one() {
-    for told in agents::BUILT_IN {
-        check(told, "benchmark: { type: qa, path: questions.csv }\n");
+    for entry in agents::BUILT_IN {
+        check(entry, "benchmark: { type: qa, path: questions.csv }\n");
     }
 }
 
 #[test]
 fn every_example_of_a_benchmark_is_one() {
-    for told in benchmarks::BUILT_IN {
-        check(told, "agent: { type: echo }\n");
+    for entry in benchmarks::BUILT_IN {
+        check(entry, "agent: { type: echo }\n");
     }
 }

@@ -28,7 +28,7 @@ static WRONG_TYPE: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the pattern is constant")
 });
 /// For example: gates: gate `accuracy`: no operator and threshold
-static CUT_GATE: LazyLock<Regex> = LazyLock::new(|| {
+static TRUNCATED_GATE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^gates[^ ]*: gate `(?P<gate>[\w@^]+(?:\([^)]*\))?)`: ")
         .expect("the pattern is constant")
 });
@@ -48,14 +48,14 @@ pub(crate) fn explain(path: &Path, text: &str, error: &YamlError) -> Error {
         .map_or(message.as_str(), |end| &message[..end]);
     let (bare, inside) = split_inside(bare);
     let place = place(text, bare, inside, error);
-    let error = cut_gate(bare, text, place).or_else(|| rephrase(bare));
+    let error = truncated_gate(bare, text, place).or_else(|| rephrase(bare));
     let error = error.unwrap_or_else(|| broken::error(bare, text, place));
     error.at(format_args!("{}:{place}", path.display()))
 }
 
 /// The error for a gate that YAML reduced to its name, as the rest has brackets.
-fn cut_gate(message: &str, text: &str, place: Position) -> Option<Error> {
-    let name = CUT_GATE.captures(message)?;
+fn truncated_gate(message: &str, text: &str, place: Position) -> Option<Error> {
+    let name = TRUNCATED_GATE.captures(message)?;
     let line = text.lines().nth(place.line - 1)?;
     let error = broken::sliced_gate(line)?;
     let begins = format!("`{}[", &name["gate"]);
@@ -65,9 +65,9 @@ fn cut_gate(message: &str, text: &str, place: Position) -> Option<Error> {
 /// The position of a mistake that serde found. serde gives that of the value being read, and for an alias, that of the
 /// anchor.
 fn place(text: &str, bare: &str, inside: Option<&str>, error: &YamlError) -> Position {
-    let said = error.place.map(|(line, column)| Position { line, column });
+    let given = error.place.map(|(line, column)| Position { line, column });
     let places = YamlPlaces::of(text);
-    let Some(said) = said else {
+    let Some(given) = given else {
         let second = places.second_document();
         return second.unwrap_or(Position::START);
     };
@@ -80,9 +80,9 @@ fn place(text: &str, bare: &str, inside: Option<&str>, error: &YamlError) -> Pos
     } else if let Some(key) = duplicate(bare) {
         named.second(&names_of(key))
     } else {
-        named.alias_of(said)
+        named.alias_of(given)
     };
-    found.unwrap_or(said)
+    found.unwrap_or(given)
 }
 
 /// The duplicate key that a message names.

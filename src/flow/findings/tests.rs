@@ -100,10 +100,10 @@ fn with_reviews(approved: u64, of: u64, gated: Option<Verdict>) -> FlowFigures {
     }
 }
 
-fn with_items(accepted: u64, asked: u64, p: Option<f64>, solved: u64) -> FlowFigures {
+fn with_items(accepted: u64, requested: u64, p: Option<f64>, solved: u64) -> FlowFigures {
     FlowFigures {
         generation: StageFigures::Found(GeneratedItems {
-            asked,
+            requested,
             accepted,
             topics_p: p,
             solver: Some(CountedShare::of(solved, accepted)),
@@ -179,10 +179,10 @@ fn flows() -> Vec<FlowFigures> {
             }
         }
     }
-    for (accepted, asked) in [(0, 0), (30, 30), (400, 400), (9, 30), (27, 30)] {
+    for (accepted, requested) in [(0, 0), (30, 30), (400, 400), (9, 30), (27, 30)] {
         for p in [None, Some(0.01), Some(0.4)] {
             for solved in 0..=accepted {
-                all.push(with_items(accepted, asked, p, solved));
+                all.push(with_items(accepted, requested, p, solved));
             }
         }
     }
@@ -207,16 +207,16 @@ fn the_file_is_read_and_has_no_unknown_placeholder() {
 
 #[test]
 fn every_sentence_is_text_of_some_flow_and_every_figure_has_a_sentence() {
-    let mut heard = BTreeSet::new();
+    let mut used = BTreeSet::new();
     for flow in flows() {
         for finding in findings(&flow) {
             let sentence = finding.sentence();
             assert!(sentence.is_some(), "nothing is text of {finding:?}");
-            heard.extend(sentence.map(std::ptr::from_ref));
+            used.extend(sentence.map(std::ptr::from_ref));
         }
     }
     let all = SENTENCES.values().flatten();
-    let silent = all.filter(|sentence| !heard.contains(&std::ptr::from_ref(*sentence)));
+    let silent = all.filter(|sentence| !used.contains(&std::ptr::from_ref(*sentence)));
     let silent: Vec<_> = silent.map(|sentence| &sentence.text).collect();
     assert_eq!(silent, Vec::<&String>::new());
 }

@@ -46,7 +46,7 @@ fn topics(items: &GeneratedItems, report: &mut Document) {
     for topic in &items.topics {
         table.row([
             topic.topic.clone(),
-            topic.asked.to_string(),
+            topic.requested.to_string(),
             topic.reached.part.to_string(),
             share_cell(topic.reached.share, topic.reached.ci95),
         ]);

@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ratings_begin_where_they_say() {
+    fn rating_scale_starts_at_stated_minimum() {
         let check = |points: f64, expect: &str| {
             assert_eq!(ItemRating::of(points, [1.0, 5.0]).to_string(), expect);
         };

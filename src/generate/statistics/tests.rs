@@ -53,13 +53,13 @@ fn items_replies_and_checks_are_counted() {
     ]);
     assert_eq!(
         (
-            tally.items.asked,
+            tally.items.requested,
             tally.items.accepted,
             tally.items.never_passed
         ),
         (4, 1, 1)
     );
-    assert_eq!((tally.items.errors, tally.items.not_asked), (1, 1));
+    assert_eq!((tally.items.errors, tally.items.not_requested), (1, 1));
     assert_eq!((tally.replies.checked, tally.replies.refused), (3, 2));
     assert_eq!(tally.replies.repaired, 1);
     let reasons = tally.reasons.iter();
@@ -88,13 +88,13 @@ fn items_replies_and_checks_are_counted() {
     let topics = tally.topics.figures().topics;
     let topics: Vec<_> = topics
         .iter()
-        .map(|it| (&*it.topic, it.asked, it.reached))
+        .map(|it| (&*it.topic, it.requested, it.reached))
         .collect();
     assert_eq!(topics, [("Algebra", 4, 0), ("Geometry", 0, 1)]);
 }
 
 #[test]
-fn an_item_has_what_is_left_of_a_reply_with_a_secret() {
+fn item_holds_the_redacted_reply() {
     let mut one = record("a", true, "accepted", Value::Null);
     let score = one.result.score.as_mut().unwrap();
     score.normalized_prediction = Normalized::Text("[REDACTED]".to_owned());

@@ -34,8 +34,8 @@ fn many_right_answers_without_a_wrong_one_are_always_right() {
 /// fails on its own.
 fn flip(before: &str, right: usize, change: impl FnOnce(Eval) -> Eval) -> (usize, Option<String>) {
     let folder = tempfile::tempdir().unwrap();
-    let asked = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&asked);
+    let requests = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&requests);
     let agent = move |_: &Task| {
         let turn = 1 + count.fetch_add(1, Ordering::SeqCst);
         Ok((if turn == right { "17" } else { "99" }).into())
@@ -59,7 +59,7 @@ fn flip(before: &str, right: usize, change: impl FnOnce(Eval) -> Eval) -> (usize
         has_baseline: true,
         no_gate: None,
     };
-    let sample = AskedSample::of(&session, 0, &records).unwrap();
+    let sample = SampleAnswers::of(&session, 0, &records).unwrap();
     let change = Change {
         header: SnapshotHeader::of(&records[0], false),
         path: folder.path().join("a.snap"),
@@ -74,18 +74,18 @@ fn flip(before: &str, right: usize, change: impl FnOnce(Eval) -> Eval) -> (usize
         SampleVerdict::Closed(other) => panic!("{other:?}"),
         SampleVerdict::Open(_) => None,
     };
-    (asked.load(Ordering::SeqCst), message)
+    (requests.load(Ordering::SeqCst), message)
 }
 
 #[test]
 fn what_was_always_right_and_is_always_wrong_needs_no_gate() {
     let check = |before: &str, right: usize, confirm: Option<u32>, expect: usize, fails: bool| {
-        let (asked, message) = flip(before, right, |eval| match confirm {
+        let (requests, message) = flip(before, right, |eval| match confirm {
             None => eval,
             Some(times) => eval.confirm(times),
         });
         assert_eq!(
-            (asked, message.is_some()),
+            (requests, message.is_some()),
             (expect, fails),
             "{before} {right}"
         );
@@ -111,9 +111,9 @@ fn what_was_always_right_and_is_always_wrong_needs_no_gate() {
 
 #[test]
 fn epochs_confirm_one_another() {
-    let (asked, message) = flip("11111", 0, |eval| eval.epochs(4));
-    assert_eq!((asked, message.is_some()), (11, true));
+    let (requests, message) = flip("11111", 0, |eval| eval.epochs(4));
+    assert_eq!((requests, message.is_some()), (11, true));
     // At most half of them are right, but not none.
-    let (asked, message) = flip("11111", 2, |eval| eval.epochs(4));
-    assert_eq!((asked, message), (4, None));
+    let (requests, message) = flip("11111", 2, |eval| eval.epochs(4));
+    assert_eq!((requests, message), (4, None));
 }

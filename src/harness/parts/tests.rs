@@ -7,7 +7,7 @@ use crate::verdict::gate::Gate;
 use crate::{AgentError, Eval, Sample, Task};
 
 #[test]
-fn a_flip_is_left_to_the_gate_unless_it_needs_none() {
+fn flip_is_deferred_to_the_gate_if_there_is_one() {
     /// Answers incorrectly; the field is whether it declares itself deterministic.
     struct Wrong(bool);
     impl crate::Agent for Wrong {
@@ -48,13 +48,17 @@ fn a_flip_is_left_to_the_gate_unless_it_needs_none() {
         &snapshot::Acceptance::default(),
     )
     .unwrap();
-    let told = |place: usize| match verdict(&wrong(false, "told"), place) {
-        TestVerdict::Told(note) => note.what,
+    let note_of = |place: usize| match verdict(&wrong(false, "told"), place) {
+        TestVerdict::PassedWithNote(note) => note.what,
         other => panic!("{other:?}"),
     };
     let expect = "correct in the baseline and wrong now, passed: the gate decides";
-    assert!(told(0).starts_with(expect), "{}", told(0));
-    assert!(told(1).contains("new beside the baseline"), "{}", told(1));
+    assert!(note_of(0).starts_with(expect), "{}", note_of(0));
+    assert!(
+        note_of(1).contains("new beside the baseline"),
+        "{}",
+        note_of(1)
+    );
     match verdict(&wrong(true, "failed"), 0) {
         TestVerdict::Failed(message) => {
             assert!(message.contains("it is deterministic"), "{message}");

@@ -51,11 +51,11 @@ fn table(run: &ReportedRun) -> Table {
     let cost = cost_per_thousand(summary, "");
     let cost = cost.unwrap_or_else(|| "not known: the agent does not tell".to_owned());
     row("cost of 1,000 answers", cost + &judged.unwrap_or_default());
-    let (lacking, asked) = outages(summary);
+    let (lacking, attempts) = outages(summary);
     let outages = if run.is_recorded() {
         "not known: the answers were given before".to_owned()
     } else {
-        part_of(lacking, asked, "tries")
+        part_of(lacking, attempts, "tries")
     };
     row("outages: no answer came", outages);
     let wait = match &summary.latency_s {
@@ -114,32 +114,32 @@ fn risks(run: &ReportedRun) -> Vec<Line> {
     let mut risks: Vec<Line> = vec![whole(summary)];
     risks.extend(weakest(summary));
     if let Some(change) = &summary.change {
-        let told = difference(change);
+        let text = difference(change);
         risks.push(Line::from(match change_verdict(change, summary) {
-            ChangeVerdict::Worse => format!("It is worse than what was accepted: {told}."),
-            ChangeVerdict::Better => format!("It is better than what was accepted: {told}."),
+            ChangeVerdict::Worse => format!("It is worse than what was accepted: {text}."),
+            ChangeVerdict::Better => format!("It is better than what was accepted: {text}."),
             ChangeVerdict::Open => format!(
-                "Whether it is better than what was accepted is open: {told} where both have a verdict."
+                "Whether it is better than what was accepted is open: {text} where both have a verdict."
             ),
-            ChangeVerdict::NotToldApart => format!(
-                "It is not told apart from what was accepted: {told}. A loss of up to {} points is not ruled out.",
+            ChangeVerdict::Indistinguishable => format!(
+                "It is not told apart from what was accepted: {text}. A loss of up to {} points is not ruled out.",
                 Points((-change.difference_ci95[0]).max(0.0)).unsigned()
             ),
         }));
     }
-    let (lacking, asked) = outages(summary);
+    let (lacking, attempts) = outages(summary);
     if lacking > 0 && !run.is_recorded() {
         risks.push(
             format!(
                 "Outages: no answer came in {}.",
-                part_of(lacking, asked, "tries")
+                part_of(lacking, attempts, "tries")
             )
             .into(),
         );
     }
     if let Some(figures) = summary.epochs.as_ref().filter(|it| it.flaky > 0) {
-        let told = part_of(figures.flaky, figures.samples, "questions");
-        risks.push(format!("Asked again, it is now right, now wrong, on {told}.").into());
+        let text = part_of(figures.flaky, figures.samples, "questions");
+        risks.push(format!("Asked again, it is now right, now wrong, on {text}.").into());
     }
     if let Some(name) = &summary.scorer
         && summary.is_uncalibrated(name)
@@ -199,8 +199,8 @@ fn weakest(summary: &Summary) -> Option<Line> {
             let share = |group: &Group| group.accuracy.unwrap_or(1.0);
             share(one).total_cmp(&share(other))
         })?;
-    let told = accuracy::spelled(group.accuracy, group.accuracy_bounds, group.accuracy_ci95);
-    Some(format!("Weakest part: {title}, {told}.").into())
+    let text = accuracy::spelled(group.accuracy, group.accuracy_bounds, group.accuracy_ci95);
+    Some(format!("Weakest part: {title}, {text}.").into())
 }
 
 /// Whether the interval of a slice is below that of the whole.

@@ -10,7 +10,7 @@ use crate::verdict::summary::Summary;
 pub(super) fn document(run: &ReportedRun) -> Document {
     let summary = &run.summary;
     let mut document = Document::new(format!("{}: how good are the answers?", summary.eval));
-    document.paragraph(asked(run));
+    document.paragraph(requests(run));
     right(summary, &mut document);
     lacking(run, &mut document);
     wait(run, &mut document);
@@ -18,14 +18,14 @@ pub(super) fn document(run: &ReportedRun) -> Document {
 }
 
 /// What was evaluated, and when.
-fn asked(run: &ReportedRun) -> String {
+fn requests(run: &ReportedRun) -> String {
     let summary = &run.summary;
     let date = run.manifest.started_at.get(..10).unwrap_or_default();
     let checked = counted(summary.scored, "answer");
     if run.is_recorded() {
         return format!("{checked} that were given and kept before were checked on {date}.");
     }
-    let asked = match (&summary.epochs, summary.skipped) {
+    let requests = match (&summary.epochs, summary.skipped) {
         (Some(epochs), 0) => {
             let questions = counted(epochs.samples, "question");
             format!("{questions}, each {} times", epochs.epochs)
@@ -40,7 +40,7 @@ fn asked(run: &ReportedRun) -> String {
             format!("{} of {questions}", summary.samples - skipped)
         }
     };
-    format!("Asked on {date}: {asked}. Checked: {checked}.")
+    format!("Asked on {date}: {requests}. Checked: {checked}.")
 }
 
 /// `48 to 75`, out of a hundred.
@@ -58,23 +58,23 @@ fn right(summary: &Summary, document: &mut Document) {
     let is_open = summary.accuracy_bounds.filter(|[low, high]| low < high);
     match (is_open, summary.accuracy, summary.accuracy_ci95) {
         (Some(bounds), ..) if summary.scored > 0 => {
-            let told = format!("{} of 100 answers were right.", hundred(bounds));
+            let text = format!("{} of 100 answers were right.", hundred(bounds));
             document.paragraph(
                 Line::default()
-                    .strong(told)
+                    .strong(text)
                     .plain(" It cannot be told more closely: not every question got an answer that could be checked."),
             );
         }
         (None, Some(share), Some(ci95)) => {
             let (correct, scored) = (summary.correct, summary.scored);
-            let told = match scored {
+            let text = match scored {
                 100 => format!("{correct} of 100 answers were right."),
                 _ => format!(
                     "{correct} of {scored} answers were right: {} of 100.",
                     hundred([share; 2])
                 ),
             };
-            document.paragraph(Line::default().strong(told).plain(format!(
+            document.paragraph(Line::default().strong(text).plain(format!(
                 " With other questions of this kind it would very likely be {} of 100; the more are asked, the closer it can \
                  be told.",
                 hundred(ci95)
@@ -93,21 +93,21 @@ fn right(summary: &Summary, document: &mut Document) {
 
 fn lacking(run: &ReportedRun, document: &mut Document) {
     document.section("How often is there no answer at all?");
-    let (lacking, asked) = outages(&run.summary);
+    let (lacking, requests) = outages(&run.summary);
     if run.is_recorded() {
         document.paragraph("That is not known: the answers were given before.");
         return;
     }
-    let Some(ci95) = wilson95(lacking, asked) else {
+    let Some(ci95) = wilson95(lacking, requests) else {
         document.paragraph("That is not known: nothing was asked.");
         return;
     };
-    let told = match lacking {
-        0 => format!("Never, in {asked} tries."),
-        1 => format!("Once in {asked} tries."),
-        lacking => format!("{lacking} times in {asked} tries."),
+    let text = match lacking {
+        0 => format!("Never, in {requests} tries."),
+        1 => format!("Once in {requests} tries."),
+        lacking => format!("{lacking} times in {requests} tries."),
     };
-    document.paragraph(Line::default().strong(told).plain(format!(
+    document.paragraph(Line::default().strong(text).plain(format!(
         " In the long run it would very likely be {} of 100.",
         hundred(ci95)
     )));
@@ -121,12 +121,12 @@ fn wait(run: &ReportedRun, document: &mut Document) {
         return;
     };
     let (half, most) = (waited(latency.p50), waited(latency.p95));
-    let told = if half == most {
+    let text = if half == most {
         format!("19 of 20 came within {most}.")
     } else {
         format!("Half of them came within {half}, 19 of 20 within {most}.")
     };
-    document.paragraph(Line::default().strong(told));
+    document.paragraph(Line::default().strong(text));
 }
 
 fn waited(seconds: f64) -> String {

@@ -6,7 +6,7 @@ use serde::ser::{Error as _, SerializeSeq};
 use serde::{Serialize, Serializer};
 
 use crate::error::Result;
-use crate::system::kept::KeptRows;
+use crate::system::spill::SpilledRows;
 
 /// Maximum number of ids in memory.
 const AT_HAND: usize = 1_000;
@@ -15,7 +15,7 @@ const AT_HAND: usize = 1_000;
 #[derive(Default)]
 pub struct IdList {
     first: Vec<String>,
-    others: KeptRows,
+    others: SpilledRows,
     count: u64,
 }
 

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 
 use super::rows;
 use crate::error::Result;
-use crate::system::kept::{KeptRows, KeptRowsReader, SortedRows};
+use crate::system::spill::{SortedRows, SpilledRows, SpilledRowsReader};
 use crate::verdict::compare::side::SideSample;
 
 /// A sample of A, of B, or of both.
@@ -20,21 +20,21 @@ pub(super) enum Joined<'a> {
 
 /// Passes on the samples of two runs: those of B in the order of B, those only in A sorted by id.
 pub(super) fn join(
-    a: &KeptRows,
-    b: &KeptRows,
+    a: &SpilledRows,
+    b: &SpilledRows,
     see: &mut dyn FnMut(Joined<'_>) -> Result<()>,
 ) -> Result<()> {
     let (mut before, mut now) = (a.rows()?, b.rows()?);
     let (mut row_a, mut row_b) = (Vec::new(), Vec::new());
     let (mut sample_a, mut sample_b) = (SideSample::default(), SideSample::default());
     loop {
-        let is_left = [before.next_into(&mut row_a)?, now.next_into(&mut row_b)?];
-        if is_left == [false, false] {
+        let has_row = [before.next_into(&mut row_a)?, now.next_into(&mut row_b)?];
+        if has_row == [false, false] {
             return Ok(());
         }
-        if is_left != [true, true] || rows::id_of(&row_a)? != rows::id_of(&row_b)? {
-            let a = by_id(is_left[0].then_some(&row_a), &mut before)?;
-            let b = by_id(is_left[1].then_some(&row_b), &mut now)?;
+        if has_row != [true, true] || rows::id_of(&row_a)? != rows::id_of(&row_b)? {
+            let a = by_id(has_row[0].then_some(&row_a), &mut before)?;
+            let b = by_id(has_row[1].then_some(&row_b), &mut now)?;
             return join_sorted(a, b, see);
         }
         rows::read(&row_a, &mut sample_a)?;
@@ -44,7 +44,7 @@ pub(super) fn join(
 }
 
 /// Sorts the row that was already read, if any, and the remaining ones by id; each is prefixed with its index.
-fn by_id(first: Option<&Vec<u8>>, rest: &mut KeptRowsReader<'_>) -> Result<SortedRows> {
+fn by_id(first: Option<&Vec<u8>>, rest: &mut SpilledRowsReader<'_>) -> Result<SortedRows> {
     let mut sorted = SortedRows::default();
     let mut row = Vec::new();
     let mut is_row = match first {
@@ -122,8 +122,8 @@ fn placed(row: &[u8]) -> (&[u8], &[u8]) {
 mod tests {
     use super::*;
 
-    fn spill(ids: &[String]) -> KeptRows {
-        let (mut spill, mut row) = (KeptRows::default(), Vec::new());
+    fn spill(ids: &[String]) -> SpilledRows {
+        let (mut spill, mut row) = (SpilledRows::default(), Vec::new());
         for (place, id) in ids.iter().enumerate() {
             let sample = SideSample {
                 id: id.clone(),

@@ -118,7 +118,7 @@ fn most_rows(detail: Detail) -> usize {
 }
 
 /// States how many rows of a table are omitted, if any.
-fn left_out(rows: usize) -> Option<Block> {
+fn more_rows(rows: usize) -> Option<Block> {
     let line = Line::default().plain(format!("and {rows} more: "));
     (rows > 0).then(|| Block::Paragraph(line.code("cargo evaltest compare --json")))
 }
@@ -156,7 +156,7 @@ fn differences(compared: &RunsComparison, detail: Detail) -> Vec<Block> {
         intervals("B less A", heads, rows.collect()),
     ];
     blocks.extend(note.map(|note| Block::Paragraph(Line::default().marked(&note))));
-    blocks.extend(left_out(more));
+    blocks.extend(more_rows(more));
     blocks
 }
 
@@ -210,7 +210,7 @@ fn means(compared: &RunsComparison, detail: Detail) -> Vec<Block> {
         Block::section("Means of what scorers give"),
         Block::Table(table),
     ];
-    blocks.extend(left_out(means.len().saturating_sub(most_rows(detail))));
+    blocks.extend(more_rows(means.len().saturating_sub(most_rows(detail))));
     blocks
 }
 
@@ -233,7 +233,7 @@ fn figures(runs: &[&ComparedRun]) -> [Block; 2] {
         (run.epochs == 1).then(|| run.samples.to_string())
     });
     row("accuracy", &|run| {
-        accuracy::shown(run.accuracy, run.accuracy_bounds)
+        accuracy::display(run.accuracy, run.accuracy_bounds)
     });
     row(ci95!(), &|run| {
         // The interval over answered samples would hide the missing ones.
@@ -314,9 +314,10 @@ fn flip([a, b]: [&ComparedRun; 2], flip: &FlipTexts, detail: Detail) -> Block {
         let truth = flip.ground_truth.as_deref();
         facts.extend(truth.map(|truth| ("truth".to_owned(), excerpt(truth).into())));
         for (run, side) in sides {
-            let asked = side.prompt.as_deref();
-            let asked = asked.map(|asked| (format!("{} asked", run.letter), excerpt(asked).into()));
-            facts.extend(asked);
+            let question = side.prompt.as_deref();
+            let question = question
+                .map(|question| (format!("{} asked", run.letter), excerpt(question).into()));
+            facts.extend(question);
             let answer = side.answer.as_deref();
             let answer = answer.map_or_else(|| "(nothing)".to_owned(), excerpt);
             let line = Line::from(answer).plain("  (").line(correctness(side));
@@ -409,15 +410,15 @@ fn several(runs: &[&ComparedRun], pairs: &[RunPair], detail: Detail) -> Vec<Bloc
 /// The accuracy and cost of each run.
 fn accuracies(runs: &[&ComparedRun]) -> Vec<Block> {
     let rows = runs.iter().map(|run| {
-        let shown = or_dash(accuracy::shown(run.accuracy, run.accuracy_bounds));
+        let display = or_dash(accuracy::display(run.accuracy, run.accuracy_bounds));
         let ci95 = run.accuracy_ci95.filter(|_| range(run).is_none());
         IntervalRow {
             label: format!("{} {}", run.letter, run.run_id),
             value: run.accuracy,
             interval: run.accuracy_ci95,
             range: range(run),
-            figures: ci95.map_or(shown.clone(), |ends| {
-                format!("{shown} ({})", Interval(ends.map(Share)))
+            figures: ci95.map_or(display.clone(), |ends| {
+                format!("{display} ({})", Interval(ends.map(Share)))
             }),
             note: format!("{} of {}", run.correct, run.scored),
         }

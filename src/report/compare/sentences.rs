@@ -19,7 +19,7 @@ pub(super) fn verdict([a, b]: [&ComparedRun; 2], compared: &RunsComparison) -> S
     match compared.whole.verdict {
         ComparedVerdict::Worse => format!("{b} is worse than {a}{but}"),
         ComparedVerdict::Better => format!("{b} is better than {a}{but}"),
-        ComparedVerdict::NotToldApart => format!("{a} and {b} are not told apart"),
+        ComparedVerdict::Indistinguishable => format!("{a} and {b} are not told apart"),
         ComparedVerdict::NothingToCompare => "nothing to compare".to_owned(),
     }
 }
@@ -60,7 +60,7 @@ pub(super) fn sentences([a, b]: [&ComparedRun; 2], compared: &RunsComparison) ->
             "the samples come in {groups} groups, and only groups are independent of each other"
         ));
     }
-    if whole.verdict == ComparedVerdict::NotToldApart {
+    if whole.verdict == ComparedVerdict::Indistinguishable {
         let drop = compared.seen.smallest_drop.map_or_else(
             || "no drop is".to_owned(),
             |drop| format!("a drop of {} points or more is", Points(drop).unsigned()),
@@ -83,7 +83,7 @@ pub(super) fn word_of_pair(pair: &RunPair) -> String {
     let verdict = if is_sure {
         verdict
     } else {
-        ComparedVerdict::NotToldApart
+        ComparedVerdict::Indistinguishable
     };
     let judge = match &pair.comparison.judge {
         None => "",
@@ -196,7 +196,7 @@ fn word(verdict: ComparedVerdict) -> &'static str {
     match verdict {
         ComparedVerdict::Worse => "worse",
         ComparedVerdict::Better => "better",
-        ComparedVerdict::NotToldApart => "not told apart",
+        ComparedVerdict::Indistinguishable => "not told apart",
         ComparedVerdict::NothingToCompare => "nothing to compare",
     }
 }
@@ -225,8 +225,8 @@ mod tests {
             assert_eq!(note.is_some(), expect, "{figures:?}");
             assert!(note.is_none_or(|note| note.contains("say the same of `one`: ")));
         };
-        check(ComparedVerdict::NotToldApart, Some(0.0239), true);
-        check(ComparedVerdict::NotToldApart, Some(0.3), false);
+        check(ComparedVerdict::Indistinguishable, Some(0.0239), true);
+        check(ComparedVerdict::Indistinguishable, Some(0.3), false);
         check(ComparedVerdict::Worse, Some(0.0239), false);
         check(ComparedVerdict::Better, Some(0.06), true);
         check(ComparedVerdict::NothingToCompare, None, false);

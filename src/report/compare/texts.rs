@@ -57,7 +57,7 @@ pub fn flip_texts(
     wanted: &[WantedFlip<'_>],
     most: usize,
 ) -> Result<Vec<FlipTexts>> {
-    let cut = |text: &str| cut(text, most);
+    let truncate = |text: &str| truncate(text, most);
     let mut before = answers(a, wanted, |worse| worse)?;
     let mut now = answers(b, wanted, |worse| !worse)?;
     let mut texts = Vec::new();
@@ -65,7 +65,7 @@ pub fn flip_texts(
         let Some((old, new)) = before.remove(*id).zip(now.remove(*id)) else {
             continue;
         };
-        let asked = new.question.as_deref().unwrap_or(&new.prompt);
+        let question = new.question.as_deref().unwrap_or(&new.prompt);
         let truth = match &new.ground_truth {
             Value::Null => None,
             Value::String(text) => Some(text.clone()),
@@ -74,8 +74,8 @@ pub fn flip_texts(
         texts.push(FlipTexts {
             id: (*id).to_owned(),
             worse: *worse,
-            prompt: cut(asked),
-            ground_truth: truth.as_deref().map(cut),
+            prompt: truncate(question),
+            ground_truth: truth.as_deref().map(truncate),
             a: FlipAnswer::of(&old, &new, most),
             b: FlipAnswer::of(&new, &old, most),
         });
@@ -135,16 +135,16 @@ impl FlipAnswer {
         let raw = outcome.output.as_ref().and_then(|it| it.text.as_deref());
         let answer = outcome.prediction.as_deref().or(raw);
         Self {
-            answer: answer.map(|answer| cut(answer, most)),
+            answer: answer.map(|answer| truncate(answer, most)),
             correct: outcome.is_correct(),
             reason: outcome.score.as_ref().map(|score| score.reason.to_string()),
             epoch: record.epoch,
-            prompt: (record.prompt != other.prompt).then(|| cut(&record.prompt, most)),
+            prompt: (record.prompt != other.prompt).then(|| truncate(&record.prompt, most)),
         }
     }
 }
 
-fn cut(text: &str, most: usize) -> String {
+fn truncate(text: &str, most: usize) -> String {
     let text = text.trim();
     match text.char_indices().nth(most) {
         None => text.to_owned(),
@@ -157,9 +157,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_cut() {
-        assert_eq!(cut(" a\nb ", 3), "a\nb");
-        assert_eq!(cut(&"é".repeat(500), 500), "é".repeat(500));
-        assert_eq!(cut(&"é".repeat(501), 500), "é".repeat(500) + "…");
+    fn text_is_truncated() {
+        assert_eq!(truncate(" a\nb ", 3), "a\nb");
+        assert_eq!(truncate(&"é".repeat(500), 500), "é".repeat(500));
+        assert_eq!(truncate(&"é".repeat(501), 500), "é".repeat(500) + "…");
     }
 }

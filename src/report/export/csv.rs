@@ -38,7 +38,7 @@ impl DataFormat for CsvExport {
         csv.write_byte_record(&head).map_err(failed)?;
         for record in run.records()? {
             let row = table.row(&record?);
-            let cells: Vec<_> = row.iter().map(shown).collect();
+            let cells: Vec<_> = row.iter().map(display).collect();
             let cells: ByteRecord = cells.iter().map(|cell| cell.as_bytes()).collect();
             csv.write_byte_record(&cells).map_err(failed)?;
         }
@@ -47,7 +47,7 @@ impl DataFormat for CsvExport {
 }
 
 /// A cell as text; empty if there is no value.
-fn shown(cell: &ExportCell) -> Cow<'_, str> {
+fn display(cell: &ExportCell) -> Cow<'_, str> {
     match cell {
         ExportCell::Text(text) => harmless(text.as_deref().unwrap_or_default()),
         ExportCell::Number(number) => number.map(|n| n.to_string()).unwrap_or_default().into(),
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn no_text_is_a_formula() {
         fn check(text: &str, expect: &str) {
-            assert_eq!(shown(&ExportCell::Text(Some(text.to_owned()))), expect);
+            assert_eq!(display(&ExportCell::Text(Some(text.to_owned()))), expect);
         }
         check("=HYPERLINK(\"http://x\")", "'=HYPERLINK(\"http://x\")");
         check("+1", "'+1");
@@ -94,7 +94,7 @@ mod tests {
         check("a\0b", "a\u{fffd}b");
         check("1-2", "1-2");
         check("", "");
-        assert_eq!(shown(&ExportCell::Number(Some(-0.5))), "-0.5");
-        assert_eq!(shown(&ExportCell::Number(None)), "");
+        assert_eq!(display(&ExportCell::Number(Some(-0.5))), "-0.5");
+        assert_eq!(display(&ExportCell::Number(None)), "");
     }
 }

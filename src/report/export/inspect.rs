@@ -51,7 +51,7 @@ impl DataFormat for InspectExport {
         let mut log = LogWriter(ZipWriter::new_stream(out));
         let model = header::model(&run.manifest);
         let mut tally = LogTally::of(&run.manifest);
-        for record in asked(run)? {
+        for record in run_records(run)? {
             let record = record?;
             tally.add(&record);
             let logged = LoggedSample::of(&record, run, &model);
@@ -65,7 +65,7 @@ impl DataFormat for InspectExport {
         }
         log.begin("summaries.json")?;
         log.bytes(b"[")?;
-        for (number, record) in asked(run)?.enumerate() {
+        for (number, record) in run_records(run)?.enumerate() {
             if number > 0 {
                 log.bytes(b",\n")?;
             }
@@ -79,12 +79,12 @@ impl DataFormat for InspectExport {
 }
 
 /// The records of requested samples.
-fn asked(run: &ReportedRun) -> Result<impl Iterator<Item = Result<Record>> + use<>> {
-    let is_asked = |record: &Result<Record>| {
+fn run_records(run: &ReportedRun) -> Result<impl Iterator<Item = Result<Record>> + use<>> {
+    let was_run = |record: &Result<Record>| {
         let status = record.as_ref().map(|record| record.result.status);
         !matches!(status, Ok(Status::Skipped))
     };
-    Ok(run.records()?.filter(is_asked))
+    Ok(run.records()?.filter(was_run))
 }
 
 /// A zip file written sequentially.

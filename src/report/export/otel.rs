@@ -78,14 +78,14 @@ fn write_batch(run: &ReportedRun, events: &[Value], out: &mut dyn Write) -> Resu
 /// One event per verdict; one for an answer without a verdict that should have one.
 fn events(run: &ReportedRun, record: &Record) -> Vec<Value> {
     let scorers = &run.manifest.scorers;
-    let told = verdicts(record, scorers);
-    let mut events: Vec<Value> = told
+    let found = verdicts(record, scorers);
+    let mut events: Vec<Value> = found
         .iter()
         .map(|verdict| event(run, record, verdict))
         .collect();
     let first = scorers.first().map_or("evaltest", String::as_str);
-    let is_told = told.iter().any(|verdict| verdict.name == first);
-    if record.result.status.is_error() && !is_told {
+    let is_exported = found.iter().any(|verdict| verdict.name == first);
+    if record.result.status.is_error() && !is_exported {
         let none = NamedVerdict {
             name: first,
             score: None,

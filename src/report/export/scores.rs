@@ -37,9 +37,9 @@ pub(super) fn verdicts<'a>(record: &'a Record, scorers: &'a [String]) -> Vec<Nam
                 error: None,
             });
         }
-        let told = result.scores.get(name)?;
-        let error = told.get("error").and_then(Value::as_str);
-        let score = serde_json::from_value(told.clone()).ok().map(Cow::Owned);
+        let raw = result.scores.get(name)?;
+        let error = raw.get("error").and_then(Value::as_str);
+        let score = serde_json::from_value(raw.clone()).ok().map(Cow::Owned);
         Some(NamedVerdict { name, score, error })
     };
     scorers.iter().enumerate().filter_map(of).collect()

@@ -117,9 +117,9 @@ impl ExportTable {
             ExportCell::Text(score.map(|score| score.reason.clone().into_owned())),
         ];
         if !self.scorers.is_empty() {
-            let told = verdicts(record, &self.names);
+            let found = verdicts(record, &self.names);
             for name in &self.scorers {
-                let score = told.iter().find(|verdict| verdict.name == name);
+                let score = found.iter().find(|verdict| verdict.name == name);
                 let score = score.and_then(|verdict| verdict.score.as_ref());
                 row.push(ExportCell::Flag(score.map(|score| score.correct)));
                 row.push(ExportCell::Number(score.map(|score| score.value)));

@@ -38,10 +38,10 @@ impl Annotations {
     }
 
     fn add(&mut self, kind: AnnotationKind, place: Option<&CodePlace>, title: &str, message: &str) {
-        let (shown, all) = &mut self.kinds[kind as usize];
+        let (listed, all) = &mut self.kinds[kind as usize];
         *all += 1;
-        if shown.len() < MOST {
-            shown.push(command(kind, place, title, message));
+        if listed.len() < MOST {
+            listed.push(command(kind, place, title, message));
         }
     }
 
@@ -53,13 +53,13 @@ impl Annotations {
             AnnotationKind::Notice,
         ];
         let mut lines = Vec::new();
-        for (kind, (mut shown, all)) in kinds.into_iter().zip(self.kinds) {
+        for (kind, (mut listed, all)) in kinds.into_iter().zip(self.kinds) {
             if all > MOST {
-                shown.truncate(MOST - 1);
-                let more = format!("and {} more: see the summary", all - shown.len());
-                shown.push(command(kind, None, "evaltest", &more));
+                listed.truncate(MOST - 1);
+                let more = format!("and {} more: see the summary", all - listed.len());
+                listed.push(command(kind, None, "evaltest", &more));
             }
-            lines.append(&mut shown);
+            lines.append(&mut listed);
         }
         lines
     }
@@ -108,7 +108,7 @@ pub fn annotations(
                 &alert.message,
             );
         }
-        if let Some(reason) = ci::cut_short(run) {
+        if let Some(reason) = ci::interruption(run) {
             let title = format!("{eval}: stopped early");
             found.add(
                 AnnotationKind::Warning,
@@ -133,8 +133,8 @@ fn samples(run: &ReportedRun, places: &CodePlaces, found: &mut Annotations) -> R
         .iter()
         .map(|id| &**id)
         .collect();
-    let mut told = Vec::new();
-    let mut shown: HashMap<usize, usize> = HashMap::new();
+    let mut failures = Vec::new();
+    let mut listed: HashMap<usize, usize> = HashMap::new();
     for sample in ci::samples(run)? {
         let sample = sample?;
         let id = &*sample.id;
@@ -145,7 +145,7 @@ fn samples(run: &ReportedRun, places: &CodePlaces, found: &mut Annotations) -> R
             (None, CaseEnd::Errored) => (AnnotationKind::Warning, "has no verdict"),
             _ => continue,
         };
-        let count = shown.entry(kind as usize).or_default();
+        let count = listed.entry(kind as usize).or_default();
         if !found.has_room(kind) || *count >= MOST {
             // Over the limit: only counted.
             found.kinds[kind as usize].1 += 1;
@@ -153,11 +153,11 @@ fn samples(run: &ReportedRun, places: &CodePlaces, found: &mut Annotations) -> R
         }
         *count += 1;
         let title = format!("{}: {id} {what}", run.manifest.eval);
-        told.push((kind, id.to_owned(), title, ci::why(sample.teller())));
+        failures.push((kind, id.to_owned(), title, ci::why(sample.representative())));
     }
-    let ids = told.iter().map(|(_, id, ..)| &**id).collect();
+    let ids = failures.iter().map(|(_, id, ..)| &**id).collect();
     let lines = places.samples(&ids);
-    for (kind, id, title, why) in &told {
+    for (kind, id, title, why) in &failures {
         found.add(*kind, lines.get(id), title, why);
     }
     Ok(())

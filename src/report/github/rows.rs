@@ -23,7 +23,7 @@ pub(super) struct SampleRows {
     better: CountedRows,
     errors: CountedRows,
     wrong: CountedRows,
-    kept: HashMap<&'static str, usize>,
+    used: HashMap<&'static str, usize>,
 }
 
 impl SampleRows {
@@ -34,7 +34,7 @@ impl SampleRows {
             better: CountedRows::default(),
             errors: CountedRows::default(),
             wrong: CountedRows::default(),
-            kept: HashMap::new(),
+            used: HashMap::new(),
         };
         for run in runs {
             let flips = run.flips();
@@ -62,10 +62,10 @@ impl SampleRows {
             _ => (&mut self.wrong, OTHERS),
         };
         counted.all += 1;
-        let kept = self.kept.entry(kind).or_default();
-        if *kept < self.room && counted.rows.len() < most {
+        let used = self.used.entry(kind).or_default();
+        if *used < self.room && counted.rows.len() < most {
             let row = row(run, sample);
-            *kept += row.len() + 1;
+            *used += row.len() + 1;
             counted.rows.push(row);
         }
     }
@@ -83,8 +83,8 @@ impl SampleRows {
 
 /// A sample as a row, with the answer of one of its epochs.
 fn row(run: &ReportedRun, sample: &CiSample) -> String {
-    let record = sample.teller();
-    let said = ci::said(record).unwrap_or_default();
+    let record = sample.representative();
+    let output = ci::output(record).unwrap_or_default();
     let why = match (&record.result.error, &record.result.score) {
         (None, Some(score)) => score.reason.to_string(),
         _ => ci::why(record),
@@ -94,7 +94,7 @@ fn row(run: &ReportedRun, sample: &CiSample) -> String {
         cell(&record.sample_id, CELL),
         cell(&record.prompt, CELL),
         cell(ci::truth(record).unwrap_or_default(), CELL),
-        cell(&said, CELL),
+        cell(&output, CELL),
         cell(&why, CELL),
     ])
 }

@@ -66,7 +66,7 @@ pub fn document(ranking: &Ranking) -> Document {
 /// The cells of a run.
 fn cells(run: &RankedRun) -> [String; 10] {
     let [best, worst] = run.rank;
-    let accuracy = accuracy::shown(run.accuracy, run.accuracy_bounds);
+    let accuracy = accuracy::display(run.accuracy, run.accuracy_bounds);
     // The interval over answered samples would hide the missing ones.
     let ci95 = run.accuracy_ci95.filter(|_| !is_open(run));
     [

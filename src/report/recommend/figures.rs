@@ -38,7 +38,7 @@ pub(in crate::report) struct AdvisedRun<'a> {
 /// A figure of a run.
 pub(in crate::report) struct AdvisedFigure {
     /// The figure as text, with its interval.
-    pub(super) told: String,
+    pub(super) text: String,
     /// Its 95 % confidence interval.
     pub(super) interval: Option<[f64; 2]>,
     /// Its sort for rows that select sorts, such as the kind of an error.
@@ -51,9 +51,9 @@ pub(in crate::report) struct AdvisedFigure {
 
 impl AdvisedFigure {
     /// Without a sort and a command.
-    fn new(told: String, interval: Option<[f64; 2]>, weight: Option<f64>) -> Self {
+    fn new(text: String, interval: Option<[f64; 2]>, weight: Option<f64>) -> Self {
         Self {
-            told,
+            text,
             interval,
             sort: String::new(),
             weight: weight.unwrap_or_default(),
@@ -99,7 +99,7 @@ impl AdvisedRun<'_> {
 
     /// Whether this scorer is a judge that gives every answer the same verdict, or whose verdicts all depend on the
     /// order of the two answers: its disagreement with other scorers is then not reported.
-    fn tells_nothing_apart(&self, scorer: &str) -> bool {
+    fn is_uninformative(&self, scorer: &str) -> bool {
         let Some(judge) = &self.run.summary.judge else {
             return false;
         };
@@ -150,7 +150,7 @@ pub(super) const FIGURES: &[(&str, Find)] = &[
 fn errors(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let summary = &case.run.summary;
     let groups = &case.figures.failures.errors;
-    let asked = summary.scored + summary.errors + summary.unscored;
+    let requested = summary.scored + summary.errors + summary.unscored;
     let lacking: u64 = groups.iter().map(|group| group.count).sum();
     let figure = groups.first().map(|worst| {
         let most = if worst.count == lacking {
@@ -158,9 +158,9 @@ fn errors(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
         } else {
             worst.count.to_string()
         };
-        let told = format!(
+        let text = format!(
             "{} are errors, {most} of kind {}",
-            part_of(lacking, asked, "answers"),
+            part_of(lacking, requested, "answers"),
             worst.kind
         );
         let is_reached = !NOT_REACHED.contains(&&*worst.kind);
@@ -172,7 +172,11 @@ fn errors(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
                 let eval = shell_word(&case.run.manifest.eval);
                 Some(format!("cargo evaltest doctor {eval}"))
             },
-            ..AdvisedFigure::new(told, wilson95(lacking, asked), ratio(lacking, asked))
+            ..AdvisedFigure::new(
+                text,
+                wilson95(lacking, requested),
+                ratio(lacking, requested),
+            )
         }
     });
     figure.into_iter().collect()
@@ -181,7 +185,7 @@ fn errors(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
 fn change(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let change = case.run.summary.change.iter();
     let figures = change.map(|change| {
-        let told = format!(
+        let text = format!(
             "Accuracy changed by {}, {} became wrong and {} right",
             difference(change),
             change.worse,
@@ -196,7 +200,7 @@ fn change(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
                 }
                 _ => case.show(&change.became_wrong),
             },
-            ..AdvisedFigure::new(told, Some(change.difference_ci95), weight)
+            ..AdvisedFigure::new(text, Some(change.difference_ci95), weight)
         }
     });
     figures.collect()
@@ -210,7 +214,7 @@ fn accuracy(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let is_uncalibrated = scorer.is_some_and(|name| summary.is_uncalibrated(name));
     let known = known(summary).filter(|(_, ci95)| !is_wide(*ci95) && !is_uncalibrated);
     let figure = known.map(|(share, ci95)| {
-        let told = format!(
+        let text = format!(
             "{} of the answers are right ({})",
             Share(share),
             Interval(ci95.map(Share)).ci95()
@@ -219,7 +223,7 @@ fn accuracy(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
         AdvisedFigure {
             sort: sort.to_owned(),
             next: case.show_first_wrong(),
-            ..AdvisedFigure::new(told, Some(ci95), Some(1.0 - share))
+            ..AdvisedFigure::new(text, Some(ci95), Some(1.0 - share))
         }
     });
     figure.into_iter().collect()
@@ -239,7 +243,7 @@ fn precision(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
         };
         let more = (summary.scored..=MOST).find(says);
         let more = more.map(|n| format!("; about {n} answers would tell"));
-        let told = format!(
+        let text = format!(
             "{} of {} answers are right ({}), in truth it may be above {:.0} % or below{}",
             Share(share),
             summary.scored,
@@ -250,7 +254,7 @@ fn precision(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
         let plan = case.command("plan --detect 5");
         Some(AdvisedFigure {
             next: Some(plan),
-            ..AdvisedFigure::new(told, Some([low, high]), Some(high - low))
+            ..AdvisedFigure::new(text, Some([low, high]), Some(high - low))
         })
     });
     figure.into_iter().collect()
@@ -265,22 +269,22 @@ fn uncalibrated(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let judge = summary.judge.as_ref();
     let known = judge.and_then(|judge| judge.calibration_of(name));
     let kappa = known.and_then(|known| known.kappa.zip(known.kappa_ci95));
-    let told = kappa.map(|(kappa, [low, high])| {
+    let text = kappa.map(|(kappa, [low, high])| {
         format!(
             ", kappa {kappa:.2} ({})",
             Interval([low, high].map(|end| Scale(end, 2))).ci95()
         )
     });
     let why = known.and_then(|known| known.reason.clone());
-    let told = format!(
+    let text = format!(
         "The judge that decides, {name}, is uncalibrated: {}{}",
         why.unwrap_or_else(|| "no labels of people".to_owned()),
-        told.unwrap_or_default()
+        text.unwrap_or_default()
     );
     let draw = format!("{} --draw 100 --seed 7", case.command("judge calibrate"));
     vec![AdvisedFigure {
         next: Some(draw),
-        ..AdvisedFigure::new(told, kappa.map(|(_, ci95)| ci95), Some(1.0))
+        ..AdvisedFigure::new(text, kappa.map(|(_, ci95)| ci95), Some(1.0))
     }]
 }
 
@@ -289,7 +293,7 @@ fn drops(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let falls = level_drops(summary).into_iter();
     let figures = falls.filter_map(|fall| {
         let (drop, ci95) = (fall.drop?, fall.interval?);
-        let told = format!(
+        let text = format!(
             "{} of the accuracy is lost from level {} to {} ({})",
             Share(drop),
             excerpt(fall.from),
@@ -299,7 +303,7 @@ fn drops(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
         let lost = ratio(fall.wrong, summary.scored);
         Some(AdvisedFigure {
             next: case.first_of("level", fall.to),
-            ..AdvisedFigure::new(told, Some(ci95), lost)
+            ..AdvisedFigure::new(text, Some(ci95), lost)
         })
     });
     figures.collect()
@@ -313,10 +317,10 @@ fn weaker_parts(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     };
     let falls = level_drops(summary);
     let mut falls = falls.iter().filter_map(|fall| fall.interval);
-    let levels_are_told = falls.any(|[low, _]| low >= LOST);
+    let has_level_advice = falls.any(|[low, _]| low >= LOST);
     let mut figures = Vec::new();
     for (dimension, values) in &summary.slices {
-        if dimension == "level" && levels_are_told {
+        if dimension == "level" && has_level_advice {
             continue;
         }
         for (value, group) in values {
@@ -325,7 +329,7 @@ fn weaker_parts(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
             else {
                 continue;
             };
-            let told = format!(
+            let text = format!(
                 "{dimension} {}: {} right ({}), all {} ({})",
                 excerpt(value),
                 Share(part),
@@ -338,7 +342,7 @@ fn weaker_parts(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
             let lost = ratio(group.scored - group.correct, summary.scored);
             figures.push(AdvisedFigure {
                 next: case.first_of(dimension, value),
-                ..AdvisedFigure::new(told, Some(gap), lost)
+                ..AdvisedFigure::new(text, Some(gap), lost)
             });
         }
     }
@@ -351,20 +355,20 @@ fn one_cause(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let same = case.figures.same_answer.as_ref();
     let same = same.filter(|same| same.count > 2).map(|same| {
         let (part, interval, weight) = case.of_wrong(same.count);
-        let told = format!("{part} are one and the same, “{}”", beginning(&same.answer));
+        let text = format!("{part} are one and the same, “{}”", beginning(&same.answer));
         AdvisedFigure {
             next: case.show(std::slice::from_ref(&same.id)),
-            ..AdvisedFigure::new(told, interval, weight)
+            ..AdvisedFigure::new(text, interval, weight)
         }
     });
     let group = case.figures.failures.wrong.first();
     let reason = group.and_then(|group| {
         let reason = group.reason.as_deref().filter(|it| *it != "mismatch")?;
         let (part, interval, weight) = case.of_wrong(group.count);
-        let told = format!("{part} are {}", excerpt(reason));
+        let text = format!("{part} are {}", excerpt(reason));
         Some(AdvisedFigure {
             next: case.show(&group.ids),
-            ..AdvisedFigure::new(told, interval, weight)
+            ..AdvisedFigure::new(text, interval, weight)
         })
     });
     same.into_iter().chain(reason).collect()
@@ -412,7 +416,7 @@ fn parameters(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
 
 fn disagreements(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let groups = case.figures.failures.disagreements.iter();
-    let groups = groups.filter(|group| !case.tells_nothing_apart(&group.other));
+    let groups = groups.filter(|group| !case.is_uninformative(&group.other));
     let scored = case.run.summary.scored;
     let figures = groups.map(|group| {
         let DisagreementGroup {
@@ -429,11 +433,11 @@ fn disagreements(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
             ("rejects", "accepts")
         };
         let part = part_of(*count, scored, "answers");
-        let told = format!("{decides} {one} what {other} {two} in {part}");
+        let text = format!("{decides} {one} what {other} {two} in {part}");
         AdvisedFigure {
             sort: one.to_owned(),
             next: case.show(ids),
-            ..AdvisedFigure::new(told, wilson95(*count, scored), ratio(*count, scored))
+            ..AdvisedFigure::new(text, wilson95(*count, scored), ratio(*count, scored))
         }
     });
     figures.collect()
@@ -444,13 +448,13 @@ fn flaky(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let figures = epochs.map(|epochs| {
         let (flaky, samples) = (epochs.flaky, epochs.samples);
         let first = case.figures.failures.flaky.samples.first();
-        let told = format!(
+        let text = format!(
             "{} are right in some epochs and wrong in others",
             part_of(flaky, samples, "samples")
         );
         AdvisedFigure {
             next: first.and_then(|it| case.show(std::slice::from_ref(&it.id))),
-            ..AdvisedFigure::new(told, wilson95(flaky, samples), ratio(flaky, samples))
+            ..AdvisedFigure::new(text, wilson95(flaky, samples), ratio(flaky, samples))
         }
     });
     figures.collect()
@@ -458,18 +462,18 @@ fn flaky(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
 
 fn retries(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let summary = &case.run.summary;
-    let asked = summary
+    let requested = summary
         .samples
         .saturating_sub(summary.skipped + summary.cached);
     // Failures that persist in every attempt are not random; they are reported as errors.
     let recovered = summary.recovered_by_retry.recovered;
-    let told = format!(
+    let text = format!(
         "{} took more than one attempt",
-        part_of(recovered, asked, "answers")
+        part_of(recovered, requested, "answers")
     );
     vec![AdvisedFigure::new(
-        told,
-        wilson95(recovered, asked),
-        ratio(recovered, asked),
+        text,
+        wilson95(recovered, requested),
+        ratio(recovered, requested),
     )]
 }

@@ -4,11 +4,11 @@ use super::*;
 use crate::stats::wilson95;
 
 /// The text of the row that applies to this figure.
-fn said(of: &str, sort: &str, interval: Option<[f64; 2]>) -> Option<&'static str> {
+fn advice_for(of: &str, sort: &str, interval: Option<[f64; 2]>) -> Option<&'static str> {
     let is_of = |topic: &&AdviceTopic| topic.rows.iter().any(|row| row.todo.starts_with(of));
     let topic = TABLE.iter().find(is_of).unwrap();
     let figure = AdvisedFigure {
-        told: String::new(),
+        text: String::new(),
         interval,
         sort: sort.to_owned(),
         weight: 0.0,
@@ -28,7 +28,7 @@ fn every_topic_of_the_table_has_its_figure() {
 #[test]
 fn an_accuracy_is_called_what_its_whole_interval_is() {
     let check = |right: u64, of: u64, expect: Option<&str>| {
-        let found = said("excellent", "", wilson95(right, of));
+        let found = advice_for("excellent", "", wilson95(right, of));
         let begins = found.map(|todo| &todo[..todo.find([';', ',']).unwrap_or(todo.len())]);
         assert_eq!(begins, expect, "{right} of {of}");
     };
@@ -44,10 +44,10 @@ fn an_accuracy_is_called_what_its_whole_interval_is() {
 }
 
 #[test]
-fn only_what_is_sure_is_told() {
+fn only_certain_advice_is_given() {
     let check = |of: &str, interval: [f64; 2], expect: bool| {
         assert_eq!(
-            said(of, "", Some(interval)).is_some(),
+            advice_for(of, "", Some(interval)).is_some(),
             expect,
             "{of} {interval:?}"
         );
@@ -60,12 +60,12 @@ fn only_what_is_sure_is_told() {
     check("weaker than the whole", [-0.01, 0.3], false);
     check("ask more", [0.4, 0.7], true);
     check("ask more", [0.5, 0.6], false);
-    assert_eq!(said("one cause", "", None), None);
+    assert_eq!(advice_for("one cause", "", None), None);
 }
 
 #[test]
-fn errors_are_told_by_their_kind() {
-    let todo = |kind: &str| said("mend how", kind, None).unwrap();
+fn advice_depends_on_error_kind() {
+    let todo = |kind: &str| advice_for("mend how", kind, None).unwrap();
     assert!(todo("timed_out").contains("`limits.timeout_s`"));
     assert!(todo("unreachable").starts_with("mend how"));
     assert!(todo("exited").starts_with("see what the first"));

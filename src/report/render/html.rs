@@ -26,14 +26,14 @@ pub fn page(title: &str, documents: &[Document], out: &mut dyn Write) -> io::Res
     page.begin(out)?;
     documents
         .iter()
-        .try_for_each(|shown| document(shown, 1, out))?;
+        .try_for_each(|content| document(content, 1, out))?;
     page.end(out)
 }
 
 /// Writes a document with its title as a heading of this level.
-pub(crate) fn document(shown: &Document, level: usize, out: &mut dyn Write) -> io::Result<()> {
-    heading(level, &shown.title, out)?;
-    blocks(&shown.blocks, level, out)
+pub(crate) fn document(content: &Document, level: usize, out: &mut dyn Write) -> io::Result<()> {
+    heading(level, &content.title, out)?;
+    blocks(&content.blocks, level, out)
 }
 
 /// Writes the content below a heading of this level.
@@ -61,11 +61,11 @@ fn block(block: &Block, level: usize, out: &mut dyn Write) -> io::Result<()> {
             }
             writeln!(out, "</ul>")
         }
-        Block::Table(shown) => table(shown, out),
-        Block::Intervals(shown) => chart::intervals(shown, out),
-        Block::Chart(shown) => chart::chart(shown, out),
+        Block::Table(content) => table(content, out),
+        Block::Intervals(content) => chart::intervals(content, out),
+        Block::Chart(content) => chart::chart(content, out),
         Block::Verbatim(text) => writeln!(out, "<pre>{}</pre>", lines(text)),
-        Block::Group(shown) => group(shown, level, out),
+        Block::Group(content) => group(content, level, out),
         Block::Framed(tone, framed) => {
             let class = match tone {
                 Tone::Good => " passed",
@@ -89,18 +89,18 @@ fn block(block: &Block, level: usize, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-fn group(shown: &Group, level: usize, out: &mut dyn Write) -> io::Result<()> {
-    let title = line(&shown.title);
-    let open = match shown.fold {
+fn group(content: &Group, level: usize, out: &mut dyn Write) -> io::Result<()> {
+    let title = line(&content.title);
+    let open = match content.fold {
         Fold::Never => {
             writeln!(out, "<p>{title}</p>")?;
-            return blocks(&shown.blocks, level, out);
+            return blocks(&content.blocks, level, out);
         }
         Fold::Open => " open",
         Fold::Closed => "",
     };
     writeln!(out, "<details{open}><summary>{title}</summary>")?;
-    blocks(&shown.blocks, level, out)?;
+    blocks(&content.blocks, level, out)?;
     writeln!(out, "</details>")
 }
 
@@ -143,12 +143,12 @@ fn list(tag: &str, items: &[Line], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "</{tag}>")
 }
 
-fn table(shown: &Table, out: &mut dyn Write) -> io::Result<()> {
-    let class = |place: usize| match shown.heads.get(place) {
+fn table(content: &Table, out: &mut dyn Write) -> io::Result<()> {
+    let class = |place: usize| match content.heads.get(place) {
         Some((_, Align::Right)) => " class=\"n\"",
         _ => "",
     };
-    let label = match &*shown.caption {
+    let label = match &*content.caption {
         "" => "Table",
         caption => caption,
     };
@@ -158,16 +158,16 @@ fn table(shown: &Table, out: &mut dyn Write) -> io::Result<()> {
         "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table class=\"words\">",
         text(label)
     )?;
-    if !shown.caption.is_empty() {
-        writeln!(out, "<caption>{}</caption>", text(&shown.caption))?;
+    if !content.caption.is_empty() {
+        writeln!(out, "<caption>{}</caption>", text(&content.caption))?;
     }
     writeln!(out, "<thead><tr>")?;
-    for (place, (head, _)) in shown.heads.iter().enumerate() {
+    for (place, (head, _)) in content.heads.iter().enumerate() {
         let class = class(place);
         writeln!(out, "<th scope=\"col\"{class}>{}</th>", text(head))?;
     }
     writeln!(out, "</tr></thead><tbody>")?;
-    for row in &shown.rows {
+    for row in &content.rows {
         write!(out, "<tr>")?;
         for (place, cell) in row.iter().enumerate() {
             let (class, cell) = (class(place), line(cell));
@@ -188,14 +188,14 @@ mod tests {
 
     #[test]
     fn texts_of_others_stay_texts() {
-        let mut said = Document::new("<a>");
-        said.section("b\u{202e}");
-        said.note(Line::default().strong("<b>").plain(" & ").code("rm \"x\""));
+        let mut doc = Document::new("<a>");
+        doc.section("b\u{202e}");
+        doc.note(Line::default().strong("<b>").plain(" & ").code("rm \"x\""));
         let mut table = Table::new(&[("<i>", Align::Left), ("n", Align::Right)]);
         table.row(["<script>", "1"]);
-        said.table(table);
-        said.blocks.push(Block::Numbered(vec!["<u>".into()]));
-        said.blocks.push(Block::Intervals(Intervals {
+        doc.table(table);
+        doc.blocks.push(Block::Numbered(vec!["<u>".into()]));
+        doc.blocks.push(Block::Intervals(Intervals {
             caption: "<v>".to_owned(),
             heads: <[String; 3]>::default(),
             scale: IntervalScale::SHARES,
@@ -208,7 +208,7 @@ mod tests {
             }],
         }));
         let mut out = Vec::new();
-        document(&said, 1, &mut out).unwrap();
+        document(&doc, 1, &mut out).unwrap();
         let out = String::from_utf8(out).unwrap();
         for expect in [
             "<h1>&lt;a&gt;</h1>\n<h2>b\\u{202e}</h2>\n",

@@ -63,13 +63,13 @@ fn block(block: &Block, level: usize, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out)?;
             self::table(&table, out)
         }
-        Block::Table(shown) => {
+        Block::Table(content) => {
             writeln!(out)?;
-            table(shown, out)
+            table(content, out)
         }
-        Block::Intervals(shown) => {
+        Block::Intervals(content) => {
             writeln!(out)?;
-            intervals(shown, out)
+            intervals(content, out)
         }
         Block::Chart(Chart::Confusion {
             caption,
@@ -153,11 +153,11 @@ fn table(table: &Table, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Writes shares as bars, others as a table.
-fn intervals(shown: &Intervals, out: &mut dyn Write) -> io::Result<()> {
-    if shown.scale != IntervalScale::SHARES {
-        return table(&in_figures(shown), out);
+fn intervals(content: &Intervals, out: &mut dyn Write) -> io::Result<()> {
+    if content.scale != IntervalScale::SHARES {
+        return table(&in_figures(content), out);
     }
-    shown.rows.iter().try_for_each(|row| bar_row(row, out))
+    content.rows.iter().try_for_each(|row| bar_row(row, out))
 }
 
 /// Indented as code, so that nothing in it is markup; the bar comes first, so that no line starts with untrusted text.
@@ -273,15 +273,15 @@ mod tests {
 
     #[test]
     fn texts_of_others_stay_texts() {
-        let mut said = Document::new("a\n# b");
-        said.section("<b>");
-        said.note(Line::default().strong("x|y").plain(" @team"));
-        said.paragraph(Line::default().code("ls `rm`").code(" gate a"));
+        let mut doc = Document::new("a\n# b");
+        doc.section("<b>");
+        doc.note(Line::default().strong("x|y").plain(" @team"));
+        doc.paragraph(Line::default().code("ls `rm`").code(" gate a"));
         let mut table = Table::new(&[("a|b", Align::Left), ("n", Align::Right)]);
         table.row(["c\nd", "1"]);
-        said.table(table);
-        said.table(Table::new(&[("nothing", Align::Left)]));
-        said.blocks.push(Block::Intervals(Intervals {
+        doc.table(table);
+        doc.table(Table::new(&[("nothing", Align::Left)]));
+        doc.blocks.push(Block::Intervals(Intervals {
             caption: String::new(),
             heads: <[String; 3]>::default(),
             scale: IntervalScale::SHARES,
@@ -292,9 +292,9 @@ mod tests {
                 ..IntervalRow::default()
             }],
         }));
-        said.blocks.push(Block::Numbered(vec!["one".into()]));
+        doc.blocks.push(Block::Numbered(vec!["one".into()]));
         let mut out = Vec::new();
-        document(&said, 1, &mut out).unwrap();
+        document(&doc, 1, &mut out).unwrap();
         let bar = "█".repeat(50);
         let expect = format!(
             "# a #&#8288; b\n\n## &lt;b&gt;\n\n> **x\\|y** @&#8288;team\n\nls \\`rm\\`` gate a`\n\n\

@@ -47,7 +47,7 @@ pub fn fitting_table(
     }
     // For a very narrow terminal.
     for cell in rows.iter_mut().flatten() {
-        cell.text = table::cut(&cell.text, width.max(1));
+        cell.text = table::truncate(&cell.text, width.max(1));
     }
     let side = |column: usize| sides.get(column).copied().unwrap_or(Align::Right);
     table::write_cells("", &rows, side, paint, out)
@@ -85,8 +85,8 @@ fn block(block: &Block, indent: usize, paint: Paint, out: &mut dyn Write) -> io:
             }
             self::table(&table, indent, paint, out)
         }
-        Block::Table(shown) => table(shown, indent, paint, out),
-        Block::Intervals(shown) => table(&in_figures(shown), indent, paint, out),
+        Block::Table(content) => table(content, indent, paint, out),
+        Block::Intervals(content) => table(&in_figures(content), indent, paint, out),
         Block::Chart(_) => Ok(()),
         Block::Verbatim(text) => text
             .lines()
@@ -103,10 +103,10 @@ fn block(block: &Block, indent: usize, paint: Paint, out: &mut dyn Write) -> io:
 }
 
 /// Values with intervals as a table, for formats without charts.
-pub(super) fn in_figures(shown: &Intervals) -> Table {
-    let mut table = Table::of_numbers(shown.heads.clone());
-    table.caption.clone_from(&shown.caption);
-    for row in &shown.rows {
+pub(super) fn in_figures(content: &Intervals) -> Table {
+    let mut table = Table::of_numbers(content.heads.clone());
+    table.caption.clone_from(&content.caption);
+    for row in &content.rows {
         table.row([&row.label, &row.figures, &row.note].map(String::as_str));
     }
     table
@@ -138,15 +138,15 @@ pub fn text(line: &Line, indent: usize, paint: Paint) -> String {
     spans.collect()
 }
 
-fn table(shown: &Table, indent: usize, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
-    let mut rows = cells(shown);
+fn table(content: &Table, indent: usize, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
+    let mut rows = cells(content);
     for row in &mut rows {
         if let [first, _, ..] = &mut **row {
-            first.text = table::cut(&first.text, NAME);
+            first.text = table::truncate(&first.text, NAME);
         }
     }
     let side = |column: usize| {
-        shown
+        content
             .heads
             .get(column)
             .map_or(Align::Right, |(_, side)| *side)

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_is_cut_where_a_character_ends() {
+    fn long_text_is_truncated_at_a_char_boundary() {
         fn check(text: &str, most: usize, expect: &str) {
             let written = content(text, most);
             assert!(written.len() <= most, "{written}");

@@ -10,7 +10,7 @@ pub(in crate::report) fn is_open(bounds: Option<[f64; 2]>) -> bool {
 }
 
 /// `66.7 %`, or with missing verdicts a range: `66.7 % to 100.0 %`. `None` without a value.
-pub(in crate::report) fn shown(share: Option<f64>, bounds: Option<[f64; 2]>) -> Option<String> {
+pub(in crate::report) fn display(share: Option<f64>, bounds: Option<[f64; 2]>) -> Option<String> {
     match bounds.filter(|_| is_open(bounds)) {
         Some(range) => Some(Interval(range.map(Share)).to_string()),
         None => share.map(|share| Share(share).to_string()),
@@ -23,7 +23,7 @@ pub(in crate::report) fn cell(
     bounds: Option<[f64; 2]>,
     ci95: Option<[f64; 2]>,
 ) -> String {
-    match (shown(share, bounds), ci95.filter(|_| !is_open(bounds))) {
+    match (display(share, bounds), ci95.filter(|_| !is_open(bounds))) {
         (Some(share), Some(ci95)) => format!("{share} ({})", Interval(ci95.map(Share))),
         (Some(share), None) => share,
         (None, _) => "-".to_owned(),
@@ -36,7 +36,7 @@ pub(in crate::report) fn spelled(
     bounds: Option<[f64; 2]>,
     ci95: Option<[f64; 2]>,
 ) -> String {
-    match shown(share, bounds) {
+    match display(share, bounds) {
         Some(share) => share + &comma_ci95(ci95.filter(|_| !is_open(bounds))),
         None => "nothing was scored".to_owned(),
     }
@@ -91,7 +91,7 @@ pub(in crate::report) fn value(summary: &Summary) -> String {
 
 /// The same as a sentence.
 pub(in crate::report) fn sentence(summary: &Summary) -> Line {
-    let share = shown(summary.accuracy, summary.accuracy_bounds);
+    let share = display(summary.accuracy, summary.accuracy_bounds);
     let (correct, scored) = (summary.correct, summary.scored);
     let line = Line::default();
     match (share, missing(summary)) {
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn with_errors_it_is_a_range() {
         fn check(share: Option<f64>, bounds: Option<[f64; 2]>, expect: Option<&str>) {
-            assert_eq!(shown(share, bounds).as_deref(), expect);
+            assert_eq!(display(share, bounds).as_deref(), expect);
         }
         check(
             Some(1.0),

@@ -19,9 +19,9 @@ const FULL: usize = 50;
 
 /// Samples that flipped since the baseline, for pages and files.
 pub(in crate::report) fn changes(source: &Source<'_>) -> Vec<Block> {
-    let is_told =
+    let is_listed =
         |change: &BaselineChange| source.run.is_some() || change.worse + change.better > 0;
-    let Some(change) = source.summary.change.as_ref().filter(|it| is_told(it)) else {
+    let Some(change) = source.summary.change.as_ref().filter(|it| is_listed(it)) else {
         return Vec::new();
     };
     let row = IntervalRow {
@@ -49,11 +49,13 @@ pub(in crate::report) fn changes(source: &Source<'_>) -> Vec<Block> {
         if ids.is_empty() {
             continue;
         }
-        let shown = &ids[..ids.len().min(FULL)];
+        let listed = &ids[..ids.len().min(FULL)];
         let samples = match source.run {
-            Some((run, figures)) => SampleTable::of(run)
-                .block(title, shown.iter().filter_map(|id| figures.flipped.get(id))),
-            None => list(shown.iter().map(String::as_str)),
+            Some((run, figures)) => SampleTable::of(run).block(
+                title,
+                listed.iter().filter_map(|id| figures.flipped.get(id)),
+            ),
+            None => list(listed.iter().map(String::as_str)),
         };
         let more =
             (ids.len() > FULL).then(|| Block::paragraph(format!("And {} more.", ids.len() - FULL)));
@@ -79,11 +81,11 @@ pub(in crate::report) fn flips(run: &Run) -> Vec<Block> {
 }
 
 fn ids_below(title: Line, ids: &[&str]) -> Option<Block> {
-    let shown = ids.iter().take(BRIEF).map(|id| Line::from(*id));
+    let listed = ids.iter().take(BRIEF).map(|id| Line::from(*id));
     let more = ids.len().saturating_sub(BRIEF);
     let more = (more > 0).then(|| format!("… and {more} more").into());
     let title = title.plain(format!(" ({}):", ids.len()));
-    let items = list(shown.chain(more))?;
+    let items = list(listed.chain(more))?;
     Some(Block::group(title, [items]))
 }
 

@@ -76,9 +76,9 @@ pub(super) fn costs(source: &Source<'_>) -> Vec<Block> {
 fn brief(summary: &Summary) -> Vec<String> {
     let mut parts = Vec::new();
     if summary.cached > 0 {
-        let asked = summary.samples - summary.skipped;
+        let requested = summary.samples - summary.skipped;
         parts.push(format!(
-            "{} of {asked} answers from the cache",
+            "{} of {requested} answers from the cache",
             summary.cached
         ));
     }

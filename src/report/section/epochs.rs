@@ -29,7 +29,7 @@ fn brief(summary: &Summary, figures: &EpochFigures) -> Vec<String> {
     for (name, estimates) in [("pass@", &figures.pass_at), ("pass^", &figures.pass_hat)] {
         parts.extend(passes(name, figures.epochs, estimates));
     }
-    parts.extend(majority(figures).map(|shown| format!("majority {shown}")));
+    parts.extend(majority(figures).map(|display| format!("majority {display}")));
     let mut lines: Vec<String> = Vec::new();
     if !parts.is_empty() {
         lines.push(parts.join(", "));
@@ -71,11 +71,11 @@ fn passes<'a>(
     epochs: u32,
     estimates: &'a BTreeMap<u32, Estimate>,
 ) -> impl Iterator<Item = String> + 'a {
-    let shown = [2, epochs].into_iter().take(if epochs > 2 { 2 } else { 1 });
-    shown.filter_map(move |k| {
+    let display = [2, epochs].into_iter().take(if epochs > 2 { 2 } else { 1 });
+    display.filter_map(move |k| {
         let estimate = estimates.get(&k)?;
-        let shown = accuracy::shown(estimate.value, bounds(estimate.low, estimate.high))?;
-        Some(format!("{name}{k} {shown}"))
+        let display = accuracy::display(estimate.value, bounds(estimate.low, estimate.high))?;
+        Some(format!("{name}{k} {display}"))
     })
 }
 
@@ -85,7 +85,7 @@ fn bounds(low: Option<f64>, high: Option<f64>) -> Option<[f64; 2]> {
 
 fn majority(figures: &EpochFigures) -> Option<String> {
     let majority = &figures.majority;
-    accuracy::shown(majority.accuracy, bounds(majority.low, majority.high))
+    accuracy::display(majority.accuracy, bounds(majority.low, majority.high))
 }
 
 fn full(summary: &Summary, figures: &EpochFigures) -> Vec<Block> {
@@ -99,17 +99,17 @@ fn full(summary: &Summary, figures: &EpochFigures) -> Vec<Block> {
     let dash = || "-".to_owned();
     table.row([
         "accuracy".to_owned(),
-        accuracy::shown(summary.accuracy, summary.accuracy_bounds).unwrap_or_else(dash),
+        accuracy::display(summary.accuracy, summary.accuracy_bounds).unwrap_or_else(dash),
         error(figures.standard_error),
         figures.scored.to_string(),
     ]);
     for (name, estimates) in [("pass@", &figures.pass_at), ("pass^", &figures.pass_hat)] {
         // For k = 1 both are the mean of the samples' accuracies.
         for (k, estimate) in estimates.iter().filter(|(k, _)| **k > 1) {
-            let shown = accuracy::shown(estimate.value, bounds(estimate.low, estimate.high));
+            let display = accuracy::display(estimate.value, bounds(estimate.low, estimate.high));
             table.row([
                 format!("{name}{k}"),
-                shown.unwrap_or_else(dash),
+                display.unwrap_or_else(dash),
                 error(estimate.standard_error),
                 estimate.samples.to_string(),
             ]);

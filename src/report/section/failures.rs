@@ -28,9 +28,9 @@ pub(in crate::report) fn failures(run: &Run) -> Vec<Block> {
         count: summary.failed_as_wrong,
     };
     blocks.extend(wrong.block(run, of_outcome(|it| it.result.is_failure_as_wrong())));
-    let beside = run.records.iter();
-    let beside = beside.flat_map(|it| it.result.unjudged_beside());
-    let names: BTreeSet<&str> = beside.map(|(name, _)| name).collect();
+    let secondary = run.records.iter();
+    let secondary = secondary.flat_map(|it| it.result.unjudged_beside());
+    let names: BTreeSet<&str> = secondary.map(|(name, _)| name).collect();
     for name in names {
         let unjudged = summary.scorers.get(name).map(|scorer| scorer.unjudged);
         let failures = Failures {
@@ -39,8 +39,8 @@ pub(in crate::report) fn failures(run: &Run) -> Vec<Block> {
             count: unjudged.unwrap_or_default(),
         };
         blocks.extend(failures.block(run, |record: &Record| {
-            let mut beside = record.result.unjudged_beside();
-            let (_, reason) = beside.find(|(other, _)| *other == name)?;
+            let mut secondary = record.result.unjudged_beside();
+            let (_, reason) = secondary.find(|(other, _)| *other == name)?;
             Some(Some(AgentError::new(reason)))
         }));
     }

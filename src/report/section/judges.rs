@@ -8,7 +8,7 @@ use crate::report::document::{
 };
 use crate::verdict::agreement::ScorerPair;
 use crate::verdict::judged::calibration::{CorrectedFigure, JudgeCalibration};
-use crate::verdict::judged::pairs::{PairsSummary, Standing};
+use crate::verdict::judged::pairs::{Outcome, PairsSummary};
 use crate::verdict::summary::{
     JudgeSummary, JurorSummary, JurySummary, LabelAgreement, judge_notices,
 };
@@ -82,7 +82,7 @@ const FIGURES: &[Figure] = &[
     ("models", |judge| counts(judge.models.iter())),
     ("forms", |judge| counts(judge.forms.iter())),
     ("labels of people", |judge| {
-        or_dash(judge.calibration.as_ref().map(JudgeCalibration::told))
+        or_dash(judge.calibration.as_ref().map(JudgeCalibration::summary))
     }),
 ];
 
@@ -135,7 +135,7 @@ fn judge_line(judge: &JudgeSummary) -> String {
             reasons(&judge.reasons)
         ));
     }
-    figures.extend(judge.calibration.as_ref().map(JudgeCalibration::told));
+    figures.extend(judge.calibration.as_ref().map(JudgeCalibration::summary));
     figures.join(", ")
 }
 
@@ -325,7 +325,7 @@ fn jury_line(jury: &JurySummary) -> String {
         let reasons = reasons(&jury.reasons);
         figures.push(format!("{} without a verdict ({reasons})", jury.unread));
     }
-    figures.extend(jury.calibration.as_ref().map(JudgeCalibration::told));
+    figures.extend(jury.calibration.as_ref().map(JudgeCalibration::summary));
     figures.join(", ")
 }
 
@@ -411,9 +411,9 @@ pub fn pair_lines(pairs: &PairsSummary) -> Vec<String> {
             "win rate {}, {}: {}",
             Share(rate),
             Interval(ci95.map(Share)).ci95(),
-            match pairs.standing {
-                Some(Standing::Above) => "above one half",
-                Some(Standing::Below) => "below one half",
+            match pairs.outcome {
+                Some(Outcome::Above) => "above one half",
+                Some(Outcome::Below) => "below one half",
                 _ => "not told apart from one half",
             }
         ));
@@ -515,8 +515,8 @@ mod tests {
 
     #[test]
     fn there_is_a_column_for_each_judge() {
-        let shown = |summary: &Summary| in_markdown(judges(&Source::of(summary, Detail::Full)));
-        assert_eq!(shown(&with(&[])), "");
+        let rendered = |summary: &Summary| in_markdown(judges(&Source::of(summary, Detail::Full)));
+        assert_eq!(rendered(&with(&[])), "");
         let one = JudgeSummary {
             calls: 12,
             samples: 11,
@@ -526,7 +526,7 @@ mod tests {
             self_agreement: Some(0.93),
             ..JudgeSummary::default()
         };
-        let shown = shown(&with(&[("a", &one), ("b", &JudgeSummary::default())]));
+        let rendered = rendered(&with(&[("a", &one), ("b", &JudgeSummary::default())]));
         for line in [
             "| figure | a | b |",
             "| unread | 1 (refusal) | 0 |",
@@ -535,21 +535,21 @@ mod tests {
             "judge `a`: its repeats give the same",
         ] {
             let line = line.replace("1 (refusal)", "1 (1 refusal)");
-            assert!(shown.contains(&line), "{line} is not in {shown}");
+            assert!(rendered.contains(&line), "{line} is not in {rendered}");
         }
     }
 
     #[test]
     fn each_judge_is_a_line_of_its_own() {
-        let shown = |summary: &Summary| on_terminal(judges(&Source::of(summary, Detail::Brief)));
-        assert_eq!(shown(&with(&[])), "");
+        let rendered = |summary: &Summary| on_terminal(judges(&Source::of(summary, Detail::Brief)));
+        assert_eq!(rendered(&with(&[])), "");
         let one = JudgeSummary {
             calls: 1,
             samples: 1,
             ..JudgeSummary::default()
         };
         assert_eq!(
-            shown(&with(&[("first", &one), ("sec\u{1b}ond", &one)])),
+            rendered(&with(&[("first", &one), ("sec\u{1b}ond", &one)])),
             "  judge first: 1 call on 1 answer\n  judge sec\\u{1b}ond: 1 call on 1 answer\n"
         );
     }

@@ -3,7 +3,7 @@
 use super::source::{Source, number};
 use crate::data::score::OTHER;
 use crate::report::document::{Block, Chart, Line, Table};
-use crate::report::render::terminal::table::cut;
+use crate::report::render::terminal::table::truncate;
 use crate::verdict::summary::{Labels, MAX_LABELS};
 
 /// Maximum number of labels listed on a terminal.
@@ -67,7 +67,7 @@ fn by_label(labels: &Labels, figures: usize) -> Table {
         } else {
             usize::MAX
         };
-        table.row(std::iter::once(cut(label, most)).chain(cells));
+        table.row(std::iter::once(truncate(label, most)).chain(cells));
     }
     table
 }
@@ -85,11 +85,11 @@ fn confusion_table(labels: &Labels, blocks: &mut Vec<Block>) {
         return;
     }
     let heads = names.iter().map(String::as_str).chain([OTHER]);
-    let heads = heads.take(columns).map(|head| cut(head, room - 2));
+    let heads = heads.take(columns).map(|head| truncate(head, room - 2));
     let mut table = Table::of_numbers(std::iter::once(String::new()).chain(heads));
     for (name, counts) in names.iter().zip(&labels.confusion.counts) {
         let cells = counts.iter().take(columns).map(u64::to_string);
-        table.row(std::iter::once(cut(name, NAME)).chain(cells));
+        table.row(std::iter::once(truncate(name, NAME)).chain(cells));
     }
     blocks.push(Block::paragraph(
         "ground truth in rows, prediction in columns:",
@@ -131,11 +131,11 @@ mod tests {
 
     #[test]
     fn labels_are_two_tables_where_there_is_room() {
-        let shown = |pairs: &[(&str, Option<&str>)]| {
+        let rendered = |pairs: &[(&str, Option<&str>)]| {
             let summary = Summary::of("e", &labelled(pairs));
             on_terminal(labels(&Source::of(&summary, Detail::Brief)))
         };
-        assert_eq!(shown(&[]), "");
+        assert_eq!(rendered(&[]), "");
         let expect = "  macro-F1 0.3333 over 2 labels
     label  precision  recall      F1  support
     no        0.0000  0.0000  0.0000        1
@@ -145,16 +145,19 @@ mod tests {
     no    0    1
     yes   0    1
 ";
-        assert_eq!(shown(&[("yes", Some("yes")), ("no", Some("yes"))]), expect);
-        assert!(shown(&[("yes", None)]).contains("(other)"));
+        assert_eq!(
+            rendered(&[("yes", Some("yes")), ("no", Some("yes"))]),
+            expect
+        );
+        assert!(rendered(&[("yes", None)]).contains("(other)"));
         let letters = "ABCDEFGHIJKLM"
             .split("")
             .filter(|letter| !letter.is_empty());
         let many: Vec<_> = letters.map(|letter| (letter, Some(letter))).collect();
         let expect = "  macro-F1 1.0000 over 13 labels\n    the labels are in summary.md\n";
-        assert_eq!(shown(&many), expect);
+        assert_eq!(rendered(&many), expect);
         let long = "x".repeat(40);
-        for line in shown(&[(&long, None), ("b\u{1b}", Some("c"))]).lines() {
+        for line in rendered(&[(&long, None), ("b\u{1b}", Some("c"))]).lines() {
             assert!(
                 line.chars().count() <= WIDTH && !line.contains('\u{1b}'),
                 "{line}"

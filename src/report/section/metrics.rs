@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::source::Source;
 use crate::report::document::{Block, Table, list};
-use crate::report::render::terminal::table::cut;
+use crate::report::render::terminal::table::truncate;
 use crate::verdict::check::BOUNDS;
 
 /// Maximum rows of a table, and characters of a text, on a terminal.
@@ -98,9 +98,9 @@ impl Metrics {
         }
         let numbers = table.block();
         let unknown = (!self.unknown.is_empty())
-            .then(|| format!("N/A: {}", cut(&self.unknown.join(", "), TEXT)));
+            .then(|| format!("N/A: {}", truncate(&self.unknown.join(", "), TEXT)));
         let texts = self.texts.into_iter();
-        let texts = texts.map(|(title, text)| format!("{title}: {}", cut(&text, TEXT)));
+        let texts = texts.map(|(title, text)| format!("{title}: {}", truncate(&text, TEXT)));
         let below = numbers
             .into_iter()
             .chain(list(unknown.into_iter().chain(texts)));
@@ -119,7 +119,7 @@ impl Metrics {
         blocks
     }
 
-    fn full(self, is_left_out: impl Fn(&str) -> bool) -> Vec<Block> {
+    fn full(self, is_excluded: impl Fn(&str) -> bool) -> Vec<Block> {
         let mut heads = vec!["metric", "value"];
         if self.has_bounds() {
             heads.push("had every sample a verdict");
@@ -137,7 +137,7 @@ impl Metrics {
         let texts = self.texts.into_iter();
         blocks.extend(texts.map(|(title, text)| Block::paragraph(format!("{title}: {text}"))));
         for (title, table) in self.tables {
-            if !is_left_out(&title) {
+            if !is_excluded(&title) {
                 blocks.push(Block::Heading(3, title));
                 blocks.push(Block::Table(table));
             }

@@ -159,10 +159,10 @@ pub(in crate::report) fn notes(source: &Source<'_>) -> Vec<Block> {
     let run = source.run.map(|(run, _)| run);
     let line = Line::default;
     let mut notes: Vec<Line> = Vec::new();
-    if let Some(look) = summary.early_stop {
-        let (number, of, left) = (look.number, look.of, summary.skipped);
+    if let Some(analysis) = summary.early_stop {
+        let (number, of, remaining) = (analysis.number, analysis.of, summary.skipped);
         notes.push(line().strong("Stopped early").plain(format!(
-            ": every gate was sure at look {number} of {of}; {left} were not asked."
+            ": every gate was sure at look {number} of {of}; {remaining} were not asked."
         )));
     } else if let Some(run) = run.filter(|run| run.going_on) {
         let all = run.summary.samples;
@@ -184,14 +184,18 @@ pub(in crate::report) fn notes(source: &Source<'_>) -> Vec<Block> {
         notes.push(note.plain(": figures and gates are those of its samples."));
     }
     if let Some(progressive) = summary.progressive.as_ref().filter(|it| it.is_ended()) {
-        let told = progressive.told();
-        notes.push(line().strong("Ended early").plain(format!(": {told}.")));
+        let description = progressive.description();
+        notes.push(
+            line()
+                .strong("Ended early")
+                .plain(format!(": {description}.")),
+        );
     }
     if let Some(part) = &summary.part {
         notes.push(
             line()
                 .plain("This is ")
-                .strong(part.told())
+                .strong(part.description())
                 .plain(" of the eval: its gates are judged when all shards are merged."),
         );
     } else if summary.partial {
@@ -244,11 +248,12 @@ pub(in crate::report) fn facts(source: &Source<'_>) -> Block {
     fact("samples", samples(summary));
     fact("accuracy", accuracy::value(summary));
     let bounds = summary.failure_rate_bounds;
-    if let Some(shown) = accuracy::shown(summary.failure_rate, bounds).filter(|_| run.is_none()) {
+    if let Some(display) = accuracy::display(summary.failure_rate, bounds).filter(|_| run.is_none())
+    {
         let ci95 = summary
             .failure_rate_ci95
             .filter(|_| !accuracy::is_open(bounds));
-        fact("failure rate", shown + &accuracy::comma_ci95(ci95));
+        fact("failure rate", display + &accuracy::comma_ci95(ci95));
     }
     if run.is_some() {
         let change = summary.change.as_ref();
@@ -273,15 +278,15 @@ pub(in crate::report) fn facts(source: &Source<'_>) -> Block {
 
 /// The agent, its model, and the models that answered.
 pub(in crate::report) fn agent(run: &ReportedRun) -> String {
-    let mut shown = run.agent().unwrap_or("-").to_owned();
+    let mut display = run.agent().unwrap_or("-").to_owned();
     if let Some(model) = run.model() {
-        shown = format!("{shown}, model {model}");
+        display = format!("{display}, model {model}");
     }
     let served: Vec<&str> = run.manifest.models.keys().map(String::as_str).collect();
     if !served.is_empty() && Some(&*served.join(", ")) != run.model() {
-        shown = format!("{shown}, answered by {}", served.join(", "));
+        display = format!("{display}, answered by {}", served.join(", "));
     }
-    shown
+    display
 }
 
 fn when(run: &ReportedRun) -> String {
@@ -369,10 +374,13 @@ pub(in crate::report) fn cost_per_thousand(summary: &Summary, of: &str) -> Optio
     let usage = &summary.usage;
     let cost = usage.cost_usd.filter(|_| usage.samples > 0)?;
     let cost = Usd(cost / as_f64(usage.samples) * 1000.0);
-    let asked = summary.scored + summary.errors + summary.unscored;
-    let asked = asked.saturating_sub(summary.cached);
-    Some(if usage.samples < asked {
-        format!("{cost}{of}, by the {} of {asked} that tell", usage.samples)
+    let requested = summary.scored + summary.errors + summary.unscored;
+    let requested = requested.saturating_sub(summary.cached);
+    Some(if usage.samples < requested {
+        format!(
+            "{cost}{of}, by the {} of {requested} that tell",
+            usage.samples
+        )
     } else {
         format!("{cost}{of}")
     })
@@ -416,7 +424,7 @@ pub(in crate::report) fn gate_counts(summary: &Summary) -> Option<String> {
 pub(in crate::report) enum ChangeVerdict {
     Worse,
     Better,
-    NotToldApart,
+    Indistinguishable,
     /// Better, unless missing verdicts change it.
     Open,
 }
@@ -430,7 +438,7 @@ pub(in crate::report) fn change_verdict(
         [_, high] if high < 0.0 => ChangeVerdict::Worse,
         [low, _] if low > 0.0 && accuracy::known(summary).is_none() => ChangeVerdict::Open,
         [low, _] if low > 0.0 => ChangeVerdict::Better,
-        _ => ChangeVerdict::NotToldApart,
+        _ => ChangeVerdict::Indistinguishable,
     }
 }
 
@@ -444,7 +452,7 @@ pub(in crate::report) fn change_value(change: &BaselineChange, summary: &Summary
     let verdict = match change_verdict(change, summary) {
         ChangeVerdict::Worse => "worse",
         ChangeVerdict::Better => "better",
-        ChangeVerdict::NotToldApart => "not told apart",
+        ChangeVerdict::Indistinguishable => "not told apart",
         ChangeVerdict::Open => "open for those without a verdict",
     };
     format!(

@@ -44,14 +44,14 @@ pub(super) fn problems(source: &Source<'_>) -> Vec<Block> {
     blocks
 }
 
-fn section(title: &str, table: Table, left: usize, blocks: &mut Vec<Block>) {
+fn section(title: &str, table: Table, remaining: usize, blocks: &mut Vec<Block>) {
     let Some(table) = table.block() else {
         return;
     };
     blocks.push(Block::section(title));
     blocks.push(table);
-    if left > 0 {
-        blocks.push(Block::paragraph(format!("and {left} more.")));
+    if remaining > 0 {
+        blocks.push(Block::paragraph(format!("and {remaining} more.")));
     }
 }
 
@@ -100,8 +100,8 @@ fn wrong(figures: &RunFigures, blocks: &mut Vec<Block>) {
             named(&group.ids, group.count),
         ]);
     }
-    let left = groups.len().saturating_sub(LISTED);
-    section("Wrong answers by reason", table, left, blocks);
+    let remaining = groups.len().saturating_sub(LISTED);
+    section("Wrong answers by reason", table, remaining, blocks);
 }
 
 fn parameters(figures: &RunFigures, blocks: &mut Vec<Block>) {
@@ -118,14 +118,14 @@ fn parameters(figures: &RunFigures, blocks: &mut Vec<Block>) {
             parameter.samples.to_string(),
         ]);
     }
-    let left = wrong.len().saturating_sub(LISTED);
-    section("Wrong parameters", table, left, blocks);
+    let remaining = wrong.len().saturating_sub(LISTED);
+    section("Wrong parameters", table, remaining, blocks);
 }
 
 /// Ids that fit into a cell: `a, b, c and 4 more`.
 pub(super) fn named(ids: &[String], of: u64) -> String {
-    let shown: Vec<String> = ids.iter().take(5).map(|id| excerpt(id)).collect();
-    listed(&shown, of)
+    let display: Vec<String> = ids.iter().take(5).map(|id| excerpt(id)).collect();
+    listed(&display, of)
 }
 
 /// `a, b, c and 4 more`.
@@ -142,7 +142,7 @@ fn largest(
     what: &str,
     found: &[SampleFigure],
     has_epochs: bool,
-    shown: impl Fn(f64) -> String,
+    display: impl Fn(f64) -> String,
 ) -> Option<Block> {
     let mut table = Table::of_numbers(["sample", what]);
     for sample in found.iter().filter(|it| it.value >= 1e-6) {
@@ -150,7 +150,7 @@ fn largest(
         if has_epochs {
             id = id.plain(format!(" (epoch {})", sample.epoch));
         }
-        table.row([id, shown(sample.value).into()]);
+        table.row([id, display(sample.value).into()]);
     }
     let table = table.block()?;
     Some(Block::folded(

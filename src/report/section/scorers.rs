@@ -67,11 +67,11 @@ fn brief(source: &Source<'_>) -> Option<Block> {
     for (name, scorer) in in_rank(source) {
         let interval = scorer.accuracy_ci95.filter(|_| scorer.errors == 0);
         let mean = scorer.means.get("value");
-        let shown = accuracy::shown(scorer.accuracy, scorer.accuracy_bounds);
+        let display = accuracy::display(scorer.accuracy, scorer.accuracy_bounds);
         table.row([
             title(name, source),
             format!("{} of {}", scorer.correct, scorer.scored),
-            shown.unwrap_or("-".to_owned()),
+            display.unwrap_or("-".to_owned()),
             or_dash(interval.map(|ci95| Interval(ci95.map(Share)))),
             or_dash(mean.map(|mean| Scale(*mean, 3))),
             match scorer.errors {
@@ -91,8 +91,9 @@ fn by_slice(summary: &Summary, blocks: &mut Vec<Block>) {
         for (value, group) in in_order(values) {
             let share = |name: &String| {
                 let scorer = group.scorers.get(name);
-                let shown = scorer.and_then(|it| accuracy::shown(it.accuracy, it.accuracy_bounds));
-                shown.unwrap_or("-".to_owned())
+                let display =
+                    scorer.and_then(|it| accuracy::display(it.accuracy, it.accuracy_bounds));
+                display.unwrap_or("-".to_owned())
             };
             let cells = summary.scorers.keys().map(share);
             table.row(std::iter::once(value.clone()).chain(cells));

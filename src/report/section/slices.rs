@@ -48,20 +48,20 @@ pub(in crate::report) fn in_order(values: &BTreeMap<String, Group>) -> Vec<(&Str
 /// Few slices in one line, more as a table.
 fn brief(dimension: &str, values: &BTreeMap<String, Group>, summary: &Summary) -> Option<Block> {
     // Within a slice the two are not counted separately.
-    let left = match summary.not_judged {
+    let remaining = match summary.not_judged {
         0 => "not asked",
         _ => "not asked or not judged",
     };
-    let shown = |group: &Group| {
+    let display = |group: &Group| {
         let share = group.accuracy?;
-        accuracy::shown(Some(share), group.accuracy_bounds)
+        accuracy::display(Some(share), group.accuracy_bounds)
     };
     match values.len() {
         0..=ON_A_LINE => {
-            let values = values.iter().map(|(value, group)| match shown(group) {
-                None => format!("{dimension} {value} {}", without_accuracy(group, left)),
+            let values = values.iter().map(|(value, group)| match display(group) {
+                None => format!("{dimension} {value} {}", without_accuracy(group, remaining)),
                 Some(share) => {
-                    let others = others(group, left);
+                    let others = others(group, remaining);
                     let others = if others.is_empty() {
                         others
                     } else {
@@ -79,18 +79,18 @@ fn brief(dimension: &str, values: &BTreeMap<String, Group>, summary: &Summary) -
             let mut table = Table::of_numbers([dimension, "correct", "accuracy", ""]);
             for (value, group) in values {
                 let (correct, scored) = (group.correct, group.scored);
-                table.row(match shown(group) {
+                table.row(match display(group) {
                     Some(share) => [
                         value.clone(),
                         format!("{correct} of {scored}"),
                         share,
-                        others(group, left),
+                        others(group, remaining),
                     ],
                     None => [
                         value.clone(),
                         format!("0 of {scored}"),
                         "N/A".to_owned(),
-                        without_accuracy(group, left),
+                        without_accuracy(group, remaining),
                     ],
                 });
             }
@@ -100,7 +100,7 @@ fn brief(dimension: &str, values: &BTreeMap<String, Group>, summary: &Summary) -
 }
 
 /// `3 without a verdict (+57 not asked)`
-fn without_accuracy(group: &Group, left: &str) -> String {
+fn without_accuracy(group: &Group, remaining: &str) -> String {
     let asked = group.samples.saturating_sub(group.skipped);
     let what = if group.errors > 0 {
         "without a verdict"
@@ -108,17 +108,17 @@ fn without_accuracy(group: &Group, left: &str) -> String {
         "unscored"
     };
     match (asked, group.skipped) {
-        (0, skipped) => format!("{skipped} {left}"),
+        (0, skipped) => format!("{skipped} {remaining}"),
         (asked, 0) => format!("{asked} {what}"),
-        (asked, skipped) => format!("{asked} {what} (+{skipped} {left})"),
+        (asked, skipped) => format!("{asked} {what} (+{skipped} {remaining})"),
     }
 }
 
 /// `(+2 errors) (+3 not asked)`
-fn others(group: &Group, left: &str) -> String {
+fn others(group: &Group, remaining: &str) -> String {
     let others = [
         (group.errors, errors_of(group.errors)),
-        (group.skipped, format!("{} {left}", group.skipped)),
+        (group.skipped, format!("{} {remaining}", group.skipped)),
     ];
     let others = others.iter().filter(|(count, _)| *count > 0);
     let others: Vec<String> = others.map(|(_, what)| format!("(+{what})")).collect();
@@ -128,8 +128,8 @@ fn others(group: &Group, left: &str) -> String {
 fn full(dimension: &str, values: &BTreeMap<String, Group>, summary: &Summary) -> Vec<Block> {
     let title = titled(dimension);
     let values = in_order(values);
-    let shown = || values.iter().take(FULL);
-    let rows = shown().map(|(value, group)| IntervalRow {
+    let display = || values.iter().take(FULL);
+    let rows = display().map(|(value, group)| IntervalRow {
         note: counts(group, summary),
         ..accuracy::row(
             format!("{title} {value}"),
@@ -139,9 +139,9 @@ fn full(dimension: &str, values: &BTreeMap<String, Group>, summary: &Summary) ->
             String::new(),
         )
     });
-    let matches = shown()
+    let matches = display()
         .flat_map(|(value, group)| exact_and_partial(&format!("{title} {value}"), group, summary));
-    let left = values.len().saturating_sub(FULL);
+    let remaining = values.len().saturating_sub(FULL);
     let mut blocks = vec![
         Block::section(format!("By {dimension}")),
         Block::Intervals(Intervals {
@@ -152,9 +152,9 @@ fn full(dimension: &str, values: &BTreeMap<String, Group>, summary: &Summary) ->
         }),
     ];
     blocks.extend(list(matches));
-    if left > 0 {
+    if remaining > 0 {
         blocks.push(Block::paragraph(format!(
-            "and {left} more, which `summary.json` has."
+            "and {remaining} more, which `summary.json` has."
         )));
     }
     if dimension == "level" {
@@ -324,13 +324,13 @@ mod tests {
 
     #[test]
     fn many_slices_are_a_table() {
-        let shown = |summary: &Summary| on_terminal(slices(&Source::of(summary, Detail::Brief)));
+        let display = |summary: &Summary| on_terminal(slices(&Source::of(summary, Detail::Brief)));
         let mut records: Vec<_> = (0..6)
             .map(|level| record("a", Status::Scored, level > 2, &format!("l{level}")))
             .collect();
         records.push(record("b", Status::TimedOut, false, "l0"));
         records.push(record("c", Status::TimedOut, false, "other"));
-        let out = shown(&Summary::of("e", &records));
+        let out = display(&Summary::of("e", &records));
         let expect = "  level  correct         accuracy
   l0      0 of 1  0.0 % to 50.0 %           (+1 error)
   l1      0 of 1            0.0 %
@@ -344,7 +344,7 @@ mod tests {
         let records: Vec<_> = (0..50)
             .map(|level| record("a", Status::Scored, true, &level.to_string()))
             .collect();
-        let out = shown(&Summary::of("e", &records));
+        let out = display(&Summary::of("e", &records));
         let expect = "  the 50 values of `level` are in summary.md\n";
         assert_eq!(out, expect);
     }

@@ -5,15 +5,15 @@ use std::path::Path;
 use crate::data::{Record, Status};
 use crate::exit::Exit;
 use crate::store::{Manifest, RunDir};
-use crate::system::project::shown;
+use crate::system::project::display;
 use crate::text::shell_word;
 use crate::verdict::check::OTHER_JUDGE;
 use crate::verdict::result::Verdict;
-use crate::verdict::run::{MEND, Run};
+use crate::verdict::run::{FIX_HINT, Run};
 
 /// The most useful next command: for the worst problem, or to create the first baseline.
 pub(super) fn next(run: &Run) -> Option<String> {
-    let dir = shell_word(&shown(&run.dir));
+    let dir = shell_word(&display(&run.dir));
     let show = |id: &str| format!("cargo evaltest show {dir} {}", shell_word(id));
     let show_record = |record: &Record| {
         let epoch = match record.epoch {
@@ -27,7 +27,7 @@ pub(super) fn next(run: &Run) -> Option<String> {
         // If a judge stopped the run, there are answers.
         let has_answers = run.summary.has_answers() || reason.starts_with("judge `");
         // Resuming would save nothing, or the agent will be changed first.
-        if reason.contains(MEND) || !has_answers {
+        if reason.contains(FIX_HINT) || !has_answers {
             let again = manifest(run).map(|manifest| manifest.run_again());
             return Some(again.unwrap_or_else(|| "cargo evaltest run".to_owned()));
         }
@@ -35,7 +35,7 @@ pub(super) fn next(run: &Run) -> Option<String> {
     }
     if run.summary.part.is_some() && run.summary.exit_code == Exit::Passed {
         // Errors are reported by the merge, too.
-        let root = run.dir.parent().map(shown).unwrap_or_default();
+        let root = run.dir.parent().map(display).unwrap_or_default();
         return Some(format!("cargo evaltest merge {}", shell_word(&root)));
     }
     let is_error = |record: &&Record| record.result.status.is_error();
@@ -80,7 +80,7 @@ pub(super) fn next(run: &Run) -> Option<String> {
 
 /// Inserts the run directory into the commands of a message.
 pub(super) fn in_run(message: &str, dir: &Path) -> String {
-    let dir = shell_word(&shown(dir));
+    let dir = shell_word(&display(dir));
     ["run --resume", "rescore", "show", "judge calibrate"]
         .into_iter()
         .fold(message.to_owned(), |message, command| {

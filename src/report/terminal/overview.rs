@@ -8,10 +8,10 @@ use super::{next, runs};
 use crate::exit::Exit;
 use crate::figure::{Interval, Points, Seconds, Share, Usd, ci95};
 use crate::report::document::{Block, Line, Table, Tone};
-use crate::report::glance::{GateCounts, counted};
+use crate::report::overview::{GateCounts, counted};
 use crate::report::render::terminal as render;
 use crate::report::render::terminal::paint::Paint;
-use crate::report::render::terminal::table::cut_inside;
+use crate::report::render::terminal::table::truncate_middle;
 use crate::report::section::accuracy;
 use crate::stats::as_f64;
 use crate::verdict::result::Verdict;
@@ -45,11 +45,11 @@ impl OverviewRow {
     /// The row of a run.
     pub fn of(run: &Run) -> Self {
         let summary = &run.summary;
-        let asked = summary.samples - summary.skipped + summary.not_judged;
+        let requested = summary.samples - summary.skipped + summary.not_judged;
         Self {
             eval: run.eval.clone(),
-            samples: Some((asked, summary.samples)),
-            accuracy: shown_accuracy(summary),
+            samples: Some((requested, summary.samples)),
+            accuracy: display_accuracy(summary),
             change: summary.change.clone(),
             errors: summary.errors,
             cost_usd: cost_usd(summary),
@@ -97,15 +97,15 @@ fn cost_usd(summary: &Summary) -> Option<f64> {
 }
 
 /// An accuracy as text and as a range: over missing verdicts, or else its interval.
-fn shown_accuracy(summary: &Summary) -> Option<(String, [f64; 2])> {
-    let shown = accuracy::shown(summary.accuracy, summary.accuracy_bounds)?;
+fn display_accuracy(summary: &Summary) -> Option<(String, [f64; 2])> {
+    let display = accuracy::display(summary.accuracy, summary.accuracy_bounds)?;
     let point = summary.accuracy.unwrap_or_default();
     let is_open = accuracy::missing(summary).is_some();
     let ends = match summary.accuracy_bounds {
         Some(bounds) if is_open => bounds,
         _ => summary.accuracy_ci95.unwrap_or([point; 2]),
     };
-    Some((shown, ends))
+    Some((display, ends))
 }
 
 /// The columns that narrow terminals drop, in this order.
@@ -118,7 +118,7 @@ enum OverviewColumn {
     Change,
     Samples,
     /// Never dropped.
-    Kept,
+    Last,
 }
 
 /// The layout of the table.
@@ -154,7 +154,7 @@ impl OverviewLayout {
             |it| it.name = 10,
             |it| it.first = OverviewColumn::Samples,
             |it| it.name = 4,
-            |it| it.first = OverviewColumn::Kept,
+            |it| it.first = OverviewColumn::Last,
         ];
         steps.into_iter().scan(Self::WHOLE, |layout, step| {
             step(layout);
@@ -200,13 +200,13 @@ fn table(rows: &[OverviewRow], layout: OverviewLayout) -> Table {
         ("time", layout.has(OverviewColumn::Time)),
         ("gates", true),
     ];
-    let heads = columns.iter().filter(|(_, shown)| *shown);
+    let heads = columns.iter().filter(|(_, display)| *display);
     let mut table = Table::of_numbers(heads.map(|(head, _)| *head));
     table.head_tone = Tone::Faint;
     let body = rows.iter().map(|row| one(row, layout)).chain([total(rows)]);
     for row in body {
         let cells = row.into_iter().zip(columns);
-        table.row(cells.filter_map(|(cell, (_, shown))| shown.then_some(cell)));
+        table.row(cells.filter_map(|(cell, (_, display))| display.then_some(cell)));
     }
     table
 }
@@ -225,9 +225,9 @@ fn one(row: &OverviewRow, layout: OverviewLayout) -> Vec<Line> {
     let bar = bar.map(|(_, ends)| bar_of(*ends, layout.bar));
     let (accuracy, interval) = match &row.accuracy {
         // The text already is the range.
-        Some((shown, _)) if shown.contains(" to ") => (shown.as_str().into(), none()),
-        Some((shown, ends)) => (
-            shown.as_str().into(),
+        Some((display, _)) if display.contains(" to ") => (display.as_str().into(), none()),
+        Some((display, ends)) => (
+            display.as_str().into(),
             Interval(ends.map(Share)).to_string().into(),
         ),
         None => (none(), none()),
@@ -250,11 +250,11 @@ fn one(row: &OverviewRow, layout: OverviewLayout) -> Vec<Line> {
     };
     let has_run = |cell: Line| if row.has_run() { cell } else { none() };
     vec![
-        toned(name_tone, cut_inside(&row.eval, layout.name)),
+        toned(name_tone, truncate_middle(&row.eval, layout.name)),
         match row.samples {
             None => toned(Tone::Bad, "not run"),
-            Some((asked, all)) if asked == all => all.to_string().into(),
-            Some((asked, all)) => format!("{asked} of {all}").into(),
+            Some((requested, all)) if requested == all => all.to_string().into(),
+            Some((requested, all)) => format!("{requested} of {all}").into(),
         },
         bar.map_or_else(Line::default, Line::from),
         accuracy,
@@ -274,8 +274,8 @@ fn one(row: &OverviewRow, layout: OverviewLayout) -> Vec<Line> {
 
 /// The totals, for columns that can be summed.
 fn total(rows: &[OverviewRow]) -> Vec<Line> {
-    let asked = rows.iter().filter_map(|row| row.samples);
-    let asked: u64 = asked.map(|(asked, _)| asked).sum();
+    let requested = rows.iter().filter_map(|row| row.samples);
+    let requested: u64 = requested.map(|(requested, _)| requested).sum();
     let errors: u64 = rows.iter().map(|row| row.errors).sum();
     let seconds: f64 = rows.iter().map(|row| row.duration_s).sum();
     let costs = rows.iter().filter_map(|row| row.cost_usd);
@@ -290,7 +290,7 @@ fn total(rows: &[OverviewRow]) -> Vec<Line> {
     let faint = |text: String| toned(Tone::Faint, text);
     vec![
         faint("all".to_owned()),
-        faint(asked.to_string()),
+        faint(requested.to_string()),
         Line::default(),
         Line::default(),
         Line::default(),
@@ -372,11 +372,11 @@ fn meaning(exit: Exit) -> &'static str {
 }
 
 fn listed(names: &[&str]) -> String {
-    let shown = names.iter().take(NAMED);
-    let shown: Vec<_> = shown.map(|name| format!("`{name}`")).collect();
+    let display = names.iter().take(NAMED);
+    let display: Vec<_> = display.map(|name| format!("`{name}`")).collect();
     match names.len().saturating_sub(NAMED) {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
+        0 => display.join(", "),
+        more => format!("{} and {more} more", display.join(", ")),
     }
 }
 

@@ -4,10 +4,10 @@ use std::io::{self, Write};
 
 use crate::figure::{Seconds, Usd, or_dash};
 use crate::report::document::{Align, Block, Line, Table, Tone};
-use crate::report::glance::{GateCounts, GlanceStatus, RunGlance};
+use crate::report::overview::{GateCounts, OverviewStatus, RunOverview};
 use crate::report::render::terminal as render;
 use crate::report::render::terminal::paint::Paint;
-use crate::report::render::terminal::table::cut;
+use crate::report::render::terminal::table::truncate;
 use crate::report::section::accuracy;
 use crate::verdict::result::Verdict;
 
@@ -17,7 +17,7 @@ const MOST: usize = 28;
 const GATES: usize = 6;
 
 /// Writes runs, one line each: time, eval, agent, samples, accuracy, errors, gates, cost, and the run's name.
-pub fn write(runs: &[RunGlance], paint: Paint, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(runs: &[RunOverview], paint: Paint, out: &mut dyn Write) -> io::Result<()> {
     let heads = [
         "started (UTC)",
         "eval",
@@ -37,23 +37,23 @@ pub fn write(runs: &[RunGlance], paint: Paint, out: &mut dyn Write) -> io::Resul
     render::blocks(&[Block::Table(table)], 0, paint, out)
 }
 
-fn row(run: &RunGlance) -> Vec<Line> {
+fn row(run: &RunOverview) -> Vec<Line> {
     let none = || "-".to_owned();
     let count = |count: Option<u64>| count.map_or_else(none, |count| count.to_string());
     let samples = match run.status {
-        GlanceStatus::Finished => count(run.samples),
-        GlanceStatus::Interrupted => format!("{} interrupted", count(run.samples)),
-        GlanceStatus::Stopped => format!("{} stopped early", count(run.samples)),
-        GlanceStatus::Running => "going on".to_owned(),
-        GlanceStatus::Killed => "killed".to_owned(),
+        OverviewStatus::Finished => count(run.samples),
+        OverviewStatus::Interrupted => format!("{} interrupted", count(run.samples)),
+        OverviewStatus::Stopped => format!("{} stopped early", count(run.samples)),
+        OverviewStatus::Running => "going on".to_owned(),
+        OverviewStatus::Killed => "killed".to_owned(),
     };
     let partial = match &run.part {
-        Some(part) => format!(" ({})", part.told()),
+        Some(part) => format!(" ({})", part.description()),
         None if run.partial => " (partial)".to_owned(),
         None => String::new(),
     };
     let tier = run.tier.as_ref();
-    let tier = tier.map_or_else(String::new, |tier| format!(" ({})", cut(tier, MOST)));
+    let tier = tier.map_or_else(String::new, |tier| format!(" ({})", truncate(tier, MOST)));
     let agent = [run.agent.as_deref(), run.model.as_deref()];
     let agent: Vec<_> = agent.into_iter().flatten().collect();
     let agent = match &*agent {
@@ -63,10 +63,10 @@ fn row(run: &RunGlance) -> Vec<Line> {
     let tone = run.gates.map_or(Tone::Plain, tone);
     let cells = [
         minute(&run.started_at),
-        cut(&run.eval, MOST),
-        cut(&agent, MOST),
+        truncate(&run.eval, MOST),
+        truncate(&agent, MOST),
         samples + &tier + &partial,
-        accuracy::shown(run.accuracy, run.accuracy_bounds).unwrap_or_else(none),
+        accuracy::display(run.accuracy, run.accuracy_bounds).unwrap_or_else(none),
         count(run.errors),
         run.gates.map_or_else(none, gates),
         or_dash(run.cost_usd.map(Usd)),
@@ -98,14 +98,14 @@ pub(super) fn gates(counts: GateCounts) -> String {
         (counts.inconclusive, "?"),
         (counts.failed, "✗"),
     ];
-    let told = counts.iter().filter(|(count, _)| *count > 0);
-    let told: Vec<_> = told
+    let description = counts.iter().filter(|(count, _)| *count > 0);
+    let description: Vec<_> = description
         .map(|(count, word)| format!("{count} {word}"))
         .collect();
-    if told.is_empty() {
+    if description.is_empty() {
         return "-".to_owned();
     }
-    told.join(" ")
+    description.join(" ")
 }
 
 /// An RFC 3339 time without seconds.
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_shown_to_the_minute() {
+    fn times_have_minute_precision() {
         assert_eq!(minute("2026-11-23T06:47:58.585Z"), "2026-11-23 06:47");
         assert_eq!(minute("no"), "no");
     }

@@ -160,15 +160,15 @@ impl<'a> TierCharts<'a> {
         // Sort level 10 after level 9.
         let order = |value: &str| (value.parse::<i64>().unwrap_or(i64::MAX), value.to_owned());
         names.sort_by_key(|(dimension, value)| ((*dimension).to_owned(), order(value)));
-        let shown = names.iter().take(MOST_SLICES);
-        let charts = shown.filter_map(|(dimension, value)| {
+        let display = names.iter().take(MOST_SLICES);
+        let charts = display.filter_map(|(dimension, value)| {
             let chart = self.chart(&format!("{dimension}: {value}"), "", |entry| {
                 let slice = entry.of.slices.get(*dimension)?.get(*value)?;
                 Some((slice.accuracy?, slice.accuracy_ci95))
             })?;
             let scale = [0.0, 0.5, 1.0].map(|share| (share, format!("{:.0} %", share * 100.0)));
             Some(Chart::Series(SeriesChart {
-                marks: self.borders(),
+                marks: self.boundaries(),
                 scale: scale.into(),
                 ..chart
             }))
@@ -201,24 +201,24 @@ impl<'a> TierCharts<'a> {
     }
 
     /// A chart of non-negative figures; `None` if all are 0.
-    fn amount(&self, chart: Option<SeriesChart>, shown: impl Fn(f64) -> String) -> Option<Chart> {
+    fn amount(&self, chart: Option<SeriesChart>, display: impl Fn(f64) -> String) -> Option<Chart> {
         let chart = chart?;
         let most = chart.values().fold(0.0, f64::max);
         if most <= 0.0 {
             return None;
         }
-        let newest = chart.values().last().map(&shown).unwrap_or_default();
-        let scale = steps(most).into_iter().map(|end| (end, shown(end)));
+        let newest = chart.values().last().map(&display).unwrap_or_default();
+        let scale = steps(most).into_iter().map(|end| (end, display(end)));
         Some(Chart::Series(SeriesChart {
             scale: scale.collect(),
             alt: format!("{}: {newest} in the newest run", chart.caption),
-            marks: self.borders(),
+            marks: self.boundaries(),
             ..chart
         }))
     }
 
     /// The marks without letters.
-    fn borders(&self) -> Vec<SeriesMark> {
+    fn boundaries(&self) -> Vec<SeriesMark> {
         let marks = self.marks.iter().cloned();
         let marks = marks.map(|mark| SeriesMark {
             letter: String::new(),

@@ -4,7 +4,7 @@ use super::charts::charts;
 use super::{EvalTrend, minute, short_commit};
 use crate::figure::{Interval, P, Points, Seconds, Share, Usd, ci95, counted};
 use crate::report::document::{Align, Block, Document, Line, Table, Tone};
-use crate::report::render::terminal::table::cut;
+use crate::report::render::terminal::table::truncate;
 use crate::report::section::Detail;
 use crate::report::section::accuracy;
 use crate::verdict::alert::{AlertResult, AlertVerdict};
@@ -162,7 +162,7 @@ fn marks(entry: &TrendEntry<'_>, detail: Detail) -> Line {
     lines.extend(entry.marks.iter().map(|mark| {
         let mut text = self::mark(mark);
         if detail == Detail::Brief {
-            text = cut(&text, 56);
+            text = truncate(&text, 56);
         }
         if mark.begins_a_line() {
             text += ": not compared with older runs";
@@ -235,11 +235,11 @@ fn mark(mark: &TrendMark) -> String {
 /// The accuracy with its interval, or its range if there are errors.
 pub(super) fn accuracy_cell(entry: &TrendEntry<'_>) -> Option<String> {
     let bounds = entry.bounds();
-    let shown = accuracy::shown(entry.of.accuracy, bounds)?;
+    let display = accuracy::display(entry.of.accuracy, bounds)?;
     let is_range = bounds.is_some_and(|[low, high]| low < high);
     Some(match entry.of.accuracy_ci95 {
-        Some(ci95) if !is_range => format!("{shown} ({})", Interval(ci95.map(Share))),
-        _ => shown,
+        Some(ci95) if !is_range => format!("{display} ({})", Interval(ci95.map(Share))),
+        _ => display,
     })
 }
 

@@ -45,7 +45,7 @@ fn rendered(tex: &str, display: bool) -> Option<String> {
     let storage = Storage::new();
     let mut events = Vec::new();
     for event in Parser::new(tex, &storage) {
-        events.push(told(event.ok()?)?);
+        events.push(writable(event.ok()?)?);
         if events.len() > MOST_EVENTS {
             return None;
         }
@@ -67,7 +67,7 @@ fn rendered(tex: &str, display: bool) -> Option<String> {
 }
 
 /// An event that is safe to write; the crate does not escape some of them.
-fn told(event: Event<'_>) -> Option<Event<'_>> {
+fn writable(event: Event<'_>) -> Option<Event<'_>> {
     match event {
         // `\ ` would be displayed as the name of an entity.
         Event::Content(Content::Text("&nbsp;")) => Some(Event::Space {

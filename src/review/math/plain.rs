@@ -163,7 +163,7 @@ fn write_attributes(mut rest: &str, out: &mut String) -> Option<()> {
             out.push_str(" class=\"menv-box\"");
             continue;
         }
-        let is_kept = match name {
+        let is_preserved = match name {
             "display" => matches!(value, "inline" | "block"),
             "displaystyle" | "largeop" | "movablelimits" | "stretchy" | "symmetric" => {
                 matches!(value, "true" | "false")
@@ -182,7 +182,7 @@ fn write_attributes(mut rest: &str, out: &mut String) -> Option<()> {
             "class" | "style" | "xmlns" => false,
             _ => return None,
         };
-        if is_kept {
+        if is_preserved {
             out.extend([" ", name, "=\"", value, "\""]);
         }
     }

@@ -19,7 +19,7 @@ fn whole(text: &str) -> String {
 }
 
 #[test]
-fn formulas_are_told_from_prices() {
+fn formulas_differ_from_prices() {
     fn check(text: &str, expect: &[&str]) {
         assert_eq!(formulas(text), expect, "{text}");
         assert_eq!(whole(text), text);

@@ -71,12 +71,12 @@ fn commands(tex: &str) -> String {
         rest = behind;
         if let Some((_, other)) = COMMANDS.iter().find(|(known, _)| *known == name) {
             out.push_str(other);
-        } else if let Some((shown, (inner, behind))) = TAGS
+        } else if let Some((visible, (inner, behind))) = TAGS
             .iter()
             .find(|(known, _)| *known == name)
-            .and_then(|(_, shown)| Some((*shown, group(rest)?)))
+            .and_then(|(_, visible)| Some((*visible, group(rest)?)))
         {
-            if shown {
+            if visible {
                 out.extend(["\\qquad\\text{(", inner, ")}"]);
             }
             rest = behind;

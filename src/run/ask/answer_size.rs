@@ -24,7 +24,7 @@ pub(in crate::run) fn check_size(output: Output, limits: &Limits) -> Result<Outp
 }
 
 /// Truncates an agent's error text, to which `max_output_bytes` does not apply.
-pub(in crate::run) fn cut(error: &mut AgentError) {
+pub(in crate::run) fn truncate(error: &mut AgentError) {
     const MOST: usize = 1 << 16;
     if error.message.len() > MOST {
         let end = error.message.floor_char_boundary(MOST);

@@ -1,15 +1,15 @@
 //! `AgentCaller`: makes one attempt. Prepares the task, calls the agent and measures the time.
 //!
 //! An agent that enforces deadlines itself is called on the worker's thread. Any other, such as a closure, cannot be
-//! killed: it runs on a thread of the [`Bench`], which is abandoned when time is up.
+//! killed: it runs on a thread of the [`WorkerPool`], which is abandoned when time is up.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::answer_size::{check_size, cut};
+use super::answer_size::{check_size, truncate};
 use super::progress::ProgressLog;
 use super::scratch::{AttemptFiles, ScratchFolders};
-use super::thread_pool::{Bench, guarded};
+use super::thread_pool::{WorkerPool, guarded};
 use crate::agent::figures;
 use crate::data::item_part::ItemPart;
 use crate::data::task::Visible;
@@ -30,7 +30,7 @@ pub(in crate::run) struct AgentCaller {
     plan: Arc<Plan>,
     stopper: Arc<Stopper>,
     emitter: Arc<Emitter>,
-    bench: Bench,
+    pool: WorkerPool,
     scratch: ScratchFolders,
 }
 
@@ -52,8 +52,8 @@ impl Attempted {
 }
 
 /// The item itself as the answer, without asking anyone.
-pub(in crate::run) fn shown(parts: &[ItemPart], sample: &Sample) -> Result<Output, AgentError> {
-    let text = ItemPart::shown(parts, sample);
+pub(in crate::run) fn rendered(parts: &[ItemPart], sample: &Sample) -> Result<Output, AgentError> {
+    let text = ItemPart::rendered(parts, sample);
     let nothing = || AgentError::of(FailureKind::Failed, "the item has nothing of what is shown");
     let output = Output::text(text.ok_or_else(nothing)?);
     Ok(output.usage(Usage::tokens(0, 0).cost_usd(0.0)))
@@ -67,7 +67,7 @@ impl AgentCaller {
         emitter: Arc<Emitter>,
     ) -> Self {
         Self {
-            bench: Bench::new(Arc::clone(&plan.eval.agent)),
+            pool: WorkerPool::new(Arc::clone(&plan.eval.agent)),
             scratch: ScratchFolders::new(Arc::clone(&plan), dir),
             plan,
             stopper,
@@ -81,19 +81,19 @@ impl AgentCaller {
             .map_err(|shortage| AgentError::of(FailureKind::Shortage, shortage.to_string()))
     }
 
-    /// Asks once, with room for its files. `sample_left` is the time that the sample has left, if there is a limit.
+    /// Asks once, with room for its files. `sample_remaining` is the time that the sample has left, if there is a limit.
     pub(in crate::run) fn attempt(
         &self,
         question: &Question,
         attempt: u32,
-        sample_left: Option<Duration>,
+        sample_remaining: Option<Duration>,
         room: Room,
         progress: &ProgressLog,
     ) -> Attempted {
-        if let Some(parts) = self.plan.eval.agent.shown_parts() {
-            let shown = shown(parts, &question.item.sample);
+        if let Some(parts) = self.plan.eval.agent.item_parts() {
+            let rendered = rendered(parts, &question.item.sample);
             return Attempted {
-                result: shown.and_then(|output| check_size(output, &self.plan.eval.limits)),
+                result: rendered.and_then(|output| check_size(output, &self.plan.eval.limits)),
                 latency_s: 0.0,
             };
         }
@@ -122,7 +122,7 @@ impl AgentCaller {
             again: question.again(),
             judge: None,
             attempt,
-            deadline: self.deadline(started, sample_left),
+            deadline: self.deadline(started, sample_remaining),
             cancel: self.stopper.cancel(),
             live: self.emitter.live(question.id()),
             progress: Some(progress.live()),
@@ -132,21 +132,21 @@ impl AgentCaller {
         let answer = if agent.keeps_deadline() {
             guarded(&**agent, &task)
         } else {
-            self.bench.ask(task, &self.stopper)
+            self.pool.ask(task, &self.stopper)
         };
         progress.end();
         let latency_s = recorded.unwrap_or_else(|| clock::since(started).as_secs_f64());
         let answer = answer.map(figures::checked);
         let answer = answer.and_then(|output| check_size(output, &self.plan.eval.limits));
         let result = answer.map_err(|mut error| {
-            cut(&mut error);
+            truncate(&mut error);
             let is_last = error.kind == FailureKind::TimedOut
-                && self.timeout(sample_left) == EndedBy::SampleTimeout;
+                && self.timeout(sample_remaining) == EndedBy::SampleTimeout;
             if is_last {
                 error.message += ", which `limits.sample_timeout_s` left";
             }
             error.ended_by = error.ended_by.or(match error.kind {
-                FailureKind::TimedOut => Some(self.timeout(sample_left)),
+                FailureKind::TimedOut => Some(self.timeout(sample_remaining)),
                 FailureKind::OutputTooLarge => Some(EndedBy::MaxOutputBytes),
                 _ => None,
             });
@@ -160,17 +160,17 @@ impl AgentCaller {
 
     /// The deadline of an attempt that starts now: the earliest of its own timeout, the sample's and the run's. A
     /// timeout beyond the range of the clock is ignored.
-    fn deadline(&self, now: Instant, sample_left: Option<Duration>) -> Option<Instant> {
+    fn deadline(&self, now: Instant, sample_remaining: Option<Duration>) -> Option<Instant> {
         let own = now.checked_add(self.plan.eval.limits.timeout);
-        let sample = sample_left.and_then(|left| now.checked_add(left));
+        let sample = sample_remaining.and_then(|remaining| now.checked_add(remaining));
         let run = self.stopper.deadline();
         [own, sample, run].into_iter().flatten().min()
     }
 
     /// Which of the two timeouts comes first.
-    fn timeout(&self, sample_left: Option<Duration>) -> EndedBy {
-        match sample_left {
-            Some(left) if left < self.plan.eval.limits.timeout => EndedBy::SampleTimeout,
+    fn timeout(&self, sample_remaining: Option<Duration>) -> EndedBy {
+        match sample_remaining {
+            Some(remaining) if remaining < self.plan.eval.limits.timeout => EndedBy::SampleTimeout,
             _ => EndedBy::Timeout,
         }
     }

@@ -10,18 +10,18 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::eval::plan::Plan;
-use crate::run::judge::judges::KeptReplies;
+use crate::run::judge::judges::ReplyCache;
 use crate::run::session::emitter::Emitter;
 use crate::run::session::question::Question;
 use crate::store::cache::CacheUse;
 use crate::store::cache::answers::{AnswerCache, Notice};
 use crate::store::cache::claim::{CacheClaim, Claimed, claim};
-use crate::store::cache::key::AskedFor;
+use crate::store::cache::key::CacheKeyInput;
 use crate::store::events::past::Answered;
 use crate::system::panics;
 
 /// How often a waiter checks whether another run has the answer.
-const GLANCE: Duration = Duration::from_millis(25);
+const POLL_INTERVAL: Duration = Duration::from_millis(25);
 
 /// The answer cache of a run.
 pub(in crate::run) struct Cached {
@@ -30,7 +30,7 @@ pub(in crate::run) struct Cached {
     answers: AnswerCache,
     usage: CacheUse,
     /// The name of this run for later runs that reuse its answers.
-    asked_by: Option<String>,
+    requested_by: Option<String>,
     /// The agent's fingerprint when the run started.
     fingerprint: String,
     /// Whether the agent has changed since.
@@ -56,42 +56,42 @@ impl Cached {
             emitter: Arc::clone(emitter),
             answers: AnswerCache::new(eval.cache_folder()),
             usage: eval.cache.usage,
-            asked_by: None,
+            requested_by: None,
             fingerprint,
             changed: AtomicBool::new(false),
         })
     }
 
-    /// Creates the cache folder, once the run's folder exists; `asked_by` names the run.
-    pub(in crate::run) fn prepare(&mut self, asked_by: String) {
-        self.asked_by = Some(asked_by);
+    /// Creates the cache folder, once the run's folder exists; `requested_by` names the run.
+    pub(in crate::run) fn prepare(&mut self, requested_by: String) {
+        self.requested_by = Some(requested_by);
         self.answers.prepare();
     }
 
     /// The same cache, for the replies of judges.
-    pub(in crate::run) fn replies(&self) -> KeptReplies {
-        KeptReplies::new(
+    pub(in crate::run) fn replies(&self) -> ReplyCache {
+        ReplyCache::new(
             AnswerCache::new(self.plan.eval.cache_folder()),
             self.usage,
-            self.asked_by.clone(),
+            self.requested_by.clone(),
             (Arc::clone(&self.plan), Arc::clone(&self.emitter)),
         )
     }
 
     /// The cache key of a question. `None` if it is neither looked up nor stored.
     pub(in crate::run) fn key(&self, question: &Question) -> Option<String> {
-        let is_nobodys = self.plan.eval.agent.shown_parts().is_some();
+        let is_nobodys = self.plan.eval.agent.item_parts().is_some();
         if is_nobodys || self.changed.load(Ordering::Relaxed) {
             return None;
         }
         if fingerprint(&self.plan).as_ref() != Some(&self.fingerprint) {
             self.changed.store(true, Ordering::Relaxed);
             let notice = "the agent changed while it ran: from now on the cache is left alone";
-            self.tell(self.answers.once("changed", notice));
+            self.notify(self.answers.once("changed", notice));
             return None;
         }
         let eval = &self.plan.eval;
-        let asked = AskedFor {
+        let input = CacheKeyInput {
             fingerprint: &self.fingerprint,
             spec: eval.config.get("agent").unwrap_or(&Value::Null),
             options: &eval.agent_options,
@@ -101,7 +101,7 @@ impl Cached {
             again: question.again(),
         };
         // An attachment that cannot be read will fail its sample.
-        asked.key().ok()
+        input.key().ok()
     }
 
     /// The cached answer, if it may be used. `attempts` is the number of attempts in this run.
@@ -110,15 +110,15 @@ impl Cached {
             return None;
         }
         let (answer, notice) = self.answers.get(key);
-        self.tell(notice);
-        let kept = answer?;
+        self.notify(notice);
+        let cached = answer?;
         Some(Answered {
-            output: kept.output,
-            latency_s: kept.latency_s,
+            output: cached.output,
+            latency_s: cached.latency_s,
             attempts,
             redacted: 0,
             cached: true,
-            cached_from: kept.asked_by,
+            cached_from: cached.requested_by,
         })
     }
 
@@ -156,22 +156,22 @@ impl Cached {
                     (answer, ours) => (answer, ours),
                 };
             }
-            std::thread::sleep(GLANCE);
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
 
     /// Stores an answer, unless the agent or the question changed meanwhile.
     pub(in crate::run) fn remember(&self, question: &Question, key: &str, answer: &Answered) {
         if self.key(question).as_deref() == Some(key) {
-            let asked_by = self.asked_by.clone();
+            let requested_by = self.requested_by.clone();
             let put = self
                 .answers
-                .put(key, &answer.output, answer.latency_s, asked_by);
-            self.tell(put);
+                .put(key, &answer.output, answer.latency_s, requested_by);
+            self.notify(put);
         }
     }
 
-    fn tell(&self, notice: Notice) {
+    fn notify(&self, notice: Notice) {
         if let Some(notice) = notice {
             self.emitter.notice(&notice);
         }

@@ -1,4 +1,4 @@
-//! `Asker`: the identity of the agent in a run, to tell whether two runs have the same agent.
+//! `AgentIdentity`: the identity of the agent in a run, to tell whether two runs have the same agent.
 
 use serde_json::{Map, Value};
 
@@ -12,7 +12,7 @@ use crate::text::hash::MaskKey;
 
 /// The identity of an agent.
 #[derive(Default)]
-pub(in crate::run) struct Asker {
+pub(in crate::run) struct AgentIdentity {
     /// The hash as in the cache, with keys and options; for recordings, of their kind. `None` if the agent does not
     /// identify itself.
     pub(in crate::run) hash: Option<String>,
@@ -20,7 +20,7 @@ pub(in crate::run) struct Asker {
     pub(in crate::run) recordings: Vec<String>,
 }
 
-impl Asker {
+impl AgentIdentity {
     /// The current agent.
     pub(in crate::run) fn of(plan: &Plan) -> Self {
         let eval = &plan.eval;

@@ -21,7 +21,7 @@ static FLIGHTS: Mutex<Flights> = Mutex::new(Flights::new());
 struct Flights {
     next: u64,
     /// When each started, the oldest first.
-    begun: BTreeMap<u64, Instant>,
+    started: BTreeMap<u64, Instant>,
     /// When the last one that had found room ended.
     ended: Option<Instant>,
 }
@@ -33,7 +33,7 @@ impl Flights {
     const fn new() -> Self {
         Self {
             next: 0,
-            begun: BTreeMap::new(),
+            started: BTreeMap::new(),
             ended: None,
         }
     }
@@ -41,20 +41,20 @@ impl Flights {
     fn begin(&mut self, now: Instant) -> u64 {
         let number = self.next;
         self.next += 1;
-        self.begun.insert(number, now);
+        self.started.insert(number, now);
         number
     }
 
     fn is_alone(&self, number: u64, now: Instant) -> bool {
         let since = |time: Instant| now.saturating_duration_since(time);
-        let mut others = self.begun.iter().filter(|(other, _)| **other != number);
-        let longest = others.next().map(|(_, begun)| since(*begun));
+        let mut others = self.started.iter().filter(|(other, _)| **other != number);
+        let longest = others.next().map(|(_, started)| since(*started));
         longest.is_none_or(|longest| longest < FLASH)
             && self.ended.is_none_or(|ended| since(ended) >= LATELY)
     }
 
     fn end(&mut self, number: u64, found_room: bool, now: Instant) {
-        self.begun.remove(&number);
+        self.started.remove(&number);
         if found_room {
             self.ended = Some(now);
         }
@@ -79,7 +79,7 @@ impl Flight {
 
 impl Drop for Flight {
     fn drop(&mut self) {
-        lock(&FLIGHTS).begun.remove(&self.0);
+        lock(&FLIGHTS).started.remove(&self.0);
     }
 }
 

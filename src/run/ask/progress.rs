@@ -16,62 +16,62 @@ const MOST_LINES: u32 = 100;
 pub(in crate::run) const LONGEST_LINE: usize = 1000;
 
 /// What the journal records of an agent's output.
-pub(in crate::run) enum SaidProgress<'a> {
+pub(in crate::run) enum ProgressEntry<'a> {
     /// One whole line.
     Line(&'a str),
     /// The number of further lines.
-    LeftOut(u64),
+    Omitted(u64),
 }
 
 /// Collects an agent's output in one attempt.
-pub(in crate::run) struct ProgressLog(Arc<Mutex<Saying>>);
+pub(in crate::run) struct ProgressLog(Arc<Mutex<ProgressWriter>>);
 
 /// An attempt that is still running.
-struct Saying {
+struct ProgressWriter {
     /// Writes a line; `None` once the attempt is over.
     write: Option<Box<WriteProgress>>,
     written: u32,
-    left_out: u64,
+    omitted: u64,
 }
 
-type WriteProgress = dyn Fn(SaidProgress<'_>) + Send;
+type WriteProgress = dyn Fn(ProgressEntry<'_>) + Send;
 
 impl ProgressLog {
-    pub(in crate::run) fn new(write: impl Fn(SaidProgress<'_>) + Send + 'static) -> Self {
-        Self(Arc::new(Mutex::new(Saying {
+    pub(in crate::run) fn new(write: impl Fn(ProgressEntry<'_>) + Send + 'static) -> Self {
+        Self(Arc::new(Mutex::new(ProgressWriter {
             write: Some(Box::new(write)),
             written: 0,
-            left_out: 0,
+            omitted: 0,
         })))
     }
 
     /// The channel for the agent's output.
     pub(in crate::run) fn live(&self) -> Live {
-        let saying = Arc::clone(&self.0);
-        Live(Arc::new(move |text: &str| lock(&saying).say(text)))
+        let writer = Arc::clone(&self.0);
+        Live(Arc::new(move |text: &str| lock(&writer).push_line(text)))
     }
 
     /// Ends the attempt: later output is ignored.
     pub(in crate::run) fn end(&self) {
-        let mut saying = lock(&self.0);
-        if let Some(write) = saying.write.take()
-            && saying.left_out > 0
+        let mut writer = lock(&self.0);
+        if let Some(write) = writer.write.take()
+            && writer.omitted > 0
         {
-            write(SaidProgress::LeftOut(saying.left_out));
+            write(ProgressEntry::Omitted(writer.omitted));
         }
     }
 }
 
-impl Saying {
-    fn say(&mut self, text: &str) {
+impl ProgressWriter {
+    fn push_line(&mut self, text: &str) {
         let Some(write) = &self.write else {
             return;
         };
         if self.written >= MOST_LINES {
-            self.left_out += 1;
+            self.omitted += 1;
             return;
         }
-        write(SaidProgress::Line(text));
+        write(ProgressEntry::Line(text));
         self.written += 1;
     }
 }
@@ -114,7 +114,7 @@ mod tests {
     }
 
     /// The progress lines in the journal of a run.
-    fn kept(dir: &Path) -> Vec<String> {
+    fn recorded(dir: &Path) -> Vec<String> {
         let text = fs::read_to_string(dir.join("events.jsonl")).unwrap();
         let events = text
             .lines()
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_closure_says_is_kept() {
+    fn progress_of_a_closure_is_recorded() {
         let folder = tempfile::tempdir().unwrap();
         let agent = |task: &Task| {
             task.progress("thinks");
@@ -133,11 +133,11 @@ mod tests {
             Ok("yes".into())
         };
         let run = eval(agent, folder.path()).run().unwrap();
-        assert_eq!(kept(&run.dir), ["thinks", "of\ntwo lines"]);
+        assert_eq!(recorded(&run.dir), ["thinks", "of\ntwo lines"]);
     }
 
     #[test]
-    fn a_closure_that_was_left_behind_says_nothing_more() {
+    fn abandoned_closure_reports_no_progress() {
         let folder = tempfile::tempdir().unwrap();
         let [is_over, has_spoken] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
         let wait = |flag: &AtomicBool| {

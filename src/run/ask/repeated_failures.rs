@@ -19,7 +19,7 @@ pub(in crate::run) struct FirstAttempts(Mutex<Begin>);
 enum Begin {
     Nothing,
     /// All of them failed in this way; the count.
-    Alike(FailureManner, u32),
+    Repeated(FailureManner, u32),
     /// Some attempt went differently, or the check is off.
     Enough,
 }
@@ -55,15 +55,15 @@ impl FirstAttempts {
         if !is_the_agents(error.kind) {
             return false;
         }
-        let mut told = lock(&self.0);
+        let mut state = lock(&self.0);
         let way = FailureManner::of(error);
-        let times = match &*told {
+        let times = match &*state {
             Begin::Nothing => 1,
-            Begin::Alike(known, times) if known.is_like(&way) => times + 1,
-            Begin::Alike(..) | Begin::Enough => MOST + 1,
+            Begin::Repeated(known, times) if known.is_like(&way) => times + 1,
+            Begin::Repeated(..) | Begin::Enough => MOST + 1,
         };
-        *told = if times < MOST {
-            Begin::Alike(way, times)
+        *state = if times < MOST {
+            Begin::Repeated(way, times)
         } else {
             Begin::Enough
         };
@@ -107,11 +107,11 @@ mod tests {
     }
 
     #[test]
-    fn ten_alike_are_enough() {
+    fn stops_after_ten_repeated_failures() {
         use FailureKind::{Attachment, Busy, Exited, Failed, NoOutput};
-        let alike = |n: usize| (0..n).map(|_| error(Exited, None));
-        check(alike(9), None);
-        check(alike(30), Some(10));
+        let repeated = |n: usize| (0..n).map(|_| error(Exited, None));
+        check(repeated(9), None);
+        check(repeated(30), Some(10));
         // Digits and everything before the last line are ignored.
         let lines = (0..10).map(|n| error(Exited, Some(&format!("at {n}\nx{n}: no module\n\n"))));
         check(lines, Some(10));
@@ -126,10 +126,10 @@ mod tests {
             exit_code: Some(3),
             ..error(Exited, None)
         };
-        check(alike(9).chain([other]).chain(alike(30)), None);
+        check(repeated(9).chain([other]).chain(repeated(30)), None);
         // Failures that are not the agent's count neither way.
         let strange = [error(Attachment, None), error(Busy, None)];
-        check(strange.into_iter().chain(alike(10)), Some(12));
+        check(strange.into_iter().chain(repeated(10)), Some(12));
         check((0..20).map(|_| error(Busy, None)), None);
     }
 

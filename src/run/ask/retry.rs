@@ -21,7 +21,7 @@ pub(in crate::run) struct Tries<'a> {
     /// Attempts in an earlier part of the run.
     earlier: u32,
     /// All started attempts, earlier ones included.
-    begun: u32,
+    started: u32,
     /// Attempts refused by a rate limit or ended by an outage.
     refused: u32,
     /// Attempts that failed because of other samples.
@@ -37,7 +37,7 @@ impl<'a> Tries<'a> {
             epoch,
             limits,
             earlier,
-            begun: earlier,
+            started: earlier,
             refused: 0,
             lost: 0,
             time: SampleTime::new(limits.sample_timeout),
@@ -45,24 +45,24 @@ impl<'a> Tries<'a> {
     }
 
     /// How many attempts were started.
-    pub(in crate::run) fn begun(&self) -> u32 {
-        self.begun
+    pub(in crate::run) fn started(&self) -> u32 {
+        self.started
     }
 
     /// Starts another attempt and returns its number, from 1.
     pub(in crate::run) fn begin(&mut self) -> u32 {
-        self.begun += 1;
-        self.begun
+        self.started += 1;
+        self.started
     }
 
     /// Undoes the last start: nothing was asked.
     pub(in crate::run) fn take_back(&mut self) {
-        self.begun = self.begun.saturating_sub(1);
+        self.started = self.started.saturating_sub(1);
     }
 
     /// The time the sample has left, if there is a limit.
-    pub(in crate::run) fn left(&self) -> Option<Duration> {
-        self.time.left()
+    pub(in crate::run) fn remaining(&self) -> Option<Duration> {
+        self.time.remaining()
     }
 
     /// Deducts the time of an attempt or a pause.
@@ -85,7 +85,7 @@ impl<'a> Tries<'a> {
             // The throttle decides how long to pause.
             return self.within_time(error, Duration::ZERO);
         }
-        let counted = self.begun - self.earlier - self.refused - self.lost;
+        let counted = self.started - self.earlier - self.refused - self.lost;
         if !error.is_transient() {
             return (error, None);
         }
@@ -100,8 +100,8 @@ impl<'a> Tries<'a> {
 
     /// Schedules another attempt after a pause, unless the sample's time is too short.
     fn within_time(&self, error: AgentError, pause: Duration) -> (AgentError, Option<Duration>) {
-        if self.left().is_some_and(|left| pause >= left) {
-            let attempts = self.begun - self.earlier;
+        if self.remaining().is_some_and(|remaining| pause >= remaining) {
+            let attempts = self.started - self.earlier;
             return (self.time.timed_out(attempts, &error), None);
         }
         (error, Some(pause))
@@ -130,25 +130,25 @@ fn backoff(first: Duration, failures: u32, id: &str, epoch: u32) -> Duration {
 /// The time that a sample has left. Waiting for a turn does not count.
 struct SampleTime {
     limit: Option<Duration>,
-    left: Duration,
+    remaining: Duration,
 }
 
 impl SampleTime {
     fn new(limit: Option<Duration>) -> Self {
         Self {
-            left: limit.unwrap_or(Duration::MAX),
+            remaining: limit.unwrap_or(Duration::MAX),
             limit,
         }
     }
 
     /// The remaining time, if there is a limit.
-    fn left(&self) -> Option<Duration> {
-        self.limit.map(|_| self.left)
+    fn remaining(&self) -> Option<Duration> {
+        self.limit.map(|_| self.remaining)
     }
 
     /// Deducts the time of an attempt or a pause.
     fn take(&mut self, took: Duration) {
-        self.left = self.left.saturating_sub(took);
+        self.remaining = self.remaining.saturating_sub(took);
     }
 
     /// The error of a sample without time for another attempt.

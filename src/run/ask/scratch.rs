@@ -10,7 +10,7 @@ use crate::run::session::question::{CONFIRM, Question};
 use crate::store::RunDir;
 use crate::store::files::SCRATCH;
 use crate::system::lock::lock;
-use crate::system::project::shown;
+use crate::system::project::display;
 use crate::system::remove;
 use crate::text::name::file_name;
 use crate::text::shell_word;
@@ -19,7 +19,7 @@ use crate::text::shell_word;
 pub(in crate::run) struct ScratchFolders {
     plan: Arc<Plan>,
     /// The parent folder.
-    home: PathBuf,
+    root: PathBuf,
 }
 
 /// The files of one attempt.
@@ -34,7 +34,7 @@ impl ScratchFolders {
     pub(in crate::run) fn new(plan: Arc<Plan>, dir: &RunDir) -> Self {
         Self {
             plan,
-            home: dir.file(SCRATCH),
+            root: dir.file(SCRATCH),
         }
     }
 
@@ -59,7 +59,7 @@ impl ScratchFolders {
             _ => format!(".{}", question.epoch),
         };
         let name = format!("{}{epoch}.{attempt}", file_name(&sample.id));
-        let folder = in_turn(|| new_folder(&self.home, &name))?;
+        let folder = in_turn(|| new_folder(&self.root, &name))?;
         let copies = sample.files.iter().map(|file| {
             self.plan.truths.resolve(file)?;
             file.copy_into(&folder)
@@ -93,25 +93,25 @@ impl ScratchFolders {
 }
 
 /// Creates the folder of an attempt under a new name, so that it is safe to remove with its contents.
-pub(in crate::run) fn new_folder(home: &Path, name: &str) -> Result<PathBuf, AgentError> {
-    remove::make_new_folder(home, name).map_err(|error| {
-        let message = format!("cannot make `{}`: {error}", home.join(name).display());
+pub(in crate::run) fn new_folder(root: &Path, name: &str) -> Result<PathBuf, AgentError> {
+    remove::make_new_folder(root, name).map_err(|error| {
+        let message = format!("cannot make `{}`: {error}", root.join(name).display());
         AgentError::of(FailureKind::NotStarted, message)
     })
 }
 
 /// Removes empty attempt folders of killed runs. Gives a notice if any are not empty: an agent's files cannot be told
 /// from a person's.
-pub(in crate::run) fn tidy_left(plan: &Plan, dir: &RunDir) -> Option<String> {
-    let home = dir.file(SCRATCH);
-    if plan.eval.keep_scratch != KeepScratch::Never || !remove::is_folder(&home) {
+pub(in crate::run) fn remove_abandoned(plan: &Plan, dir: &RunDir) -> Option<String> {
+    let root = dir.file(SCRATCH);
+    if plan.eval.keep_scratch != KeepScratch::Never || !remove::is_folder(&root) {
         return None;
     }
-    let is_gone = remove::ours_in(&home, &|_, kind| kind.is_dir()).unwrap_or(false);
+    let is_gone = remove::ours_in(&root, &|_, kind| kind.is_dir()).unwrap_or(false);
     (!is_gone).then(|| {
-        let home = shown(&home);
-        let command = shell_word(&home);
-        format!("`{home}` holds files of attempts that were killed; if nobody needs them: rm -r {command}")
+        let root = display(&root);
+        let command = shell_word(&root);
+        format!("`{root}` holds files of attempts that were killed; if nobody needs them: rm -r {command}")
     })
 }
 

@@ -1,4 +1,4 @@
-//! `Bench`: a pool of threads for agents that cannot be stopped, such as closures.
+//! `WorkerPool`: a pool of threads for agents that cannot be stopped, such as closures.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -18,28 +18,28 @@ type AgentResult = Result<Output, AgentError>;
 type Job = Option<(Task, Sender<AgentResult>)>;
 
 /// How often a waiting worker checks whether the run was stopped.
-const GLANCE: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A pool of threads for agents that cannot be stopped.
-pub(in crate::run) struct Bench {
+pub(in crate::run) struct WorkerPool {
     agent: Arc<dyn Agent>,
-    seats: Arc<Mutex<Seats>>,
+    workers: Arc<Mutex<Workers>>,
     /// Abandoned attempts that still run.
     abandoned: Arc<AtomicUsize>,
 }
 
 /// The idle threads.
 #[derive(Default)]
-struct Seats {
+struct Workers {
     idle: Vec<Sender<Job>>,
     closed: bool,
 }
 
-impl Bench {
+impl WorkerPool {
     pub(in crate::run) fn new(agent: Arc<dyn Agent>) -> Self {
         Self {
             agent,
-            seats: Arc::default(),
+            workers: Arc::default(),
             abandoned: Arc::default(),
         }
     }
@@ -52,8 +52,10 @@ impl Bench {
         let deadline = task.deadline;
         let answer = self.start(task)?;
         loop {
-            let left = deadline.map_or(GLANCE, |end| end.saturating_duration_since(clock::now()));
-            match answer.recv_timeout(left.min(GLANCE)) {
+            let remaining = deadline.map_or(POLL_INTERVAL, |end| {
+                end.saturating_duration_since(clock::now())
+            });
+            match answer.recv_timeout(remaining.min(POLL_INTERVAL)) {
                 Ok(answer) => return answer,
                 Err(RecvTimeoutError::Disconnected) => {
                     return Err(AgentError::of(
@@ -67,7 +69,7 @@ impl Bench {
                         "the run was stopped",
                     ));
                 }
-                Err(RecvTimeoutError::Timeout) if left.is_zero() => {
+                Err(RecvTimeoutError::Timeout) if remaining.is_zero() => {
                     stopper.abandoned(self.abandon(answer));
                     let seconds = (allowed.unwrap_or_default().as_secs_f64() * 1e3).round() / 1e3;
                     let message = format!("did not answer within {seconds} s");
@@ -82,19 +84,19 @@ impl Bench {
         let (reply, answer) = channel();
         let mut job = Some((task, reply));
         loop {
-            let Some(seat) = lock(&self.seats).idle.pop() else {
+            let Some(worker) = lock(&self.workers).idle.pop() else {
                 break;
             };
-            match seat.send(job) {
+            match worker.send(job) {
                 Ok(()) => return Ok(answer),
                 Err(unsent) => job = unsent.0,
             }
         }
-        let (seat, jobs) = channel::<Job>();
-        let (agent, seats, own) = (
+        let (worker, jobs) = channel::<Job>();
+        let (agent, workers, own) = (
             Arc::clone(&self.agent),
-            Arc::clone(&self.seats),
-            seat.clone(),
+            Arc::clone(&self.workers),
+            worker.clone(),
         );
         let work = move || {
             while let Ok(Some((task, reply))) = jobs.recv() {
@@ -106,12 +108,12 @@ impl Bench {
                     answer = Err(AgentError::of(FailureKind::TimedOut, message));
                 }
                 // Free the slot before the answer arrives, so that the next job finds it.
-                let mut seats = lock(&seats);
-                let closed = seats.closed;
+                let mut workers = lock(&workers);
+                let closed = workers.closed;
                 if !closed {
-                    seats.idle.push(own.clone());
+                    workers.idle.push(own.clone());
                 }
-                drop(seats);
+                drop(workers);
                 let _ = reply.send(answer);
                 if closed {
                     return;
@@ -131,7 +133,7 @@ impl Bench {
             }
         })?;
         // A new thread takes its first job.
-        let _ = seat.send(job);
+        let _ = worker.send(job);
         Ok(answer)
     }
 
@@ -149,12 +151,12 @@ impl Bench {
     }
 }
 
-impl Drop for Bench {
+impl Drop for WorkerPool {
     fn drop(&mut self) {
-        let mut seats = lock(&self.seats);
-        seats.closed = true;
-        for seat in seats.idle.drain(..) {
-            let _ = seat.send(None);
+        let mut workers = lock(&self.workers);
+        workers.closed = true;
+        for worker in workers.idle.drain(..) {
+            let _ = worker.send(None);
         }
     }
 }

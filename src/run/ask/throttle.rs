@@ -14,7 +14,7 @@ use crate::data::{AgentError, FailureKind, Output};
 use crate::eval::Eval;
 use crate::eval::limits::budget::UsedUp;
 use crate::eval::limits::governor::{Admission, Governor, Hold, Over, Permit, QuestionEnd};
-use crate::eval::limits::purse::Purse;
+use crate::eval::limits::shared_budget::SharedBudget;
 use crate::eval::limits::{Budget, Limits};
 use crate::report::event::Event;
 use crate::run::session::emitter::Emitter;
@@ -24,7 +24,7 @@ use crate::system::lock::lock;
 use pauses::{PauseNews, Pauses};
 
 /// How often the head of the queue checks whether the run was stopped.
-const GLANCE: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Lets questions through as the limits allow.
 pub(in crate::run) struct Throttle {
@@ -41,7 +41,7 @@ pub(in crate::run) struct Throttle {
     emitter: Option<Arc<Emitter>>,
     has_budget: bool,
     /// The shared budget, and this eval's name in it.
-    purse: Option<(Arc<Purse>, String)>,
+    shared_budget: Option<(Arc<SharedBudget>, String)>,
 }
 
 struct Rules {
@@ -51,7 +51,7 @@ struct Rules {
     pauses: Pauses,
 }
 
-/// Permission to ask; counted as in flight until [`Throttle::asked`].
+/// Permission to ask; counted as in flight until [`Throttle::finish`].
 #[must_use]
 pub(in crate::run) struct Turn(Permit, Flight);
 
@@ -81,16 +81,20 @@ impl Throttle {
             name: None,
             emitter: None,
             has_budget: limits.budget != Budget::default(),
-            purse: None,
+            shared_budget: None,
         }
     }
 
     /// For an eval that may share its budget with others.
     #[must_use]
     pub(in crate::run) fn sharing(self, eval: &Eval) -> Self {
-        let purse = eval.purse.as_ref().filter(|_| self.has_budget);
-        let purse = purse.map(|purse| (Arc::clone(purse), eval.name.clone()));
-        let throttle = Self { purse, ..self };
+        let shared_budget = eval.shared_budget.as_ref().filter(|_| self.has_budget);
+        let shared_budget =
+            shared_budget.map(|shared_budget| (Arc::clone(shared_budget), eval.name.clone()));
+        let throttle = Self {
+            shared_budget,
+            ..self
+        };
         // Reports what it used up before.
         throttle.governed(&mut lock(&throttle.rules), |_| ());
         throttle
@@ -99,10 +103,10 @@ impl Throttle {
     /// Runs `act` on the governor, updated with what the others used of the budget.
     fn governed<T>(&self, rules: &mut Rules, act: impl FnOnce(&mut Governor) -> T) -> T {
         let governor = &mut rules.governor;
-        match &self.purse {
+        match &self.shared_budget {
             None => act(governor),
-            Some((purse, eval)) => purse.act(eval, |others| {
-                governor.beside(others);
+            Some((shared_budget, eval)) => shared_budget.act(eval, |others| {
+                governor.set_others(others);
                 let done = act(governor);
                 (governor.share(), done)
             }),
@@ -120,7 +124,7 @@ impl Throttle {
 
     /// Reports pauses through this emitter.
     #[must_use]
-    pub(in crate::run) fn told_by(self, emitter: Option<&Arc<Emitter>>) -> Self {
+    pub(in crate::run) fn with_emitter(self, emitter: Option<&Arc<Emitter>>) -> Self {
         Self {
             emitter: emitter.cloned(),
             ..self
@@ -132,8 +136,8 @@ impl Throttle {
         self.emitter.as_ref()
     }
 
-    /// Reports a pause, with no lock held, as listeners may be slow. `said` is the last error of the agent or judge.
-    fn tell(&self, news: PauseNews, said: &str) {
+    /// Reports a pause, with no lock held, as listeners may be slow. `last_message` is the last error of the agent or judge.
+    fn notify(&self, news: PauseNews, last_message: &str) {
         let Some(emitter) = &self.emitter else {
             return;
         };
@@ -141,8 +145,8 @@ impl Throttle {
         let who = self.name.as_deref().unwrap_or("the agent");
         match news {
             PauseNews::Begins { hold, pause, first } => {
-                let (why, said) = match hold {
-                    Hold::Out => ("answers nobody", said),
+                let (why, last_message) = match hold {
+                    Hold::Out => ("answers nobody", last_message),
                     // The text is about an outage.
                     Hold::Refused => ("refuses because of a rate limit", ""),
                 };
@@ -150,7 +154,7 @@ impl Throttle {
                     eval,
                     who,
                     why,
-                    said: &emitter.redacted(said),
+                    last_message: &emitter.redacted(last_message),
                     pause,
                     first,
                 });
@@ -179,7 +183,7 @@ impl Throttle {
                     return false;
                 }
             }
-            let waited = self.ended.wait_timeout(rules, GLANCE);
+            let waited = self.ended.wait_timeout(rules, POLL_INTERVAL);
             rules = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
@@ -218,27 +222,29 @@ impl Throttle {
                 return None;
             }
             let now = clock::since(self.started);
-            let until = match self.governed(&mut rules, |governor| governor.admit(now)) {
+            let until = match self.governed(&mut rules, |governor| governor.try_acquire(now)) {
                 Admission::Go(permit) => return Some(Ok(permit)),
                 Admission::Over(over) => return Some(Err(over)),
                 Admission::Wait(until) => until,
             };
             let hold = rules.governor.hold();
             if let Some(news) = rules.pauses.begins(now, hold) {
-                let said = rules.outage.clone();
+                let last_message = rules.outage.clone();
                 drop(rules);
-                self.tell(news, &said);
+                self.notify(news, &last_message);
                 rules = lock(&self.rules);
                 continue;
             }
-            let pause = until.map_or(GLANCE, |until| until.saturating_sub(now).min(GLANCE));
+            let pause = until.map_or(POLL_INTERVAL, |until| {
+                until.saturating_sub(now).min(POLL_INTERVAL)
+            });
             let waited = self.ended.wait_timeout(rules, pause);
             rules = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
     /// Ends the request of sample `id`.
-    pub(in crate::run) fn asked(
+    pub(in crate::run) fn finish(
         &self,
         Turn(permit, flight): &Turn,
         id: &str,
@@ -269,7 +275,7 @@ impl Throttle {
         let news = rules.pauses.ends(now, holds);
         drop(rules);
         if let Some(news) = news {
-            self.tell(news, "");
+            self.notify(news, "");
         }
         // Only the head of the queue waits.
         self.ended.notify_one();

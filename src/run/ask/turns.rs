@@ -1,4 +1,4 @@
-//! `Turnstile`: lets questions through in the order of their tickets, whichever is ready first.
+//! `OrderedGate`: lets questions through in the order of their tickets, whichever is ready first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,13 +8,13 @@ use std::time::Duration;
 use crate::system::lock::lock;
 
 /// How often a waiter checks whether the wait is over.
-const GLANCE: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Tracks which tickets went through.
 #[derive(Default)]
-pub(in crate::run) struct Turnstile {
+pub(in crate::run) struct OrderedGate {
     /// The next ticket for callers without a number.
-    tickets: AtomicUsize,
+    issued: AtomicUsize,
     through: Mutex<Through>,
 }
 
@@ -29,26 +29,26 @@ struct Through {
 }
 
 /// The right to go through, in turn. Dropping it also counts, so that later tickets never wait for ever.
-pub(in crate::run) struct Ticket<'a> {
-    turnstile: &'a Turnstile,
+pub(in crate::run) struct Permit<'a> {
+    gate: &'a OrderedGate,
     number: usize,
 }
 
-impl Turnstile {
+impl OrderedGate {
     /// The ticket of this turn, if tickets go by number; otherwise the next one.
-    pub(in crate::run) fn ticket(&self, turn: Option<usize>) -> Ticket<'_> {
-        let next = || self.tickets.fetch_add(1, Ordering::Relaxed);
-        Ticket {
-            turnstile: self,
+    pub(in crate::run) fn permit(&self, turn: Option<usize>) -> Permit<'_> {
+        let next = || self.issued.fetch_add(1, Ordering::Relaxed);
+        Permit {
+            gate: self,
             number: turn.unwrap_or_else(next),
         }
     }
 }
 
-impl Ticket<'_> {
+impl Permit<'_> {
     /// Waits until all earlier tickets are through; `false` if `is_over` becomes true first.
     pub(in crate::run) fn wait(&self, is_over: impl Fn() -> bool) -> bool {
-        let mut through = lock(&self.turnstile.through);
+        let mut through = lock(&self.gate.through);
         if through.next >= self.number {
             return true;
         }
@@ -58,7 +58,7 @@ impl Ticket<'_> {
             if is_over() {
                 break false;
             }
-            let waited = turn.wait_timeout(through, GLANCE);
+            let waited = turn.wait_timeout(through, POLL_INTERVAL);
             through = waited.unwrap_or_else(std::sync::PoisonError::into_inner).0;
             if through.next >= self.number {
                 break true;
@@ -69,9 +69,9 @@ impl Ticket<'_> {
     }
 }
 
-impl Drop for Ticket<'_> {
+impl Drop for Permit<'_> {
     fn drop(&mut self) {
-        let mut through = lock(&self.turnstile.through);
+        let mut through = lock(&self.gate.through);
         through.early.insert(self.number);
         while let Some(next) = through.early.first().copied()
             && next <= through.next
@@ -95,14 +95,14 @@ mod tests {
 
     #[test]
     fn they_go_through_in_order_however_they_come() {
-        let turnstile = Turnstile::default();
+        let gate = OrderedGate::default();
         let order = Mutex::new(Vec::new());
         std::thread::scope(|scope| {
             for turn in [3, 1, 2, 0] {
-                let (turnstile, order) = (&turnstile, &order);
+                let (gate, order) = (&gate, &order);
                 scope.spawn(move || {
-                    let ticket = turnstile.ticket(Some(turn));
-                    assert!(ticket.wait(|| false));
+                    let permit = gate.permit(Some(turn));
+                    assert!(permit.wait(|| false));
                     lock(order).push(turn);
                 });
             }
@@ -112,12 +112,12 @@ mod tests {
 
     #[test]
     fn who_waits_for_nobody_any_more_is_let_go() {
-        let turnstile = Turnstile::default();
-        assert!(!turnstile.ticket(Some(1)).wait(|| true));
-        assert!(turnstile.ticket(Some(0)).wait(|| true));
+        let gate = OrderedGate::default();
+        assert!(!gate.permit(Some(1)).wait(|| true));
+        assert!(gate.permit(Some(0)).wait(|| true));
         // A ticket that gave up counts as through.
-        assert!(turnstile.ticket(Some(2)).wait(|| true));
-        let [first, second] = [turnstile.ticket(None), turnstile.ticket(None)];
+        assert!(gate.permit(Some(2)).wait(|| true));
+        let [first, second] = [gate.permit(None), gate.permit(None)];
         assert_eq!((first.number, second.number), (0, 1));
     }
 }

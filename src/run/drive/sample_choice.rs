@@ -35,9 +35,9 @@ pub struct SampleChoice {
 impl SampleChoice {
     /// Applies the chosen tier to an eval.
     pub(super) fn choose_tier(&self, eval: &mut Eval) -> Result<()> {
-        eval.asked_tier.clone_from(&self.tier);
+        eval.requested_tier.clone_from(&self.tier);
         if self.progressive {
-            eval.asked_tier = Some(eval.tiers.largest(&eval.name)?.name.clone());
+            eval.requested_tier = Some(eval.tiers.largest(&eval.name)?.name.clone());
             eval.progressive = Some(Promotion::parse(self.promote.as_deref())?);
         }
         Ok(())

@@ -5,7 +5,7 @@ use crate::data::Shard;
 use crate::error::{Error, Result};
 use crate::eval::plan::Plan;
 use crate::run::shard::balance::Balance;
-use crate::run::shard::{Cut, places_of, slices_of};
+use crate::run::shard::{ShardCoverage, places_of, slices_of};
 use crate::store::{Manifest, RunDir, RunPart};
 use crate::text::clean;
 use crate::text::setting::Override;
@@ -15,7 +15,7 @@ impl SampleChoice {
     ///
     /// # Errors
     /// When the earlier run is of another eval or was changed.
-    pub(super) fn shard_of(&self, plan: &mut Plan) -> Result<Option<Cut>> {
+    pub(super) fn shard_of(&self, plan: &mut Plan) -> Result<Option<ShardCoverage>> {
         let Some(shard) = self.shard else {
             return Ok(None);
         };
@@ -35,13 +35,13 @@ impl SampleChoice {
         };
         let Some(earlier) = &self.balance else {
             let places = places_of(plan, shard);
-            return Ok(Some(Cut { part, places }));
+            return Ok(Some(ShardCoverage { part, places }));
         };
         let balance = Balance::of(plan, earlier, shard.of())?;
         let shards = balance.shards.iter().zip(0..);
         let own = shards.filter(|(of, _)| **of + 1 == shard.index());
         part.balance = Some(balance.name);
-        Ok(Some(Cut {
+        Ok(Some(ShardCoverage {
             places: own.map(|(_, place)| place).collect(),
             part,
         }))
@@ -52,24 +52,24 @@ impl SampleChoice {
     ///
     /// # Errors
     /// When another shard is requested, or the samples of the part are no longer known.
-    pub(super) fn part_of(&self, dir: &RunDir, plan: &Plan) -> Result<Option<Cut>> {
+    pub(super) fn part_of(&self, dir: &RunDir, plan: &Plan) -> Result<Option<ShardCoverage>> {
         let manifest = dir.manifest()?;
         check_shard(&manifest, self.shard)?;
-        if manifest.is_left_by_tests() {
+        if manifest.is_from_tests() {
             return Ok(None);
         }
-        Cut::of_run(dir, &manifest, plan)
+        ShardCoverage::of_run(dir, &manifest, plan)
     }
 }
 
 /// Refuses to continue a run as a different shard.
-fn check_shard(manifest: &Manifest, asked: Option<Shard>) -> Result<()> {
+fn check_shard(manifest: &Manifest, requested: Option<Shard>) -> Result<()> {
     let is = manifest.part.as_ref().and_then(|part| part.shard);
-    let Some(asked) = asked.filter(|asked| is != Some(*asked)) else {
+    let Some(requested) = requested.filter(|requested| is != Some(*requested)) else {
         return Ok(());
     };
     let id = clean(&manifest.run_id);
     let is = is.map_or_else(|| "no shard".to_owned(), |is| format!("shard {is}"));
-    let message = format!("run `{id}` is {is}, not {asked}, and goes on as it began");
+    let message = format!("run `{id}` is {is}, not {requested}, and goes on as it began");
     Err(Error::usage(message).hint("leave `--shard` out, or start a new run without `--resume`"))
 }

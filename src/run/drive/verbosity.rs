@@ -1,4 +1,4 @@
-//! `Telling`: how verbose a command, or a test binary that it drives, is about each run.
+//! `Verbosity`: how verbose a command, or a test binary that it drives, is about each run.
 
 use std::io::Write;
 use std::sync::Mutex;
@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 use crate::report::event::Event;
 use crate::report::render::terminal::paint::Paint;
 use crate::report::terminal;
-use crate::report::terminal::troubles::Troubles;
+use crate::report::terminal::failures::FailureTracker;
 use crate::system::lock::lock;
 
 /// How verbose to be about a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Telling {
+pub enum Verbosity {
     /// Everything.
     #[default]
     Whole,
@@ -24,16 +24,16 @@ pub enum Telling {
     Nothing,
 }
 
-impl Telling {
+impl Verbosity {
     /// Prints events to standard error at once, for watching with `--stream`. Standard output is for results.
     pub(in crate::run) fn observer(self, paint: Paint) -> impl Fn(&Event<'_>) + Send + Sync {
-        let troubles = Mutex::new(Troubles::default());
+        let failures = Mutex::new(FailureTracker::default());
         move |event| {
             if self == Self::Nothing {
                 return;
             }
             let mut text = Vec::new();
-            if lock(&troubles).event(event, &mut text).is_ok() && !text.is_empty() {
+            if lock(&failures).event(event, &mut text).is_ok() && !text.is_empty() {
                 // If standard error is closed, the run goes on.
                 let _ = std::io::stderr().write_all(&text);
             }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::history::HISTORY_FILE;
 use crate::error::Result;
 use crate::eval::Eval;
-use crate::verdict::alert::{Alerts, check_looks};
+use crate::verdict::alert::{Alerts, check_interim};
 
 /// Where the history of an eval is.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -52,7 +52,7 @@ impl HistoryPlace {
             ..Alerts::default()
         };
         if let Some(looks) = self.looks {
-            alerts.looks = check_looks(looks)?;
+            alerts.looks = check_interim(looks)?;
         }
         Ok(alerts)
     }

@@ -10,7 +10,7 @@ use crate::verdict::run::Run;
 type WebhookVoice<'a> = (&'a dyn Fn(&str) -> String, &'a mut dyn FnMut(&str));
 
 /// Sends every alert that is raised.
-pub(in crate::run) fn tell(
+pub(in crate::run) fn notify(
     eval: &Eval,
     manifest: &Manifest,
     run: &Run,
@@ -53,7 +53,7 @@ fn sent(eval: &Eval, variable: &str, bodies: impl Iterator<Item = String>) -> Re
     /// How many bytes of a reply are read.
     const REPLY: u64 = 64 << 10;
 
-    let said = |error: crate::error::Error| match error.hint_text() {
+    let describe = |error: crate::error::Error| match error.hint_text() {
         Some(hint) => format!("{}; {hint}", error.message()),
         None => error.message().to_owned(),
     };
@@ -63,12 +63,12 @@ fn sent(eval: &Eval, variable: &str, bodies: impl Iterator<Item = String>) -> Re
         &format!("webhook.url_env: {variable}"),
         folder.unwrap_or(Path::new(".")),
     )
-    .map_err(said)?;
+    .map_err(describe)?;
     // The address is a secret: it appears in no message.
     let hidden = |message: String| hide(message, [&*address]);
     let url = Url::new(address.clone(), "https://example.com/hook")
         .map_err(|_| format!("the value of `{variable}` is no URL"))?;
-    let client = Client::new().map_err(said)?;
+    let client = Client::new().map_err(describe)?;
     let headers = [("Content-Type".to_owned(), "application/json".to_owned())];
     for body in bodies {
         let ask = || {

@@ -19,11 +19,11 @@ use crate::verdict::judged::agreement::JudgeAgreement;
 use crate::verdict::judged::calibrated::CalibratedJudge;
 use crate::verdict::judged::calibration::JudgeCalibration;
 use crate::verdict::judged::items::{CORRECT, JudgedItem, VALUE};
-use crate::verdict::judged::people::{PeoplesFigures, SaidOfAnswer};
+use crate::verdict::judged::people::{HumanLabels, PeoplesFigures};
 use crate::verdict::judged::points::PointsAgreement;
 use crate::verdict::summary::Summary;
 
-use found::SaidByChoice;
+use found::LabelsByChoice;
 
 /// How many ids an error lists.
 const LISTED: usize = 5;
@@ -41,7 +41,7 @@ pub struct JudgeOfRun {
 
 /// The result of comparing a judge with human labels.
 #[derive(Clone, Debug)]
-pub struct JudgeBesidePeople {
+pub struct JudgeComparison {
     /// The calibration file to write.
     pub calibration: Calibration,
     /// Agreement, by figure.
@@ -49,7 +49,7 @@ pub struct JudgeBesidePeople {
     /// Distance of the judge's points from the mean of people's, by figure.
     pub points: BTreeMap<String, PointsAgreement>,
     /// What the run's summary shows with this calibration.
-    pub told: JudgeCalibration,
+    pub summary: JudgeCalibration,
     /// Notices about the labels.
     pub notices: Vec<String>,
 }
@@ -112,11 +112,11 @@ impl JudgeOfRun {
         let scorer = scorer.to_owned();
         let (items, population) = calibrations::items(dir, &manifest, &scorer)?.finish();
         let judge = manifest.judges[&scorer].clone();
-        let asked = summary.judge.as_ref();
-        let asked = asked.and_then(|judge| judge.scorers.get(&scorer));
+        let judge_summary = summary.judge.as_ref();
+        let judge_summary = judge_summary.and_then(|judge| judge.scorers.get(&scorer));
         Ok(Self {
             served: calibrations::served(&summary.judge_models(), &scorer, &manifest.judges),
-            self_agreement: asked.and_then(|judge| judge.self_agreement),
+            self_agreement: judge_summary.and_then(|judge| judge.self_agreement),
             manifest,
             scorer,
             judge,
@@ -156,31 +156,31 @@ impl JudgeOfRun {
     /// # Errors
     ///
     /// With the position of labels for an unknown sample, for another run, or for a figure the judge does not give.
-    pub fn beside(&self, path: &Path, labels: &[ItemLabels]) -> Result<JudgeBesidePeople> {
+    pub fn comparison(&self, path: &Path, labels: &[ItemLabels]) -> Result<JudgeComparison> {
         self.check_ids(path, labels)?;
         let bounds = self.manifest.detail_bounds.get(&self.scorer);
         let figures = PeoplesFigures::of(&self.items, &self.judge.rule, bounds);
-        let mut said: HashMap<&str, (&ItemLabels, SaidOfAnswer)> = HashMap::new();
+        let mut human_labels: HashMap<&str, (&ItemLabels, HumanLabels)> = HashMap::new();
         for item in labels.iter().filter(|item| !item.is_empty()) {
             let of = figures
-                .said(item)
+                .human_labels(item)
                 .map_err(|error| error.at(place(path, item)))?;
-            said.insert(&item.id, (item, of));
+            human_labels.insert(&item.id, (item, of));
         }
-        self.check_all(path, labels, &said)?;
-        let mut found = SaidByChoice::default();
+        self.check_all(path, labels, &human_labels)?;
+        let mut found = LabelsByChoice::default();
         let mut answers = Vec::new();
         let mut unanswered = 0;
         for item in &self.items {
-            let Some((labels, said)) = said.remove(item.id.as_str()) else {
+            let Some((labels, human_labels)) = human_labels.remove(item.id.as_str()) else {
                 continue;
             };
             let Some(answer) = &item.answer else {
                 unanswered += 1;
                 continue;
             };
-            found.add(item, &said, labels.chosen);
-            answers.push(calibrated(item, labels, &said, answer));
+            found.add(item, &human_labels, labels.chosen);
+            answers.push(calibrated(item, labels, &human_labels, answer));
         }
         if answers.is_empty() {
             let message = format!("{}: no label is of an answer of the run", path.display());
@@ -201,11 +201,11 @@ impl JudgeOfRun {
             doubts: doubts.clone(),
             kappa: found.kappa()?,
             self_agreement: self.self_agreement,
-            figures: found::told(&agreement, &points),
+            figures: found::summary(&agreement, &points),
             answers,
         };
-        Ok(JudgeBesidePeople {
-            told: self.told(&calibration),
+        Ok(JudgeComparison {
+            summary: self.summary(&calibration),
             notices: notices(labels, (unanswered, found.unread), &doubts),
             calibration,
             agreement,
@@ -214,12 +214,12 @@ impl JudgeOfRun {
     }
 
     /// What the run's summary shows with this calibration.
-    fn told(&self, calibration: &Calibration) -> JudgeCalibration {
+    fn summary(&self, calibration: &Calibration) -> JudgeCalibration {
         let differs = calibration.differs(&self.judge.fingerprint, &self.served);
         let items = (self.items.clone(), self.population.as_str());
         let scales = self.manifest.detail_bounds.get(&self.scorer);
         let judge = CalibratedJudge::of(calibration, differs.as_deref(), items, scales);
-        judge.told().clone()
+        judge.summary().clone()
     }
 
     /// How many labels keep the intervals of corrected means within `width`, by figure. With labels of this run, uses
@@ -261,9 +261,12 @@ impl JudgeOfRun {
 
     /// The lowest and highest value of a figure, if known.
     fn ends(&self, figure: &str) -> Option<[f64; 2]> {
-        let told = self.manifest.detail_bounds.get(&self.scorer);
+        let summary = self.manifest.detail_bounds.get(&self.scorer);
         let share = [CORRECT, VALUE].contains(&figure).then_some([0.0, 1.0]);
-        told.and_then(|told| told.get(figure)).copied().or(share)
+        summary
+            .and_then(|summary| summary.get(figure))
+            .copied()
+            .or(share)
     }
 
     /// Refuses labels of other runs or of samples that the run does not have.
@@ -306,13 +309,13 @@ impl JudgeOfRun {
         &self,
         path: &Path,
         labels: &[ItemLabels],
-        said: &HashMap<&str, (&ItemLabels, SaidOfAnswer)>,
+        human_labels: &HashMap<&str, (&ItemLabels, HumanLabels)>,
     ) -> Result<()> {
         let Some(first) = labels.iter().find(|item| item.chosen == LabelChoice::All) else {
             return Ok(());
         };
         let is_lacking = |item: &&JudgedItem| {
-            let is_labelled = said
+            let is_labelled = human_labels
                 .get(&*item.id)
                 .is_some_and(|(labels, _)| labels.chosen == LabelChoice::All);
             item.answer.is_some() && !is_labelled
@@ -340,17 +343,17 @@ fn place(path: &Path, item: &ItemLabels) -> String {
 fn calibrated(
     item: &JudgedItem,
     labels: &ItemLabels,
-    said: &SaidOfAnswer,
+    human_labels: &HumanLabels,
     answer: &str,
 ) -> CalibratedAnswer {
-    let values = said.values.iter().map(|(figure, label)| {
+    let values = human_labels.values.iter().map(|(figure, label)| {
         let value = LabelledValue {
             label: *label,
             judge: item.mean(figure),
         };
         (figure.clone(), value)
     });
-    let classes = said.classes.iter().map(|(figure, classes)| {
+    let classes = human_labels.classes.iter().map(|(figure, classes)| {
         let classes = classes.iter().map(LabelClass::to_value);
         (figure.clone(), classes.collect())
     });

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::scorer::Scorer;
 use crate::store::manifest::ManifestJudge;
 use crate::store::{Manifest, RunDir, read_records};
-use crate::system::project::{self, shown};
+use crate::system::project::{self, display};
 use crate::text::hash::Hasher;
 use crate::verdict::facts::Facts;
 use crate::verdict::judged::calibrated::CalibratedJudge;
@@ -23,7 +23,7 @@ pub(in crate::run) fn judges_of(
     root: Option<&Path>,
 ) -> BTreeMap<String, ManifestJudge> {
     let judges = scorers.iter().filter(|scorer| !scorer.agents().is_empty());
-    let told = judges.map(|scorer| {
+    let calibrations = judges.map(|scorer| {
         let calibration = scorer.calibration();
         let inside = root.zip(calibration);
         let judge = ManifestJudge {
@@ -35,7 +35,7 @@ pub(in crate::run) fn judges_of(
         };
         (scorer.name().to_owned(), judge)
     });
-    told.collect()
+    calibrations.collect()
 }
 
 /// The models that served a judge. A scorer composed of judges has the models of those that are not scorers themselves.
@@ -69,7 +69,7 @@ pub(in crate::run) fn add(facts: &mut Facts<'_>, dir: &RunDir, manifest: &Manife
                 let served = served(&models, scorer, &manifest.judges);
                 calibrated(dir, manifest, scorer, (&path, &judge.fingerprint, &served))
                     .unwrap_or_else(|error| {
-                        let path = shown(&path);
+                        let path = display(&path);
                         let why = error.message();
                         CalibratedJudge::without(format!("`{path}` cannot be used: {why}"))
                     })

@@ -1,13 +1,13 @@
 //! `Judging`: the judges of a run, shared by all of its questions.
 //!
-//! A scorer that asks an agent passes its request to the [`JudgeDesk`] of its question. That looks for a reply of an
-//! earlier part of the run, or of the run being rescored, then in the cache; otherwise a [`JudgeSeat`] asks. There is
+//! A scorer that asks an agent passes its request to the [`JudgeClient`] of its question. That looks for a reply of an
+//! earlier part of the run, or of the run being rescored, then in the cache; otherwise a [`JudgeSlot`] asks. There is
 //! one per judge, with its own limits, retries and throttle; the budget is the run's. A reply is in the
 //! [books](JudgeBooks) before the scorer sees it.
 
-mod desk;
-mod kept;
-mod seat;
+mod client;
+mod reply_cache;
+mod slot;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -19,16 +19,16 @@ use crate::data::{AgentError, JudgeCall};
 use crate::eval::limits::Limits;
 use crate::run::ask::throttle::Throttle;
 use crate::run::session::stop::Stopper;
-use crate::scorer::ask::desk::Patience;
+use crate::scorer::ask::client::RequestPolicy;
 use crate::store::RunDir;
 use crate::store::events::{Kind, StoredEvent};
 use crate::store::files::SCRATCH;
 use crate::system::lock::lock;
 use crate::text::redact::Redactor;
-use seat::JudgeSeat;
+use slot::JudgeSlot;
 
-pub(in crate::run) use desk::{JudgeDesk, Subject};
-pub(in crate::run) use kept::KeptReplies;
+pub(in crate::run) use client::{JudgeClient, Subject};
+pub(in crate::run) use reply_cache::ReplyCache;
 
 /// Runs the requests to judges.
 pub(in crate::run) struct Judging {
@@ -38,14 +38,14 @@ pub(in crate::run) struct Judging {
     pub(in crate::run) parts: u32,
     pub(in crate::run) stopper: Arc<Stopper>,
     /// The agent's throttle, which enforces the shared budget.
-    pub(in crate::run) purse: Arc<Throttle>,
-    pub(in crate::run) cache: Option<KeptReplies>,
+    pub(in crate::run) budget: Arc<Throttle>,
+    pub(in crate::run) cache: Option<ReplyCache>,
     /// Paths that a sandboxed judge must not see.
     pub(in crate::run) hidden: Arc<[PathBuf]>,
     /// The parent of attempt folders.
     pub(in crate::run) scratch: PathBuf,
     pub(in crate::run) started: Instant,
-    pub(in crate::run) seats: Seats,
+    pub(in crate::run) slots: JudgeSlots,
     pub(in crate::run) out: JudgesOut,
 }
 
@@ -66,10 +66,10 @@ impl JudgesOut {
 
 /// One for each judge that was asked.
 #[derive(Default)]
-pub(in crate::run) struct Seats(Mutex<Vec<Arc<JudgeSeat>>>);
+pub(in crate::run) struct JudgeSlots(Mutex<Vec<Arc<JudgeSlot>>>);
 
 /// Records the replies of judges.
-pub(in crate::run) trait JudgeBooks: Sync {
+pub(in crate::run) trait JudgeJournal: Sync {
     /// Redacts what is written.
     fn redactor(&self) -> &Redactor;
 
@@ -77,13 +77,19 @@ pub(in crate::run) trait JudgeBooks: Sync {
     fn append(&self, event: &StoredEvent) -> bool;
 
     /// Reports a recorded request without a reply. `again` if it is repeated.
-    fn tell_failed(&self, subject: &Subject<'_>, call: &JudgeCall, error: &AgentError, again: bool);
+    fn notify_failed(
+        &self,
+        subject: &Subject<'_>,
+        call: &JudgeCall,
+        error: &AgentError,
+        again: bool,
+    );
 
     /// Gives a notice about a judge.
     fn notice(&self, notice: &str);
 
     /// Records a reply, redacted; `false` if that fails. A reply that is not on disk does not count.
-    fn said(&self, subject: &Subject<'_>, call: &JudgeCall) -> bool {
+    fn record_reply(&self, subject: &Subject<'_>, call: &JudgeCall) -> bool {
         let mut event = subject.event(call, Kind::Judged);
         let mut clean = call.output.clone().unwrap_or_default();
         self.redactor().output(&mut clean, &mut event.redacted);
@@ -116,7 +122,7 @@ pub(in crate::run) trait JudgeBooks: Sync {
         again: bool,
     ) -> AgentError {
         let clean = self.unanswered(subject, call, error);
-        self.tell_failed(subject, call, &clean, again);
+        self.notify_failed(subject, call, &clean, again);
         clean
     }
 }
@@ -126,7 +132,7 @@ impl Judging {
     pub(in crate::run) fn new(
         limits: Limits,
         stopper: &Arc<Stopper>,
-        purse: &Arc<Throttle>,
+        budget: &Arc<Throttle>,
         dir: &RunDir,
         started: Instant,
     ) -> Self {
@@ -134,24 +140,24 @@ impl Judging {
             limits,
             parts: 1,
             stopper: Arc::clone(stopper),
-            purse: Arc::clone(purse),
+            budget: Arc::clone(budget),
             cache: None,
             hidden: Arc::default(),
             scratch: dir.file(SCRATCH),
             started,
-            seats: Seats::default(),
+            slots: JudgeSlots::default(),
             out: JudgesOut::default(),
         }
     }
 
     /// The slot of a judge, created when it is first asked.
-    fn seat(&self, agent: &Arc<dyn Agent>, scorer: &str, patience: &Patience) -> Arc<JudgeSeat> {
-        let mut seats = lock(&self.seats.0);
-        if let Some(seat) = seats.iter().find(|seat| seat.is_of(agent)) {
-            return Arc::clone(seat);
+    fn slot(&self, agent: &Arc<dyn Agent>, scorer: &str, policy: &RequestPolicy) -> Arc<JudgeSlot> {
+        let mut slots = lock(&self.slots.0);
+        if let Some(slot) = slots.iter().find(|slot| slot.is_of(agent)) {
+            return Arc::clone(slot);
         }
-        let seat = Arc::new(JudgeSeat::new(self, agent, scorer, patience));
-        seats.push(Arc::clone(&seat));
-        seat
+        let slot = Arc::new(JudgeSlot::new(self, agent, scorer, policy));
+        slots.push(Arc::clone(&slot));
+        slot
     }
 }

@@ -10,7 +10,7 @@ use crate::benchmark::RunningMetrics;
 use crate::data::Record;
 use crate::eval::Assert;
 use crate::eval::plan::Plan;
-use crate::run::session::options::FrontDoor;
+use crate::run::session::options::Caller;
 use crate::system::panics;
 use crate::verdict::poll::{self, Poll};
 use crate::verdict::run::Notable;
@@ -18,7 +18,7 @@ use crate::verdict::run::Notable;
 /// Collects from the sorted records of a run.
 pub(in crate::run) struct SeenRecords<'a> {
     plan: &'a Plan,
-    door: FrontDoor,
+    caller: Caller,
     /// All records if the caller wants them, otherwise those to report.
     records: Vec<Record>,
     notable: Notable,
@@ -39,17 +39,17 @@ struct Assertions {
 }
 
 impl<'a> SeenRecords<'a> {
-    pub(in crate::run) fn new(plan: &'a Plan, door: FrontDoor, ledger: &Ledger) -> Self {
+    pub(in crate::run) fn new(plan: &'a Plan, caller: Caller, ledger: &Ledger) -> Self {
         let eval = &plan.eval;
         let assert = eval.snapshot.assert;
         let metrics = eval.benchmark.running_metrics();
         let needs_all = eval.benchmark.has_metrics() && metrics.is_none();
         Self {
             plan,
-            door,
+            caller,
             records: Vec::new(),
             notable: Notable::default(),
-            all: door == FrontDoor::Library || needs_all,
+            all: caller == Caller::Library || needs_all,
             metrics,
             assertions: assert.decides().then(|| Assertions {
                 differing: (assert == Assert::Exact).then(|| ledger.differing()),
@@ -85,7 +85,7 @@ impl<'a> SeenRecords<'a> {
         let metrics = metrics.unwrap_or_else(|reason| {
             Map::from_iter([("error".to_owned(), format!("`metrics` {reason}").into())])
         });
-        if self.door != FrontDoor::Library && self.all {
+        if self.caller != Caller::Library && self.all {
             let notable = &mut self.notable;
             self.records.retain(|record| notable.takes(record));
         }

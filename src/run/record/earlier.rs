@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::eval::limits::budget::UsedUp;
 use crate::eval::plan::Plan;
 use crate::store::events::StoredEvent;
-use crate::store::events::past::{Left, Past};
+use crate::store::events::past::{EarlierState, Past};
 use crate::store::events::places::{JournalPlaces, PlaceList};
 
 /// Collects what an earlier part of a run left while its journal is read.
@@ -18,7 +18,7 @@ pub(in crate::run) struct EarlierPart<'a> {
     /// Places of samples by id. Built on the first event, as a new run has none.
     samples: HashMap<&'a str, usize>,
     failures_count: bool,
-    left: Vec<Left>,
+    state: Vec<EarlierState>,
     lines: PlaceList,
     spent: UsedUp,
 }
@@ -26,7 +26,7 @@ pub(in crate::run) struct EarlierPart<'a> {
 /// The same, after reading everything.
 pub(in crate::run) struct Earlier {
     /// By slot; empty for a new run.
-    pub(in crate::run) left: Vec<Left>,
+    pub(in crate::run) state: Vec<EarlierState>,
     /// The used budget.
     pub(in crate::run) spent: UsedUp,
     pub(in crate::run) lines: EarlierLines,
@@ -45,7 +45,7 @@ impl<'a> EarlierPart<'a> {
             plan,
             samples: HashMap::new(),
             failures_count,
-            left: Vec::new(),
+            state: Vec::new(),
             lines: PlaceList::default(),
             spent: UsedUp::default(),
         }
@@ -60,20 +60,20 @@ impl<'a> EarlierPart<'a> {
         let Some(slot) = self.slot(event) else {
             return;
         };
-        let left = &mut self.left[slot];
-        *left = left.with(event, self.failures_count);
+        let state = &mut self.state[slot];
+        *state = state.with(event, self.failures_count);
         self.lines.add(slot as u64, place);
     }
 
     /// What is known of each slot; empty if the journal has nothing.
-    pub(in crate::run) fn known(self) -> Vec<Left> {
-        self.left
+    pub(in crate::run) fn known(self) -> Vec<EarlierState> {
+        self.state
     }
 
     /// Opens the journal for reading entries.
     pub(in crate::run) fn open(self, journal: &Path) -> Result<Earlier> {
         Ok(Earlier {
-            left: self.left,
+            state: self.state,
             spent: self.spent,
             lines: EarlierLines {
                 places: self.lines.open(journal)?,
@@ -89,7 +89,7 @@ impl<'a> EarlierPart<'a> {
         if self.samples.is_empty() {
             let ids = plan.items.iter().map(|item| &*item.id);
             self.samples = ids.zip(0..).collect();
-            self.left = vec![Left::Nothing; plan.items.len() * epochs];
+            self.state = vec![EarlierState::Nothing; plan.items.len() * epochs];
         }
         let place = self.samples.get(&*event.sample_id)?;
         (epoch < epochs).then_some(place * epochs + epoch)

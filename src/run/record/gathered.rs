@@ -10,11 +10,11 @@ use crate::error::Result;
 use crate::run::CiPolicy;
 use crate::run::judge::calibrations;
 use crate::store::{Manifest, RunDir, RunStatus};
+use crate::verdict::analysis::InterimAnalysis;
 use crate::verdict::baseline::Baseline;
 use crate::verdict::facts::{Facts, Stop};
 use crate::verdict::gate::Gate;
 use crate::verdict::gather::Gathered;
-use crate::verdict::look::EarlyLook;
 use crate::verdict::progressive::Progressive;
 use crate::verdict::run::{Notable, Run};
 use crate::verdict::summary::SummaryBuilder;
@@ -41,7 +41,7 @@ pub(in crate::run) struct KnownFigures {
 }
 
 /// Which gates to check, and in what context.
-pub(in crate::run) struct GatesAsked<'a> {
+pub(in crate::run) struct RequestedGates<'a> {
     pub(in crate::run) gates: &'a [Gate],
     /// These are not the run's own gates: they are checked alone, without anything else that decided the run.
     pub(in crate::run) others: bool,
@@ -90,44 +90,44 @@ impl<'a> GatheredRun<'a> {
     pub(in crate::run) fn conclude(
         self,
         dir: &RunDir,
-        asked: &GatesAsked<'_>,
+        requested: &RequestedGates<'_>,
         known: KnownFigures,
         failed_assertions: Vec<String>,
     ) -> Result<Run> {
         let manifest = self.manifest;
         if let Some(baseline) = self.baseline
-            && asked.gates.iter().any(Gate::needs_baseline)
+            && requested.gates.iter().any(Gate::needs_baseline)
         {
             let ids = self.common.iter().map(String::as_str);
             baseline.check_comparable(&manifest.scorer_hash, ids)?;
         }
-        let look = look_of(manifest);
-        let stop = stop_of(manifest, look);
-        let cut_short = stop.filter(|stop| *stop != Stop::Sure);
+        let analysis = analysis_of(manifest);
+        let stop = stop_of(manifest, analysis);
+        let interruption = stop.filter(|stop| *stop != Stop::Sure);
         let killed = || "it was killed".to_owned();
-        let stop_reason = cut_short.map(|_| manifest.stop_reason.clone().unwrap_or_else(killed));
+        let stop_reason = interruption.map(|_| manifest.stop_reason.clone().unwrap_or_else(killed));
         let (mut gathered, flips) = self.gathered.finish(known.metrics);
         gathered.summary.not_judged = known.not_judged;
         let baseline = self.baseline;
         let within = baseline.map(|baseline| within(baseline, manifest, &gathered));
         let mut facts = Facts {
             baseline: within.as_deref(),
-            ignores_baseline: asked.ignores_baseline,
+            ignores_baseline: requested.ignores_baseline,
             total: manifest.samples as u64,
             detail_bounds: manifest.detail_bounds.clone(),
             partial: manifest.is_limited(),
             part: manifest.part.clone(),
             tier: manifest.tier.clone(),
             // A gate that is requested now is about this run.
-            below_tier: manifest.below_tier.clone().filter(|_| !asked.others),
-            progressive: known.progressive.filter(|_| !asked.others),
+            below_tier: manifest.below_tier.clone().filter(|_| !requested.others),
+            progressive: known.progressive.filter(|_| !requested.others),
             stop,
-            look,
+            analysis,
             green: green_of(manifest),
-            needs_every_verdict: !asked.others && manifest.asserts(),
+            needs_every_verdict: !requested.others && manifest.asserts(),
             failed_assertions: &failed_assertions,
-            ci: asked.ci.is_set,
-            allow_ignored: asked.ci.allow_ignored,
+            ci: requested.ci.is_set,
+            allow_ignored: requested.ci.allow_ignored,
             scorer_hash: Some(manifest.scorer_hash.clone()),
             prompt: manifest.prompt.clone(),
             mask_id: manifest.mask_id.clone(),
@@ -139,7 +139,7 @@ impl<'a> GatheredRun<'a> {
             eval: manifest.eval.clone(),
             dir: dir.path().to_owned(),
             records: self.records,
-            summary: facts.conclude(asked.gates),
+            summary: facts.conclude(requested.gates),
             flips,
             failed_assertions,
             differences: BTreeMap::new(),
@@ -162,25 +162,27 @@ pub(in crate::run) fn within<'a>(
     }
     let mut baseline = baseline.clone();
     let current = facts.current.iter();
-    let asked: HashSet<&str> = current.map(|sample| sample.id.as_str()).collect();
-    baseline.samples.retain(|id, _| asked.contains(id.as_str()));
+    let requested: HashSet<&str> = current.map(|sample| sample.id.as_str()).collect();
+    baseline
+        .samples
+        .retain(|id, _| requested.contains(id.as_str()));
     Cow::Owned(baseline)
 }
 
 /// Why a run ended before every sample was asked, if it did.
-fn stop_of(manifest: &Manifest, look: Option<EarlyLook>) -> Option<Stop> {
+fn stop_of(manifest: &Manifest, analysis: Option<InterimAnalysis>) -> Option<Stop> {
     match manifest.status {
         RunStatus::Finished => None,
         RunStatus::Interrupted => Some(Stop::Interrupted),
-        RunStatus::Stopped if look.is_some_and(EarlyLook::is_early) => Some(Stop::Sure),
+        RunStatus::Stopped if analysis.is_some_and(InterimAnalysis::is_early) => Some(Stop::Sure),
         RunStatus::Stopped | RunStatus::Running => Some(Stop::Early),
     }
 }
 
 /// The interim analysis that a run ended at, if gates made any.
-pub(in crate::run) fn look_of(manifest: &Manifest) -> Option<EarlyLook> {
+pub(in crate::run) fn analysis_of(manifest: &Manifest) -> Option<InterimAnalysis> {
     let early = manifest.early_stop.as_ref()?;
-    Some(EarlyLook::new(early.look, early.looks))
+    Some(InterimAnalysis::new(early.analysis, early.analyses))
 }
 
 /// The gates that were green at an interim analysis.

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::store::files::{JOURNAL, MANIFEST, PLACES};
 use crate::store::{Manifest, RestoredFolder, RunDir, RunStatus, going_on};
 use crate::system::file::refuse_other;
-use crate::system::project::shown;
+use crate::system::project::display;
 use crate::text::shell_word;
 
 /// A run whose files are verified.
@@ -32,7 +32,7 @@ pub fn readable(dir: RunDir) -> Result<Readable> {
         return Ok(Readable { dir, notices });
     }
     if dir.is_going_on() {
-        return Err(going_on(&shown(dir.path())));
+        return Err(going_on(&display(dir.path())));
     }
     from_journal(&dir, &manifest)
 }
@@ -53,7 +53,7 @@ pub fn readable_so_far(dir: RunDir) -> Result<(Readable, bool)> {
 
 /// A run that has no files yet except its journal.
 fn from_journal(dir: &RunDir, manifest: &Manifest) -> Result<Readable> {
-    let name = shown(dir.path());
+    let name = display(dir.path());
     let resume = format!("cargo evaltest run --resume {}", shell_word(&name));
     let failed = |error: &dyn std::fmt::Display| {
         let message =
@@ -66,7 +66,7 @@ fn from_journal(dir: &RunDir, manifest: &Manifest) -> Result<Readable> {
     let mut notices: Vec<_> = dir.changed_manifest().into_iter().collect();
     notices.push(format!(
         "run `{name}` was killed: it is read from its journal {}; go on with it: {resume}",
-        made.told()
+        made.description()
     ));
     let dir = dir.restored_in(folder);
     Ok(Readable { dir, notices })

@@ -17,12 +17,12 @@ use crate::eval::spec;
 use crate::eval::tiers::Promotion;
 use crate::run::dry_run::lost;
 use crate::run::rescore::reload;
-use crate::run::shard::Cut;
-use crate::run::{FrontDoor, Home, RunOptions, Session};
+use crate::run::shard::ShardCoverage;
+use crate::run::{Caller, RunOptions, RunOrigin, Session};
 use crate::store::events;
 use crate::store::files::JOURNAL;
 use crate::store::{Manifest, RunDir, RunStatus};
-use crate::system::project::shown;
+use crate::system::project::display;
 use crate::text::setting::Override;
 use crate::text::{clean, shell_word};
 use crate::verdict::facts::Stop;
@@ -45,7 +45,7 @@ pub struct Repaired {
 
 impl Repaired {
     /// How much of the run could be restored.
-    pub(in crate::run) fn told(&self) -> String {
+    pub(in crate::run) fn description(&self) -> String {
         let Self {
             ended,
             questions,
@@ -70,11 +70,11 @@ pub fn repair(dir: &RunDir) -> Result<Repaired> {
     if let Some(parent) = &manifest.parent {
         let message = format!(
             "run `{}` scored the answers of another run again: its journal has no answers",
-            shown(dir.path())
+            display(dir.path())
         );
         return Err(Error::usage(message).hint(format!(
             "score them once more: cargo evaltest rescore {}",
-            shell_word(&shown(parent))
+            shell_word(&display(parent))
         )));
     }
     let plan = plan_of(&manifest)?;
@@ -83,7 +83,7 @@ pub fn repair(dir: &RunDir) -> Result<Repaired> {
         let message = format!(
             "the journal of run `{}` has not the end of {} whose records are in `samples.jsonl`: made again from it, the \
              run would lose them",
-            shown(dir.path()),
+            display(dir.path()),
             match lost.len() {
                 1 => format!("`{}`", clean(first)),
                 more => format!("{more} questions, `{}` the first of them,", clean(first)),
@@ -111,13 +111,13 @@ pub(in crate::run) fn make_again(path: &Path, manifest: &Manifest) -> Result<Rep
 
 fn make(plan: Plan, path: &Path, manifest: &Manifest) -> Result<Repaired> {
     let only = manifest.only.clone();
-    let cut = Cut::of_run(&RunDir::open(path)?, manifest, &plan)?;
+    let coverage = ShardCoverage::of_run(&RunDir::open(path)?, manifest, &plan)?;
     let options = RunOptions {
-        home: Home::Restored(path.to_owned()),
-        door: FrontDoor::Files,
+        origin: RunOrigin::Restored(path.to_owned()),
+        caller: Caller::Files,
         scope: crate::run::Scope {
             only: only.map(|ids| ids.into_iter().collect()),
-            cut,
+            coverage,
             ..crate::run::Scope::default()
         },
         ..RunOptions::default()
@@ -146,7 +146,7 @@ fn make(plan: Plan, path: &Path, manifest: &Manifest) -> Result<Repaired> {
             .and_then(|last| seconds_between(&manifest.started_at, last));
         (last, seconds)
     };
-    let kept = Manifest {
+    let repaired = Manifest {
         status,
         stop_reason: match status {
             RunStatus::Finished => None,
@@ -162,12 +162,16 @@ fn make(plan: Plan, path: &Path, manifest: &Manifest) -> Result<Repaired> {
         baseline: manifest.baseline.clone(),
         ..written
     };
-    kept.write(&dir)?;
+    repaired.write(&dir)?;
     // Uses the manifest as it is now, such as an early stop.
     let run = reload(&dir, None, false, false)?;
-    let mut artifacts = kept.artifacts.clone();
+    let mut artifacts = repaired.artifacts.clone();
     artifacts.extend(run.write_summary(&dir)?);
-    Manifest { artifacts, ..kept }.write(&dir)?;
+    Manifest {
+        artifacts,
+        ..repaired
+    }
+    .write(&dir)?;
     Ok(Repaired {
         ended,
         questions,
@@ -220,7 +224,7 @@ fn stop_of(manifest: &Manifest) -> (Stop, String) {
 fn plan_of(manifest: &Manifest) -> Result<Plan> {
     let spec = spec::spec_of_run(manifest).ok_or_else(|| {
         let error = match &manifest.spec {
-            Some(spec) => Error::usage(format!("its spec `{}` is not here", shown(spec))),
+            Some(spec) => Error::usage(format!("its spec `{}` is not here", display(spec))),
             None => Error::usage("its eval is made in Rust, and not in a spec"),
         };
         error.hint("do this in the checkout that has it")
@@ -242,9 +246,9 @@ fn plan_of(manifest: &Manifest) -> Result<Plan> {
     };
     overrides.push(Override::new(key, serde_json::Value::from("echo")));
     let mut eval = spec::load_of(&spec, &Registry::new(), &overrides, &manifest.eval)?;
-    eval.asked_tier.clone_from(&manifest.tier);
+    eval.requested_tier.clone_from(&manifest.tier);
     if let Some(run) = &manifest.progressive {
-        eval.asked_tier = Some(eval.tiers.largest(&eval.name)?.name.clone());
+        eval.requested_tier = Some(eval.tiers.largest(&eval.name)?.name.clone());
         eval.progressive = Some(Promotion::parse(run.promote.as_deref())?);
     }
     Plan::load(&eval, BaselineUse::Compare)

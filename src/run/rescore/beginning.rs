@@ -13,7 +13,7 @@ use crate::scorer::{self, Scorer as _};
 use crate::store::files::RECORDS;
 use crate::store::{Manifest, RunDir};
 use crate::system::file::open_plain;
-use crate::system::project::shown;
+use crate::system::project::display;
 
 /// The part of a record to read.
 #[derive(Deserialize)]
@@ -37,13 +37,13 @@ pub(super) fn begin(dir: &RunDir, parent: &Manifest, judge: &Rejudge) -> Result<
         let mut scorers = judge.scorers.iter();
         scorers.try_for_each(|scorer| scorer.check_samples(&|id| all.contains(id)))?;
     }
-    let begun = scorer::begin(
+    let prepared = scorer::begin(
         &judge.scorers,
         &judge.extraction,
         &ids,
         &parent.answers_from(),
     );
-    begun.map_err(|(_, error)| error)
+    prepared.map_err(|(_, error)| error)
 }
 
 /// The ids of a run, each once.
@@ -56,7 +56,7 @@ fn ids(path: &Path) -> Result<Vec<String>> {
         let record: IdOnly = serde_json::from_str(&line).map_err(|error| {
             let error = Error::usage(format!("not a record: {error}"));
             let number: u64 = number;
-            error.at(format_args!("{}:{number}", shown(path)))
+            error.at(format_args!("{}:{number}", display(path)))
         })?;
         // The epochs of a sample are adjacent.
         if ids.last() != Some(&record.sample_id) {

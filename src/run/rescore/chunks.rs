@@ -29,7 +29,7 @@ pub(super) struct Chunk {
 }
 
 /// A chunk whose records are judged.
-pub(super) struct JudgedChunk {
+pub(super) struct RescoredChunk {
     /// The new lines.
     pub(super) lines: Vec<u8>,
     /// The end of each new line.
@@ -115,20 +115,20 @@ impl Iterator for Chunks {
 
 impl Chunk {
     /// Judges every line.
-    pub(super) fn judge(&self, judge: &Rejudge) -> Result<JudgedChunk, Unjudged> {
-        let mut judged = JudgedChunk {
+    pub(super) fn judge(&self, judge: &Rejudge) -> Result<RescoredChunk, Unjudged> {
+        let mut rescored = RescoredChunk {
             lines: Vec::with_capacity(self.bytes.len() + self.bytes.len() / 4),
             ends: Vec::with_capacity(self.ends.len()),
             seen: Vec::with_capacity(self.ends.len()),
         };
         let mut start = 0;
         for (&end, line) in self.ends.iter().zip(self.first..) {
-            let seen = judge.line(&self.bytes[start..end], &mut judged.lines);
+            let seen = judge.line(&self.bytes[start..end], &mut rescored.lines);
             start = end;
             let seen = seen.map_err(|error| Unjudged { line, error })?;
-            judged.seen.push(seen);
-            judged.ends.push(judged.lines.len());
+            rescored.seen.push(seen);
+            rescored.ends.push(rescored.lines.len());
         }
-        Ok(judged)
+        Ok(rescored)
     }
 }

@@ -64,7 +64,7 @@ impl EarlierReplies {
         let mut list = PlaceList::default();
         events::each(journal, &mut |line| {
             let of = mark(&line.event.sample_id, line.event.epoch);
-            if line.event.into_said().is_some() {
+            if line.event.into_judge_call().is_some() {
                 list.add(of, line.place);
             }
             Ok(())
@@ -107,18 +107,18 @@ impl EarlierReplies {
     /// # Errors
     /// When a file cannot be read again.
     pub(super) fn of(&self, id: &str, epoch: u32) -> Result<Vec<JudgeCall>> {
-        let mut said = Vec::new();
+        let mut replies = Vec::new();
         for journal in &self.journals {
             let events = journal.events(mark(id, epoch))?;
             let events = events.into_iter().map(|event| event.known);
             // Two answers may have the same hash.
             let own = events.filter(|event| event.sample_id == id && event.epoch == epoch);
-            said.extend(own.filter_map(StoredEvent::into_said));
+            replies.extend(own.filter_map(StoredEvent::into_judge_call));
         }
         for records in &self.records {
-            said.extend(records.of(id, epoch)?);
+            replies.extend(records.of(id, epoch)?);
         }
-        Ok(said)
+        Ok(replies)
     }
 }
 

@@ -51,7 +51,7 @@ pub struct AnswerPrice {
     /// The most answers in flight, from its spec.
     pub concurrency: u64,
     /// How many answers the run requested itself: neither cached nor skipped.
-    pub asked: u64,
+    pub requested: u64,
 }
 
 /// Whether the answers of a baseline show how often samples flip.
@@ -85,7 +85,7 @@ pub fn evidence(dir: &RunDir) -> Result<Evidence> {
         baseline.scorer_hash == manifest.scorer_hash && baseline.digest_matches
     };
     let fit = baseline.as_ref().filter(is_fit);
-    let (found, sides) = beside(fit, &tally.samples, is_shared);
+    let (found, sides) = pair_with_baseline(fit, &tally.samples, is_shared);
     let found = match (&baseline, found) {
         (Some(_), BaselineAnswers::Missing) => BaselineAnswers::Unfit,
         (_, found) => found,
@@ -106,7 +106,7 @@ pub fn evidence(dir: &RunDir) -> Result<Evidence> {
             latency_s: tally.latency_s.mean(),
             cost_usd: tally.cost_usd.mean(),
             tokens: tally.tokens.mean(),
-            asked: tally.asked,
+            requested: tally.requested,
             concurrency: concurrency(&manifest),
         },
         is_acceptable: tally.is_anew
@@ -116,7 +116,7 @@ pub fn evidence(dir: &RunDir) -> Result<Evidence> {
             && manifest
                 .early_stop
                 .as_ref()
-                .is_none_or(|early| early.look == early.looks)
+                .is_none_or(|early| early.analysis == early.analyses)
             && manifest.answers_from().len() == 1,
         spread: sides::spread(&sides),
         alpha: whole.or(gates.first()).map(|gate| gate.level()),
@@ -125,7 +125,7 @@ pub fn evidence(dir: &RunDir) -> Result<Evidence> {
 }
 
 /// Pairs the baseline's answers with the run's, as far as they count.
-fn beside<'a>(
+fn pair_with_baseline<'a>(
     baseline: Option<&'a Baseline>,
     samples: &'a [CurrentSample],
     is_shared: bool,
@@ -161,9 +161,11 @@ fn beside<'a>(
 }
 
 fn concurrency(manifest: &Manifest) -> u64 {
-    let said = manifest.config.pointer("/limits/concurrency");
-    let said = said.and_then(Value::as_u64).filter(|number| *number > 0);
-    said.unwrap_or(Limits::default().concurrency as u64)
+    let configured = manifest.config.pointer("/limits/concurrency");
+    let configured = configured
+        .and_then(Value::as_u64)
+        .filter(|number| *number > 0);
+    configured.unwrap_or(Limits::default().concurrency as u64)
 }
 
 /// Totals over the records.
@@ -173,7 +175,7 @@ struct Tally {
     latency_s: Sum,
     cost_usd: Sum,
     tokens: Sum,
-    asked: u64,
+    requested: u64,
     seen: u64,
     is_anew: bool,
 }
@@ -186,7 +188,7 @@ impl Tally {
             latency_s: Sum::default(),
             cost_usd: Sum::default(),
             tokens: Sum::default(),
-            asked: 0,
+            requested: 0,
             seen: 0,
             is_anew: true,
         }
@@ -207,7 +209,7 @@ impl Tally {
                 self.samples.push(CurrentSample::of(record));
             }
         }
-        self.asked += u64::from(!outcome.cached);
+        self.requested += u64::from(!outcome.cached);
         if outcome.latency_s.is_finite() && outcome.latency_s >= 0.0 {
             self.latency_s.add(outcome.latency_s);
         }

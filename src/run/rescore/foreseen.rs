@@ -9,12 +9,12 @@ use super::beginning::begin;
 use super::chunks::Chunks;
 use super::earlier::EarlierReplies;
 use super::judges::{asks, earlier_of};
-use super::line::Desks;
+use super::line::Clients;
 use super::{Rescore, judge_of};
 use crate::data::{JudgeCall, Unread};
 use crate::error::Result;
 use crate::scorer::Scorer;
-use crate::scorer::ask::desk::{Desk, Heard, JudgeRequest};
+use crate::scorer::ask::client::{AgentClient, AskOutcome, JudgeRequest};
 use crate::store::RunDir;
 use crate::store::files::RECORDS;
 use crate::system::lock::lock;
@@ -50,7 +50,7 @@ impl Default for Foreseen {
 }
 
 /// Counts requests instead of sending them.
-pub(super) struct CountingDesks {
+pub(super) struct CountingClients {
     earlier: EarlierReplies,
     counted: Mutex<CallCount>,
 }
@@ -63,31 +63,39 @@ struct CallCount {
 }
 
 /// The counter for one record.
-pub(super) struct CountingDesk<'a> {
-    desks: &'a CountingDesks,
+pub(super) struct CountingClient<'a> {
+    clients: &'a CountingClients,
     known: Vec<JudgeCall>,
 }
 
-impl CountingDesks {
-    pub(super) fn desk(&self, id: &str, epoch: u32, mut known: Vec<JudgeCall>) -> CountingDesk<'_> {
+impl CountingClients {
+    pub(super) fn client(
+        &self,
+        id: &str,
+        epoch: u32,
+        mut known: Vec<JudgeCall>,
+    ) -> CountingClient<'_> {
         known.extend(self.earlier.of(id, epoch).unwrap_or_default());
-        CountingDesk { desks: self, known }
+        CountingClient {
+            clients: self,
+            known,
+        }
     }
 }
 
-impl Desk for CountingDesk<'_> {
-    fn recall(&self, _: &str, request: &JudgeRequest<'_>) -> Option<Heard> {
+impl AgentClient for CountingClient<'_> {
+    fn recall(&self, _: &str, request: &JudgeRequest<'_>) -> Option<AskOutcome> {
         let known = self.known.iter().find(|call| call.replies_to(&request.key));
-        lock(&self.desks.counted).stored += u64::from(known.is_some());
-        known.map(Heard::again)
+        lock(&self.clients.counted).stored += u64::from(known.is_some());
+        known.map(AskOutcome::again)
     }
 
-    fn ask(&self, _: &str, request: &JudgeRequest<'_>) -> Heard {
+    fn ask(&self, _: &str, request: &JudgeRequest<'_>) -> AskOutcome {
         let usd = request.agent.most_usd(request.prompt.len());
-        let mut counted = lock(&self.desks.counted);
+        let mut counted = lock(&self.clients.counted);
         counted.calls += 1;
         counted.most_usd = counted.most_usd.zip(usd).map(|(sum, usd)| sum + usd);
-        Heard::Stopped
+        AskOutcome::Stopped
     }
 
     fn unread(&self, _: &str, _: &JudgeRequest<'_>, _: Unread) {}
@@ -106,7 +114,7 @@ pub fn foresee(dir: &RunDir, how: &Rescore) -> Result<Option<Foreseen>> {
     let (earlier, _) = earlier_of(root.unwrap_or(Path::new(".")), dir.path(), &parent);
     let mut judge = judge_of(&parent, how)?;
     begin(dir, &parent, &judge)?;
-    judge.desks = Desks::Counting(CountingDesks {
+    judge.clients = Clients::Counting(CountingClients {
         earlier,
         counted: Mutex::new(CallCount {
             calls: 0,
@@ -121,16 +129,16 @@ pub fn foresee(dir: &RunDir, how: &Rescore) -> Result<Option<Foreseen>> {
         |chunk| chunk.judge(&judge).map(drop),
         |judged| judged.map_err(|unjudged| unjudged.in_file(&path)),
     )?;
-    let Desks::Counting(desks) = judge.desks else {
+    let Clients::Counting(clients) = judge.clients else {
         return Ok(None);
     };
-    let counted = *lock(&desks.counted);
-    let asking = how
+    let counted = *lock(&clients.counted);
+    let judges = how
         .scorers
         .iter()
         .filter(|scorer| !scorer.agents().is_empty());
     Ok(Some(Foreseen {
-        judges: asking.map(|scorer| scorer.name().to_owned()).collect(),
+        judges: judges.map(|scorer| scorer.name().to_owned()).collect(),
         calls: counted.calls,
         stored: counted.stored,
         most_calls: counted.calls.saturating_mul(2),

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::eval::limits::budget::UsedUp;
 use crate::eval::limits::{Budget, Limits};
 use crate::run::ask::throttle::Throttle;
-use crate::run::judge::judges::{JudgeBooks, JudgeDesk, Judging, Subject};
+use crate::run::judge::judges::{JudgeClient, JudgeJournal, Judging, Subject};
 use crate::run::session::stop::Stopper;
 use crate::scorer::Scorer;
 use crate::store::events::{self, EventLog, StoredEvent};
@@ -26,15 +26,15 @@ use crate::text::redact::Redactor;
 /// The judges of a rescore.
 pub(super) struct RescoreJudges {
     judging: Judging,
-    books: Books,
+    judge_journal: RescoreJournal,
     stopper: Arc<Stopper>,
     earlier: EarlierReplies,
     /// Killed rescores of the same run, whose replies are taken over.
-    pub(super) left_behind: Vec<RunDir>,
+    pub(super) abandoned: Vec<RunDir>,
 }
 
 /// The journal of the new run.
-struct Books {
+struct RescoreJournal {
     journal: EventLog,
     redactor: Redactor,
     stopper: Arc<Stopper>,
@@ -63,7 +63,7 @@ impl RescoreJudges {
         let redactor = Redactor::new(&parent.redact, &secrets)?;
         let stopper = Stopper::new(&cancel, &limits, started).redacted(&redactor);
         let stopper = Arc::new(stopper);
-        let purse = Throttle::new(
+        let throttle = Throttle::new(
             &limits,
             None,
             UsedUp::default(),
@@ -72,17 +72,17 @@ impl RescoreJudges {
         );
         let root = new.path().parent().unwrap_or(Path::new("."));
         let (journal, _) = EventLog::open(&new.file(JOURNAL), &mut |_| Ok(()))?;
-        let (earlier, left_behind) = earlier_of(root, new.path(), parent);
+        let (earlier, abandoned) = earlier_of(root, new.path(), parent);
         Ok(Self {
-            judging: Judging::new(limits, &stopper, &Arc::new(purse), new, started),
-            books: Books {
+            judging: Judging::new(limits, &stopper, &Arc::new(throttle), new, started),
+            judge_journal: RescoreJournal {
                 journal,
                 redactor,
                 stopper: Arc::clone(&stopper),
             },
             stopper,
             earlier,
-            left_behind,
+            abandoned,
         })
     }
 
@@ -92,23 +92,23 @@ impl RescoreJudges {
     }
 
     /// The client for a record; `known` are the replies in the run.
-    pub(super) fn desk<'a>(
+    pub(super) fn client<'a>(
         &'a self,
         id: &'a str,
         epoch: u32,
         mut known: Vec<JudgeCall>,
-    ) -> JudgeDesk<'a> {
+    ) -> JudgeClient<'a> {
         let subject = Subject {
             id,
             epoch,
             confirms: false,
         };
         match self.earlier.of(id, epoch) {
-            Ok(said) => known.extend(said),
+            Ok(replies) => known.extend(replies),
             // Do not ask again for what was paid for.
             Err(error) => self.stopper.unwritten(&error),
         }
-        JudgeDesk::new(&self.judging, &self.books, subject, known).stored()
+        JudgeClient::new(&self.judging, &self.judge_journal, subject, known).stored()
     }
 
     /// Why nothing is asked any more.
@@ -129,7 +129,7 @@ impl RescoreJudges {
             agent.close();
         }
         let _ = std::fs::remove_dir(&self.judging.scratch);
-        self.books.journal.close()
+        self.judge_journal.journal.close()
     }
 }
 
@@ -139,7 +139,7 @@ pub(super) fn earlier_of(
     new: &Path,
     parent: &Manifest,
 ) -> (EarlierReplies, Vec<RunDir>) {
-    let mut said = EarlierReplies::default();
+    let mut replies = EarlierReplies::default();
     let mut killed = Vec::new();
     for dir in runs_in(root) {
         if dir.path() == new {
@@ -154,18 +154,18 @@ pub(super) fn earlier_of(
         if manifest.status == RunStatus::Running {
             // A rescore in progress holds its journal. One that cannot be read stays: its replies were paid for.
             let path = dir.file(JOURNAL);
-            if !events::is_held(&path) && said.add_journal(&path).is_ok() {
+            if !events::is_held(&path) && replies.add_journal(&path).is_ok() {
                 killed.push(dir);
             }
         } else if !manifest.judges.is_empty() && dir.check().is_ok() {
             // One that cannot be read adds nothing.
-            let _ = said.add_records(&dir.file("samples.jsonl"));
+            let _ = replies.add_records(&dir.file("samples.jsonl"));
         }
     }
-    (said, killed)
+    (replies, killed)
 }
 
-impl JudgeBooks for Books {
+impl JudgeJournal for RescoreJournal {
     fn redactor(&self) -> &Redactor {
         &self.redactor
     }
@@ -179,7 +179,7 @@ impl JudgeBooks for Books {
     }
 
     /// The error is reported with the answer.
-    fn tell_failed(&self, _: &Subject<'_>, _: &JudgeCall, _: &AgentError, _: bool) {}
+    fn notify_failed(&self, _: &Subject<'_>, _: &JudgeCall, _: &AgentError, _: bool) {}
 
     /// A rescore has the record, which names the form of every call.
     fn notice(&self, _: &str) {}

@@ -8,35 +8,35 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::foreseen::CountingDesks;
+use super::foreseen::CountingClients;
 use super::judges::RescoreJudges;
 use crate::data::record::parts::{Part, Parts, read_parts};
 use crate::data::record::{Judgement, NO_PROMPT};
 use crate::data::{AgentError, FailureKind, Output, Record, Status, Target};
 use crate::error::{Error, Result};
-use crate::run::judge::judges::JudgeDesk;
-use crate::run::judge::{Judged, score_all};
-use crate::scorer::ask::desk::Desk;
+use crate::run::judge::judges::JudgeClient;
+use crate::run::judge::{ScoringInput, score_all};
+use crate::scorer::ask::client::AgentClient;
 use crate::scorer::extract::Extraction;
 use crate::scorer::{Reads, Scorer};
 use crate::store::files::JOURNAL;
 use crate::system::lock::lock;
-use crate::system::project::shown;
+use crate::system::project::display;
 use crate::text::escape_line_ends;
 use crate::text::redact::{REDACTED, Redactor};
 use crate::text::splice::{Members, Splice, Written};
 
 /// Where the scorer `bfcl` looks for an external verdict.
-const TOLD: &str = "official";
+const OFFICIAL: &str = "official";
 
 /// Who judges, and which part of each answer.
 pub(super) struct Rejudge {
     pub(super) scorers: Vec<Arc<dyn Scorer>>,
     pub(super) extraction: Extraction,
     /// External verdicts by sample, which go into the metadata.
-    pub(super) told: HashMap<String, Value>,
+    pub(super) official: HashMap<String, Value>,
     /// Where scorers ask agents.
-    pub(super) desks: Desks,
+    pub(super) clients: Clients,
     pub(super) redactor: LateRedactor,
 }
 
@@ -57,13 +57,13 @@ impl LateRedactor {
 }
 
 /// How the scorers of all records reach judges.
-pub(super) enum Desks {
+pub(super) enum Clients {
     /// No scorer asks a judge.
     None,
     /// Judges are asked.
-    Asking(Box<RescoreJudges>),
+    Live(Box<RescoreJudges>),
     /// Only counts the requests.
-    Counting(CountingDesks),
+    Counting(CountingClients),
 }
 
 /// A processed record.
@@ -71,7 +71,7 @@ pub(super) struct Seen {
     /// The part that the summary needs.
     pub(super) record: Record,
     /// Whether it keeps its verdict because what was judged is no longer there.
-    pub(super) kept: bool,
+    pub(super) retained: bool,
 }
 
 /// Parts of a record that are not decoded: what scorers see only on request, and all that a verdict replaces.
@@ -145,7 +145,7 @@ struct Subject<'a> {
 impl Rejudge {
     /// Ends the requests: returns the name and SHA-256 of the journal, if there is one.
     pub(super) fn close(&self) -> Result<Option<(String, String)>> {
-        let Desks::Asking(judges) = &self.desks else {
+        let Clients::Live(judges) = &self.clients else {
             return Ok(None);
         };
         let hash = judges.close(&self.scorers)?;
@@ -155,16 +155,16 @@ impl Rejudge {
     /// Removes killed rescores: their replies are in the records of this one. Gives a notice for each that contains
     /// other files.
     pub(super) fn tidy(&self) -> Vec<String> {
-        let Desks::Asking(judges) = &self.desks else {
+        let Clients::Live(judges) = &self.clients else {
             return Vec::new();
         };
         let mut notices = Vec::new();
-        for dir in &judges.left_behind {
+        for dir in &judges.abandoned {
             if !dir.remove_if_all_ours() {
                 notices.push(format!(
                     "`{}` was left by a killed `rescore`, whose replies stand in this run now. Something else is in it, so it \
                      stays",
-                    shown(dir.path())
+                    display(dir.path())
                 ));
             }
         }
@@ -194,7 +194,7 @@ impl Rejudge {
         let metadata = texts.get("metadata").unwrap_or("{}");
         let subject = Subject {
             ground_truth: texts.get("ground_truth").unwrap_or("null"),
-            metadata: match self.told.get(&record.sample_id) {
+            metadata: match self.official.get(&record.sample_id) {
                 Some(verdict) => with_verdict(metadata, verdict).map_err(broken)?.into(),
                 None => metadata.into(),
             },
@@ -202,7 +202,7 @@ impl Rejudge {
         };
         if result.redacted > 0 && subject.is_lost() {
             return Ok(Seen {
-                kept: result.status != Status::Unscored,
+                retained: result.status != Status::Unscored,
                 ..keep(line, out)?
             });
         }
@@ -226,28 +226,30 @@ impl Rejudge {
             None => Ok(Vec::new()),
         };
         let (id, epoch) = (record.sample_id.clone(), record.epoch);
-        let (mut asked, mut counted) = (None, None);
-        match &self.desks {
-            Desks::None => {}
-            Desks::Asking(judges) => asked = Some(judges.desk(&id, epoch, known()?)),
-            Desks::Counting(desks) => counted = Some(desks.desk(&id, epoch, known()?)),
+        let (mut judge_client, mut counted) = (None, None);
+        match &self.clients {
+            Clients::None => {}
+            Clients::Live(judges) => judge_client = Some(judges.client(&id, epoch, known()?)),
+            Clients::Counting(clients) => counted = Some(clients.client(&id, epoch, known()?)),
         }
-        let asking = asked.as_ref().map(|desk| desk as &dyn Desk);
-        let counting = counted.as_ref().map(|desk| desk as &dyn Desk);
+        let judging = judge_client
+            .as_ref()
+            .map(|client| client as &dyn AgentClient);
+        let counting = counted.as_ref().map(|client| client as &dyn AgentClient);
         let question = self.question(texts, &record)?;
-        let judged = Judged {
+        let judged = ScoringInput {
             target: target.as_ref(),
             metadata: &metadata,
             sample: None,
             output: &output,
             prompt: question.as_deref(),
             item: (&id, epoch),
-            desk: asking.or(counting),
+            client: judging.or(counting),
             extraction: &self.extraction,
         };
         let judgement = score_all(&self.scorers, &judged);
-        let (calls, stopped) = asked.map(JudgeDesk::finish).unwrap_or_default();
-        if let (true, Desks::Asking(judges)) = (stopped, &self.desks) {
+        let (calls, stopped) = judge_client.map(JudgeClient::finish).unwrap_or_default();
+        if let (true, Clients::Live(judges)) = (stopped, &self.clients) {
             return Err(judges.stopped());
         }
         record.result = record.result.judged(Judgement {
@@ -267,7 +269,7 @@ impl Rejudge {
 
     /// The question, for scorers that look at it.
     fn question(&self, texts: &Texts<'_>, record: &Record) -> Result<Option<String>> {
-        if matches!(self.desks, Desks::None) {
+        if matches!(self.clients, Clients::None) {
             return Ok(None);
         }
         let whole = || {
@@ -346,10 +348,10 @@ fn with_verdict(metadata: &str, verdict: &Value) -> serde_json::Result<String> {
     let verdict = verdict.to_string();
     let members: Members<'_> = serde_json::from_str(metadata)?;
     let mut splice = Splice::of(metadata.as_bytes());
-    match (members.get(TOLD), members.last()) {
+    match (members.get(OFFICIAL), members.last()) {
         (Some(old), _) => splice.replace(old, verdict.as_bytes()),
-        (None, Some(last)) => splice.add_behind(last, TOLD, verdict.as_bytes()),
-        (None, None) => return Ok(format!("{{\"{TOLD}\":{verdict}}}")),
+        (None, Some(last)) => splice.add_behind(last, OFFICIAL, verdict.as_bytes()),
+        (None, None) => return Ok(format!("{{\"{OFFICIAL}\":{verdict}}}")),
     }
     let mut new = Vec::new();
     splice.write(&mut new);
@@ -367,7 +369,7 @@ fn seen(splice: Splice<'_>, mut record: Record, out: &mut Vec<u8>) -> Seen {
     record.abridge();
     Seen {
         record,
-        kept: false,
+        retained: false,
     }
 }
 
@@ -382,7 +384,7 @@ fn keep(line: &[u8], out: &mut Vec<u8>) -> Result<Seen> {
     record.abridge();
     Ok(Seen {
         record,
-        kept: false,
+        retained: false,
     })
 }
 

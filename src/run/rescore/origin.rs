@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::extraction_of;
 use crate::error::{Error, Result};
 use crate::eval::registry::Registry;
-use crate::eval::registry::agents::none::shown_parts;
+use crate::eval::registry::agents::none::item_parts;
 use crate::eval::registry::scorers::{self, Context};
 use crate::eval::{Budget, plan, spec};
 use crate::scorer::Scorer;
@@ -35,11 +35,11 @@ pub fn scorers_of(manifest: &Manifest) -> Result<Origin> {
         |scorers: &[Arc<dyn Scorer>]| scorers_hash(&extraction, scorers) == manifest.scorers_hash;
     let spec = spec::spec_of_run(manifest);
     let folder = spec.as_deref().and_then(Path::parent);
-    let shown = manifest.config.get("agent").and_then(shown_parts);
+    let item_parts = manifest.config.get("agent").and_then(item_parts);
     let context = Context {
         folder: folder.unwrap_or(Path::new(".")),
         registry: None,
-        shown: shown.as_deref(),
+        item_parts: item_parts.as_deref(),
     };
     let specs = named(&manifest.config, &manifest.scorers);
     let made = specs

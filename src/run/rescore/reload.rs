@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::run::CiPolicy;
-use crate::run::record::gathered::{GatesAsked, GatheredRun, KnownFigures};
+use crate::run::record::gathered::{GatheredRun, KnownFigures, RequestedGates};
 use crate::snapshot;
 use crate::store::files::{RECORDS, SUMMARY};
 use crate::store::{Manifest, RunDir, read_lean_records};
@@ -56,7 +56,7 @@ pub fn reload(
     });
     let run = gathered.conclude(
         dir,
-        &GatesAsked {
+        &RequestedGates {
             gates: &gates,
             others,
             ci: CiPolicy {
@@ -84,7 +84,7 @@ pub fn reload(
 ///
 /// # Errors
 /// See [`reload`].
-pub fn as_judged(dir: &RunDir) -> Result<Run> {
+pub fn reload_original(dir: &RunDir) -> Result<Run> {
     let mut run = reload(dir, None, false, false)?;
     run.summary = Summary::read(&dir.file(SUMMARY))?;
     Ok(run)

@@ -93,7 +93,7 @@ impl Versus {
         let context = Context {
             folder: path.parent().unwrap_or(Path::new(".")),
             registry: None,
-            shown: None,
+            item_parts: None,
         };
         let mut spec = Map::new();
         spec.insert("type".to_owned(), PAIRWISE.into());

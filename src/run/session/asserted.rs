@@ -50,7 +50,7 @@ impl Asserted {
             };
             let difference = match assert(plan, record, &records) {
                 Ok(None) => continue,
-                Ok(Some(difference)) => told(&difference),
+                Ok(Some(difference)) => description(&difference),
                 Err(error) => error.to_string(),
             };
             if asserted.failed.len() < LISTED {
@@ -74,12 +74,12 @@ fn assert(plan: &Plan, record: &Record, records: &[Record]) -> Result<Option<Sna
 }
 
 /// The difference as text. Without a snapshot there is no difference.
-fn told(difference: &SnapshotDifference) -> String {
-    let mut told = difference.title().to_owned();
+fn description(difference: &SnapshotDifference) -> String {
+    let mut description = difference.title().to_owned();
     if !difference.is_new {
-        for line in difference.shown.lines() {
-            let _ = write!(told, "\n{}", clean(line));
+        for line in difference.display.lines() {
+            let _ = write!(description, "\n{}", clean(line));
         }
     }
-    told
+    description
 }

@@ -5,9 +5,9 @@ use super::question::Question;
 use crate::data::{JudgeCall, Outcome, Record, Status};
 use crate::report::event::Event;
 use crate::run::ask::Ended;
-use crate::run::ask::admission::Admitted;
-use crate::run::ask::turns::Ticket;
-use crate::run::judge::judges::{JudgeDesk, Subject};
+use crate::run::ask::turns::Permit;
+use crate::run::ask::validation::Validated;
+use crate::run::judge::judges::{JudgeClient, Subject};
 use crate::run::judge::{judge, judge_failure};
 use crate::run::record::outcome::{failed, skipped};
 use crate::store::events::past::{Answered, Past};
@@ -15,8 +15,8 @@ use crate::store::events::past::{Answered, Past};
 impl Session {
     /// Finishes a question, unless an earlier part of the run did, and writes its redacted record to disk. `turn` is
     /// its position in the queue, if questions are taken in order.
-    pub(in crate::run) fn settle(&self, slot: usize, turn: Option<usize>) -> Record {
-        let ticket = self.admitting.ticket(turn);
+    pub(in crate::run) fn complete(&self, slot: usize, turn: Option<usize>) -> Record {
+        let permit = self.validation.permit(turn);
         let mut question = Question::of(&self.plan, slot);
         if let Some(error) = &question.fault {
             // Never ask another question in its place, nor judge an answer to an unknown one.
@@ -25,7 +25,7 @@ impl Session {
         }
         let mut past = self.ledger.past(slot);
         let foreign = std::mem::take(&mut past.foreign);
-        self.admitting
+        self.validation
             .resume(&mut question, std::mem::take(&mut past.refused));
         let mut counted = None;
         let outcome = match past {
@@ -42,17 +42,22 @@ impl Session {
                 judged,
                 ..
             } => {
-                let desk = self.desk(&question, false, judged);
-                judge(&self.plan, &question, Answered { attempts, ..answer }, desk)
+                let client = self.client(&question, false, judged);
+                judge(
+                    &self.plan,
+                    &question,
+                    Answered { attempts, ..answer },
+                    client,
+                )
             }
             Past { attempts, .. } => self.ask(&question, attempts),
         };
         let outcome = match counted {
             Some(_) => {
-                self.admitting.ended_before(&question, &outcome);
+                self.validation.ended_before(&question, &outcome);
                 outcome
             }
-            None => self.admit(&mut question, outcome, &ticket),
+            None => self.validate(&mut question, outcome, &permit),
         };
         let mut record = question.into_record(&self.plan, outcome);
         match counted {
@@ -72,13 +77,13 @@ impl Session {
     }
 
     /// Asks again as long as answers are refused and may be asked for again.
-    fn admit(&self, question: &mut Question, first: Outcome, ticket: &Ticket<'_>) -> Outcome {
+    fn validate(&self, question: &mut Question, first: Outcome, permit: &Permit<'_>) -> Outcome {
         let mut outcome = first;
         loop {
             let is_over = || self.stopper.is_stopped();
-            match self.admitting.admit(question, outcome, ticket, is_over) {
-                Admitted::Stays(outcome) => return *outcome,
-                Admitted::Refused(refused) => outcome = *refused,
+            match self.validation.validate(question, outcome, permit, is_over) {
+                Validated::Stays(outcome) => return *outcome,
+                Validated::Refused(refused) => outcome = *refused,
             }
             let attempts = outcome.attempts;
             let Some(refused) = self.ledger.refused(question, outcome) else {
@@ -90,24 +95,24 @@ impl Session {
                 epoch: question.epoch,
                 refused: &refused,
             });
-            self.admitting.ask_again(question, refused);
+            self.validation.ask_again(question, refused);
             outcome = self.ask(question, attempts);
         }
     }
 
     /// The client through which the scorers of a question ask judges; `known` are the replies so far.
-    pub(in crate::run) fn desk<'a>(
+    pub(in crate::run) fn client<'a>(
         &'a self,
         question: &'a Question,
         confirms: bool,
         known: Vec<JudgeCall>,
-    ) -> JudgeDesk<'a> {
+    ) -> JudgeClient<'a> {
         let subject = Subject {
             id: question.id(),
             epoch: question.epoch,
             confirms,
         };
-        JudgeDesk::new(&self.judging, &*self.ledger, subject, known)
+        JudgeClient::new(&self.judging, &*self.ledger, subject, known)
     }
 
     /// Asks, and judges the answer.
@@ -116,10 +121,10 @@ impl Session {
             id: question.id(),
             epoch: question.epoch,
         });
-        match self.asking.ask(question, earlier) {
+        match self.requests.ask(question, earlier) {
             Ended::Answered(answer) => {
-                let desk = self.desk(question, false, Vec::new());
-                judge(&self.plan, question, answer, desk)
+                let client = self.client(question, false, Vec::new());
+                judge(&self.plan, question, answer, client)
             }
             Ended::Failed {
                 error,

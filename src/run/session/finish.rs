@@ -8,17 +8,17 @@ use std::time::Instant;
 
 use super::asserted::Asserted;
 use super::emitter::Emitter;
-use super::interim::{self, Looks};
+use super::interim::{self, InterimAnalyses};
 use super::manifest::{new_manifest, progressive_run, root_of};
-use super::options::{CiPolicy, FrontDoor, Home, RunOptions};
-use super::progressive::{self, BorderLook, Borders, ExpectedCost, TierSamples};
+use super::options::{Caller, CiPolicy, RunOptions, RunOrigin};
+use super::progressive::{self, ExpectedCost, TierCheckpoint, TierCheckpoints, TierSamples};
 use super::select::Selected;
 use super::stop::Stopped;
 use crate::data::history::HistoryAnswers;
 use crate::error::Result;
 use crate::eval::Assert;
 use crate::eval::plan::Plan;
-use crate::run::ask::identity::Asker;
+use crate::run::ask::identity::AgentIdentity;
 use crate::run::history::RunHistory;
 use crate::run::history::webhook;
 use crate::run::judge::calibrations;
@@ -29,11 +29,11 @@ use crate::snapshot::AnswerSheet;
 use crate::store::files::{JOURNAL, PLACES, SCRATCH};
 use crate::store::manifest::{EarlyStop, ProgressiveRun, git_state};
 use crate::store::{Manifest, RunDir, RunStatus};
-use crate::system::beside::beside;
-use crate::verdict::check::LookFindings;
+use crate::system::spawn_scoped::spawn_scoped;
+use crate::verdict::analysis::InterimAnalysis;
+use crate::verdict::check::InterimFindings;
 use crate::verdict::facts::{Facts, Stop};
 use crate::verdict::gather::Gathered;
-use crate::verdict::look::EarlyLook;
 use crate::verdict::progressive::Progressive;
 use crate::verdict::run::Run;
 use crate::verdict::summary::SummaryBuilder;
@@ -45,15 +45,15 @@ pub(in crate::run) struct Finish {
     manifest: Manifest,
     started: Instant,
     ci: CiPolicy,
-    door: FrontDoor,
+    caller: Caller,
     /// Whether this is one sample of a run that is merged later.
     is_part: bool,
     /// The interim analyses, if gates may end the run early.
-    looks: Option<Looks>,
+    analyses: Option<InterimAnalyses>,
     /// The history that the run is added to, if any.
     history: Option<RunHistory>,
     /// The tier checkpoints, if the run goes tier by tier.
-    borders: Option<Borders>,
+    checkpoints: Option<TierCheckpoints>,
 }
 
 /// The run, the names and hashes of its record files, and which samples were right.
@@ -69,28 +69,30 @@ impl Finish {
         dir: RunDir,
         resumed: Option<Manifest>,
         options: &RunOptions,
-        asker: Asker,
+        identity: AgentIdentity,
         selected: &mut Selected,
     ) -> Result<Self> {
-        let borders = Borders::of(&plan);
-        let borders = match &options.home {
+        let checkpoints = TierCheckpoints::of(&plan);
+        let checkpoints = match &options.origin {
             // A restored run ended where it ended.
-            Home::Restored(_) => borders.map(|borders| borders.restored(resumed.as_ref())),
-            _ => borders,
+            RunOrigin::Restored(_) => {
+                checkpoints.map(|checkpoints| checkpoints.restored(resumed.as_ref()))
+            }
+            _ => checkpoints,
         };
-        let looks = match &options.home {
+        let analyses = match &options.origin {
             // Others ask the rest: certainty about this part says nothing about the whole.
-            _ if borders.is_some() || options.scope.cut.is_some() => None,
-            Home::Part(_) | Home::Merged(_) | Home::Restored(_) => None,
-            Home::New | Home::Resume { .. } => {
+            _ if checkpoints.is_some() || options.scope.coverage.is_some() => None,
+            RunOrigin::Part(_) | RunOrigin::Merged(_) | RunOrigin::Restored(_) => None,
+            RunOrigin::New | RunOrigin::Resume { .. } => {
                 let earlier = resumed.as_ref().and_then(|it| it.early_stop.as_ref());
-                Looks::of(&plan, selected, earlier.map(|earlier| earlier.seed))
+                InterimAnalyses::of(&plan, selected, earlier.map(|earlier| earlier.seed))
             }
         };
-        let early_stop = looks.as_ref().map(|looks| EarlyStop {
-            seed: looks.seed,
-            looks: interim::last().of,
-            look: interim::last().of,
+        let early_stop = analyses.as_ref().map(|analyses| EarlyStop {
+            seed: analyses.seed,
+            analyses: interim::last().of,
+            analysis: interim::last().of,
             green: Vec::new(),
         });
         let selected = selected.samples();
@@ -116,29 +118,29 @@ impl Finish {
             None => Manifest {
                 sandbox,
                 early_stop,
-                ..new_manifest(&plan, &dir, options, asker, selected)?
+                ..new_manifest(&plan, &dir, options, identity, selected)?
             },
         };
         let history = options.scope.history.then(|| RunHistory::of(&plan));
         let mut manifest = manifest;
-        if let Some(cut) = &options.scope.cut {
-            let hash = cut.as_places(&plan).write(&dir)?;
+        if let Some(coverage) = &options.scope.coverage {
+            let hash = coverage.as_places(&plan).write(&dir)?;
             manifest.artifacts.insert(PLACES.to_owned(), hash);
         }
-        let begun = Self {
+        let finish = Self {
             plan,
             dir,
             manifest,
             started: Instant::now(),
             ci: options.ci,
-            door: options.door,
-            is_part: matches!(options.home, Home::Part(_)),
-            looks,
+            caller: options.caller,
+            is_part: matches!(options.origin, RunOrigin::Part(_)),
+            analyses,
             history,
-            borders,
+            checkpoints,
         };
-        begun.manifest.write(&begun.dir)?;
-        Ok(begun)
+        finish.manifest.write(&finish.dir)?;
+        Ok(finish)
     }
 
     pub(in crate::run) fn dir(&self) -> &RunDir {
@@ -163,8 +165,8 @@ impl Finish {
         let ended = self.ended(stopped.as_ref());
         // Disk and git work runs alongside the rest.
         std::thread::scope(|scope| {
-            let journal = beside(scope, || ledger.close());
-            let git = beside(scope, || self.git_state());
+            let journal = spawn_scoped(scope, || ledger.close());
+            let git = spawn_scoped(scope, || self.git_state());
             let (mut run, mut artifacts, answers) =
                 self.conclude(ledger, selected, stopped, emitter.notices())?;
             artifacts.insert(JOURNAL.to_owned(), journal()?);
@@ -187,8 +189,10 @@ impl Finish {
                     dataset_hash: self.plan.dataset_hash_of(&tier.ids),
                     ..manifest.clone()
                 });
-                let told = of_tier.as_ref().unwrap_or(&manifest);
-                history.add(told, &mut run, answers, &mut |told| emitter.notice(told));
+                let manifest = of_tier.as_ref().unwrap_or(&manifest);
+                history.add(manifest, &mut run, answers, &mut |text| {
+                    emitter.notice(text);
+                });
                 run.notices = emitter.notices();
             }
             artifacts.extend(run.write_summary(&self.dir)?);
@@ -199,8 +203,8 @@ impl Finish {
             manifest.write(&self.dir)?;
             if manifest.part.is_none() {
                 let redacted = |text: &str| emitter.redacted(text);
-                let mut notice = |told: &str| emitter.notice(told);
-                webhook::tell(&self.plan.eval, &manifest, &run, (&redacted, &mut notice));
+                let mut notice = |description: &str| emitter.notice(description);
+                webhook::notify(&self.plan.eval, &manifest, &run, (&redacted, &mut notice));
             }
             Ok(run)
         })
@@ -214,16 +218,16 @@ impl Finish {
         stopped: Option<Stopped>,
         notices: Vec<String>,
     ) -> Result<Concluded> {
-        let kept = self.dir.file(SCRATCH);
+        let scratch = self.dir.file(SCRATCH);
         // Only removed if empty: kept folders stay.
-        let _ = std::fs::remove_dir(kept);
+        let _ = std::fs::remove_dir(scratch);
         let duration_s = self.started.elapsed().as_secs_f64();
         let (plan, eval) = (&self.plan, &self.plan.eval);
         let ended = self.ended_tier(selected);
         let selected = ended.as_ref().map_or(selected, |tier| &tier.selected);
         let not_judged = ledger.fill_in(selected.slots())?;
         let mut gathered = self.gather();
-        let mut seen = SeenRecords::new(plan, self.door, ledger);
+        let mut seen = SeenRecords::new(plan, self.caller, ledger);
         let mut answers = self.history.as_ref().map(|_| AnswerSheet::default());
         let files = ledger.sort(&self.dir, &mut |slot, record| {
             gathered.add(&record);
@@ -233,7 +237,7 @@ impl Finish {
             seen.add(slot, record);
         })?;
         let (records, failed, metrics) = seen.finish();
-        let asserts = self.door == FrontDoor::Command && eval.snapshot.assert == Assert::Exact;
+        let asserts = self.caller == Caller::Command && eval.snapshot.assert == Assert::Exact;
         let asserted = if asserts {
             Asserted::of(plan, &self.dir)?
         } else {
@@ -242,14 +246,16 @@ impl Finish {
         let (failed_assertions, differences) = (asserted.failed, asserted.differences);
         let (mut gathered, flips) = gathered.finish(metrics);
         gathered.summary.not_judged = not_judged;
-        let look = self.looks.as_ref().map(Looks::last);
+        let analysis = self.analyses.as_ref().map(InterimAnalyses::last);
         let mut facts = Facts {
             stop: stopped.as_ref().map(|stopped| stopped.stop),
             failed_assertions: &failed_assertions,
             ..self.facts(
                 gathered,
-                look,
-                self.borders.as_ref().and_then(Borders::concluded),
+                analysis,
+                self.checkpoints
+                    .as_ref()
+                    .and_then(TierCheckpoints::concluded),
             )
         };
         calibrations::add(&mut facts, &self.dir, &self.manifest);
@@ -279,8 +285,8 @@ impl Finish {
             return (None, None);
         }
         let spec = self.plan.eval.spec.as_deref();
-        let home = spec.and_then(Path::parent);
-        git_state(home.unwrap_or(Path::new(".")))
+        let origin = spec.and_then(Path::parent);
+        git_state(origin.unwrap_or(Path::new(".")))
     }
 
     /// The manifest of a finished run, as far as the end of the run decides it.
@@ -293,11 +299,11 @@ impl Finish {
                 None => RunStatus::Finished,
             },
             stop_reason: reason.cloned(),
-            early_stop: self.looks.as_ref().map(|looks| EarlyStop {
-                seed: looks.seed,
-                looks: looks.last().of,
-                look: looks.last().number,
-                green: looks.green(),
+            early_stop: self.analyses.as_ref().map(|analyses| EarlyStop {
+                seed: analyses.seed,
+                analyses: analyses.last().of,
+                analysis: analyses.last().number,
+                green: analyses.green(),
             }),
             ..self.of_ended_tier()
         }
@@ -306,8 +312,11 @@ impl Finish {
     /// The manifest; if the run ended at a tier, for that tier.
     fn of_ended_tier(&self) -> Manifest {
         let manifest = self.manifest.clone();
-        let borders = self.borders.as_ref().filter(|borders| borders.is_ended());
-        let Some(progressive) = borders.map(Borders::progressive) else {
+        let checkpoints = self
+            .checkpoints
+            .as_ref()
+            .filter(|checkpoints| checkpoints.is_ended());
+        let Some(progressive) = checkpoints.map(TierCheckpoints::progressive) else {
             return manifest;
         };
         let Some(step) = progressive.tier() else {
@@ -328,28 +337,31 @@ impl Finish {
 
     /// The samples of the tier at which the run ended, if it did.
     fn ended_tier(&self, selected: &Selected) -> Option<TierSamples> {
-        let borders = self.borders.as_ref().filter(|borders| borders.is_ended())?;
-        let progressive = borders.progressive();
+        let checkpoints = self
+            .checkpoints
+            .as_ref()
+            .filter(|checkpoints| checkpoints.is_ended())?;
+        let progressive = checkpoints.progressive();
         Some(TierSamples::of(&self.plan, selected, &progressive))
     }
 
     /// The tier checkpoints, if any.
-    pub(in crate::run) fn borders(&self) -> Option<&Borders> {
-        self.borders.as_ref()
+    pub(in crate::run) fn checkpoints(&self) -> Option<&TierCheckpoints> {
+        self.checkpoints.as_ref()
     }
 
     /// Evaluates the end of a tier: what ends the run there, and what to report.
     ///
     /// # Errors
     /// When the records so far cannot be read.
-    pub(in crate::run) fn border(
+    pub(in crate::run) fn checkpoint(
         &self,
-        borders: &Borders,
+        checkpoints: &TierCheckpoints,
         ledger: &Ledger,
         selected: &Selected,
-    ) -> Result<BorderLook> {
+    ) -> Result<TierCheckpoint> {
         let plan = &self.plan;
-        let progressive = borders.progressive();
+        let progressive = checkpoints.progressive();
         let tier = TierSamples::of(plan, selected, &progressive);
         let mut gathered = self.gather();
         ledger.so_far(tier.selected.slots(), &mut |record| {
@@ -358,46 +370,48 @@ impl Finish {
             }
         })?;
         let (gathered, _) = gathered.finish(serde_json::Map::new());
-        let asked = plan.baseline.as_ref().map(|baseline| {
+        let requested = plan.baseline.as_ref().map(|baseline| {
             let mut baseline = baseline.clone();
             baseline.samples.retain(|id, _| tier.ids.contains(id));
             baseline
         });
         let facts = Facts {
-            baseline: asked.as_ref(),
+            baseline: requested.as_ref(),
             ..self.facts(gathered, None, Some(progressive.clone()))
         };
-        let ended_by = progressive::look(plan, &facts, progressive.promote.as_ref());
+        let ended_by = progressive::analysis(plan, &facts, progressive.promote.as_ref());
         let expected = ExpectedCost::of_tier(plan, &facts.summary, &progressive);
-        let told = progressive::told(&facts, &ended_by);
-        Ok(BorderLook {
+        let description = progressive::description(&facts, &ended_by);
+        Ok(TierCheckpoint {
             ended_by,
-            told,
+            description,
             expected,
         })
     }
 
     /// The interim analyses, if any.
-    pub(in crate::run) fn looks(&self) -> Option<&Looks> {
-        self.looks.as_ref()
+    pub(in crate::run) fn analyses(&self) -> Option<&InterimAnalyses> {
+        self.analyses.as_ref()
     }
 
     /// The gates' findings at an interim analysis.
     ///
     /// # Errors
     /// When the records so far cannot be read.
-    pub(in crate::run) fn look(
+    pub(in crate::run) fn analysis(
         &self,
-        look: EarlyLook,
+        analysis: InterimAnalysis,
         ledger: &Ledger,
         selected: &Selected,
-    ) -> Result<LookFindings> {
+    ) -> Result<InterimFindings> {
         let plan = &self.plan;
         let mut gathered = self.gather();
         ledger.so_far(selected.slots(), &mut |record| gathered.add(record))?;
         // A benchmark's own metrics are known when all is asked.
         let (gathered, _) = gathered.finish(serde_json::Map::new());
-        Ok(self.facts(gathered, Some(look), None).at_look(&plan.gates))
+        Ok(self
+            .facts(gathered, Some(analysis), None)
+            .interim_findings(&plan.gates))
     }
 
     fn gather(&self) -> Gathered<'_> {
@@ -412,7 +426,7 @@ impl Finish {
     fn facts<'a>(
         &self,
         gathered: Facts<'a>,
-        look: Option<EarlyLook>,
+        analysis: Option<InterimAnalysis>,
         progressive: Option<Progressive>,
     ) -> Facts<'a> {
         let plan = &self.plan;
@@ -423,8 +437,12 @@ impl Finish {
                 .map_or(plan.items.len() as u64, |tier| tier.samples),
             ignores_baseline: plan.ignores_baseline,
             detail_bounds: detail_bounds(&plan.scorers),
-            look,
-            green: self.looks.as_ref().map(Looks::green).unwrap_or_default(),
+            analysis,
+            green: self
+                .analyses
+                .as_ref()
+                .map(InterimAnalyses::green)
+                .unwrap_or_default(),
             needs_every_verdict: plan.eval.snapshot.assert.decides(),
             partial: self.manifest.is_limited(),
             part: self.manifest.part.clone(),

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::options::{Home, RunOptions};
+use super::options::{RunOptions, RunOrigin};
 use crate::error::Result;
 use crate::eval::Eval;
 use crate::eval::plan::Plan;
-use crate::run::ask::identity::Asker;
+use crate::run::ask::identity::AgentIdentity;
 use crate::run::judge::calibrations;
 use crate::scorer::detail_bounds;
 use crate::store::manifest::{ProgressiveRun, environment};
@@ -19,9 +19,9 @@ use crate::verdict::baseline::Baseline;
 
 /// The root of an eval's project.
 pub(in crate::run) fn root_of(eval: &Eval) -> Option<PathBuf> {
-    let home = eval.spec.as_deref().and_then(Path::parent);
-    let home = home.map_or_else(project::package_root, Path::to_owned);
-    project::root_of(&home)
+    let origin = eval.spec.as_deref().and_then(Path::parent);
+    let origin = origin.map_or_else(project::package_root, Path::to_owned);
+    project::root_of(&origin)
 }
 
 /// The manifest of a run that starts now.
@@ -29,9 +29,10 @@ pub(in crate::run) fn new_manifest(
     plan: &Plan,
     dir: &RunDir,
     options: &RunOptions,
-    asker: Asker,
+    identity: AgentIdentity,
     selected: usize,
 ) -> Result<Manifest> {
+    let coverage = options.scope.coverage.as_ref();
     let run_id = dir.run_id();
     let eval = &plan.eval;
     let root = root_of(eval).unwrap_or_else(project::root);
@@ -61,7 +62,7 @@ pub(in crate::run) fn new_manifest(
     });
     // Answers of a run asked in parts are cached under the parts' common name.
     let parts = options.invocation.clone();
-    let parts = parts.filter(|_| matches!(options.home, Home::Merged(_)));
+    let parts = parts.filter(|_| matches!(options.origin, RunOrigin::Merged(_)));
     Ok(Manifest {
         format_version: FORMAT_VERSION,
         evaltest_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -79,13 +80,11 @@ pub(in crate::run) fn new_manifest(
         tier: plan.tier.as_ref().map(|tier| tier.name.clone()),
         below_tier: plan.tier.as_ref().and_then(|tier| tier.below.clone()),
         progressive: progressive_run(plan),
-        part: options.scope.cut.as_ref().map(|cut| cut.part.clone()),
+        part: coverage.map(|coverage| coverage.part.clone()),
         merged: Vec::new(),
         epochs: eval.epochs,
         selected,
-        whole: selected == plan.items.len()
-            && !options.scope.partial
-            && options.scope.cut.is_none(),
+        whole: selected == plan.items.len() && !options.scope.partial && coverage.is_none(),
         git_sha: None,
         git_dirty: None,
         environment: environment()
@@ -108,10 +107,10 @@ pub(in crate::run) fn new_manifest(
         request_hash: plan.request_hash.clone(),
         scorer_hash: plan.scorer_hash.clone(),
         scorers_hash: plan.scorers_hash.clone(),
-        agent_hash: asker.hash,
+        agent_hash: identity.hash,
         sandbox: None,
         mixed: false,
-        answers_of: asker.recordings.into_iter().chain(parts).collect(),
+        answers_of: identity.recordings.into_iter().chain(parts).collect(),
         overrides: overrides.collect(),
         redact: options.redact.clone(),
         only,

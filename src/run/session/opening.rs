@@ -10,7 +10,7 @@ use crate::eval::plan::Plan;
 use crate::figure::{Count, Seconds, Usd};
 use crate::report::terminal::epochs;
 use crate::scorer::Scorer;
-use crate::system::project::shown;
+use crate::system::project::display;
 use crate::text::clean;
 
 /// With more questions than this, the maximum cost is not computed, as it takes too long.
@@ -21,7 +21,7 @@ pub(in crate::run) fn opening(plan: &Plan, bounds: &Limits, places: &[usize]) ->
     let eval = &plan.eval;
     let samples = places.len();
     let ending = if samples == 1 { "" } else { "s" };
-    if eval.agent.shown_parts().is_some() {
+    if eval.agent.item_parts().is_some() {
         let most = bounds.concurrency;
         let mut line = format!(
             "judging {samples} item{ending} of {}; {most} at once",
@@ -60,8 +60,8 @@ fn source(plan: &Plan) -> String {
     let benchmark = &plan.eval.benchmark;
     match &*benchmark.read_paths() {
         [] => format!("benchmark `{}`", clean(benchmark.name())),
-        [path] => format!("`{}`", clean(&shown(path))),
-        [path, more @ ..] => format!("`{}` and {} more", clean(&shown(path)), more.len()),
+        [path] => format!("`{}`", clean(&display(path))),
+        [path, more @ ..] => format!("`{}` and {} more", clean(&display(path)), more.len()),
     }
 }
 

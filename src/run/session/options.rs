@@ -15,8 +15,8 @@ use crate::system::cancel::Cancel;
 use crate::system::project;
 
 use super::select::{Aim, changed_agent, check_resumable};
-use crate::run::ask::identity::Asker;
-use crate::run::shard::Cut;
+use crate::run::ask::identity::AgentIdentity;
+use crate::run::shard::ShardCoverage;
 
 /// Options of one run that are not in its eval.
 #[derive(Default)]
@@ -26,7 +26,7 @@ pub(crate) struct RunOptions {
     /// Shared by all runs of one command.
     pub(crate) invocation: Option<String>,
     /// Where the run is recorded.
-    pub(crate) home: Home,
+    pub(crate) origin: RunOrigin,
     /// How much of the eval to run.
     pub(crate) scope: Scope,
     /// Patterns added on the command line, for the manifest.
@@ -40,7 +40,7 @@ pub(crate) struct RunOptions {
     /// Whether this is CI, and what is allowed there.
     pub(crate) ci: CiPolicy,
     /// The caller of the run.
-    pub(crate) door: FrontDoor,
+    pub(crate) caller: Caller,
 }
 
 /// How a run in continuous integration differs.
@@ -69,7 +69,7 @@ pub(crate) struct Scope {
     /// Only ask samples with these ids. Gates are then ignored.
     pub(crate) only: Option<HashSet<String>>,
     /// Only ask this part of the samples. Gates are left to the merge.
-    pub(crate) cut: Option<Cut>,
+    pub(crate) coverage: Option<ShardCoverage>,
     /// The run does not cover the eval as its spec defines it, so it cannot become a baseline.
     pub(crate) partial: bool,
     /// Add the finished run to the history.
@@ -78,7 +78,7 @@ pub(crate) struct Scope {
 
 /// The caller of a run.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum FrontDoor {
+pub(crate) enum Caller {
     /// A program, which gets all records, abridged. Nothing is printed.
     #[default]
     Library,
@@ -92,7 +92,7 @@ pub(crate) enum FrontDoor {
 
 /// Where a run is recorded, and what it starts from.
 #[derive(Default)]
-pub(crate) enum Home {
+pub(crate) enum RunOrigin {
     /// A new run directory.
     #[default]
     New,
@@ -111,37 +111,44 @@ pub(crate) enum Home {
     Merged(Vec<PathBuf>),
 }
 
+impl RunOrigin {
+    /// Whether the run may ask the agent.
+    pub(in crate::run) fn asks(&self) -> bool {
+        !matches!(self, Self::Merged(_) | Self::Restored(_))
+    }
+}
+
 impl RunOptions {
     /// The limits of the run.
     pub(in crate::run) fn limits(&self, plan: &Plan) -> Limits {
         let limits = &plan.eval.limits;
-        let cut = self.scope.cut.as_ref();
-        cut.map_or_else(|| limits.clone(), |cut| cut.limits(limits, plan))
+        let coverage = self.scope.coverage.as_ref();
+        coverage.map_or_else(|| limits.clone(), |coverage| coverage.limits(limits, plan))
     }
 
     /// Opens or creates the run directory; with its manifest if the run is continued.
     pub(in crate::run) fn open(
         &self,
         plan: &Plan,
-        asker: &Asker,
+        identity: &AgentIdentity,
     ) -> Result<(RunDir, Option<Manifest>)> {
-        match &self.home {
-            Home::Resume {
+        match &self.origin {
+            RunOrigin::Resume {
                 path,
                 allow_changed_agent,
             } => {
                 let dir = RunDir::open(path)?;
                 let mut manifest = dir.manifest()?;
                 check_resumable(plan, &manifest, &dir, Aim::Resume)?;
-                if asker.is_another(plan, &manifest) {
+                if identity.is_another(plan, &manifest) {
                     if !allow_changed_agent {
                         return Err(changed_agent(&dir));
                     }
                     manifest.mixed = true;
                     manifest.request_hash.clone_from(&plan.request_hash);
-                    asker.sign(&mut manifest);
+                    identity.sign(&mut manifest);
                 }
-                if manifest.is_left_by_tests() {
+                if manifest.is_from_tests() {
                     // The missing samples are asked now.
                     manifest.whole = manifest.part.take().is_some_and(|part| part.whole);
                     manifest.artifacts.remove(PLACES);
@@ -150,17 +157,22 @@ impl RunOptions {
                 }
                 Ok((dir, Some(manifest)))
             }
-            Home::Restored(path) => {
+            RunOrigin::Restored(path) => {
                 let dir = RunDir::open(path)?;
                 let manifest = dir.manifest()?;
                 check_resumable(plan, &manifest, &dir, Aim::Restore)?;
                 Ok((dir, Some(manifest)))
             }
-            Home::Part(path) => Ok((RunDir::create_at(path)?, None)),
-            Home::New | Home::Merged(_) => {
+            RunOrigin::Part(path) => Ok((RunDir::create_at(path)?, None)),
+            RunOrigin::New | RunOrigin::Merged(_) => {
                 let id = self.run_id.clone();
                 let mut id = id.unwrap_or_else(|| random_run_id(&plan.eval.name));
-                if let Some(shard) = self.scope.cut.as_ref().and_then(|cut| cut.part.shard) {
+                if let Some(shard) = self
+                    .scope
+                    .coverage
+                    .as_ref()
+                    .and_then(|coverage| coverage.part.shard)
+                {
                     // Shards share an output root, and may start in the same second.
                     let _ = write!(id, "-{}of{}", shard.index(), shard.of());
                 }
@@ -170,9 +182,9 @@ impl RunOptions {
     }
 
     /// The name of the run in the cache. Parts of a run share a name before the merged run has one.
-    pub(in crate::run) fn asked_by(&self, dir: &RunDir) -> String {
-        match (&self.home, &self.invocation) {
-            (Home::Part(_), Some(invocation)) => invocation.clone(),
+    pub(in crate::run) fn requested_by(&self, dir: &RunDir) -> String {
+        match (&self.origin, &self.invocation) {
+            (RunOrigin::Part(_), Some(invocation)) => invocation.clone(),
             _ => dir.run_id(),
         }
     }

@@ -8,11 +8,11 @@ use super::emitter::Emitter;
 use crate::error::Result;
 use crate::eval::Eval;
 use crate::eval::plan::Plan;
-use crate::run::Home;
-use crate::run::shard::trial_parts::gather_left;
+use crate::run::RunOrigin;
+use crate::run::shard::trial_parts::gather_abandoned;
 use crate::scorer::Scorer;
-use crate::store::left;
-use crate::system::project::shown;
+use crate::store::abandoned;
+use crate::system::project::display;
 
 /// Checks that the agent and the judges can be asked; returns notices.
 pub(in crate::run) fn check_agents(plan: &Plan) -> Result<Vec<String>> {
@@ -25,29 +25,29 @@ pub(in crate::run) fn check_agents(plan: &Plan) -> Result<Vec<String>> {
         notices.extend(agent.notices());
     }
     // A judge may use the same agent.
-    let mut told = BTreeSet::new();
-    notices.retain(|notice| told.insert(notice.clone()));
+    let mut seen = BTreeSet::new();
+    notices.retain(|notice| seen.insert(notice.clone()));
     Ok(notices)
 }
 
 /// Removes leftovers of killed runs that paid for nothing, and reports it.
-pub(in crate::run) fn tidy(eval: &Eval, home: &Home, emitter: &Emitter) {
-    let folder = matches!(home, Home::New).then(|| eval.output_folder());
-    for left in folder.iter().map(|folder| left::tidy(folder)) {
-        for path in left.removed {
+pub(in crate::run) fn tidy(eval: &Eval, origin: &RunOrigin, emitter: &Emitter) {
+    let folder = matches!(origin, RunOrigin::New).then(|| eval.output_folder());
+    for abandoned in folder.iter().map(|folder| abandoned::tidy(folder)) {
+        for path in abandoned.removed {
             emitter.note(&format!(
                 "`{}` was left by a killed run that had no answer yet: it is removed",
-                shown(&path)
+                display(&path)
             ));
         }
-        for path in left.in_doubt {
+        for path in abandoned.in_doubt {
             emitter.note(&format!(
                 "`{}` was left by a killed run that had no answer yet. Something else is in it, so it stays",
-                shown(&path)
+                display(&path)
             ));
         }
     }
-    for told in folder.iter().flat_map(|folder| gather_left(folder)) {
-        emitter.note(&told);
+    for seen in folder.iter().flat_map(|folder| gather_abandoned(folder)) {
+        emitter.note(&seen);
     }
 }

@@ -1,4 +1,4 @@
-//! `Borders`: the checkpoints between the tiers of a run, where it continues or ends.
+//! `TierCheckpoints`: the checkpoints between the tiers of a run, where it continues or ends.
 //!
 //! A checkpoint covers exactly the samples of the tiers before it, so no later question starts until it was taken. It
 //! depends on the records alone: a killed run that is resumed takes the same checkpoints and decides the same.
@@ -14,7 +14,7 @@ use crate::eval::plan::{Packed, Plan};
 use crate::figure::Share;
 use crate::store::{Manifest, RunStatus};
 use crate::system::lock::lock;
-use crate::verdict::check::Border;
+use crate::verdict::check::CheckpointInput;
 use crate::verdict::facts::Facts;
 use crate::verdict::gate::{Gate, Slice};
 use crate::verdict::progressive::Progressive;
@@ -23,23 +23,23 @@ use crate::verdict::result::GateResult;
 pub(in crate::run) use expected::ExpectedCost;
 
 /// How often a waiter checks whether the run was stopped.
-const PATIENCE: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The tier checkpoints of a run.
-pub(in crate::run) struct Borders {
+pub(in crate::run) struct TierCheckpoints {
     epochs: usize,
-    state: Mutex<BorderState>,
+    state: Mutex<CheckpointState>,
     taken: Condvar,
 }
 
-struct BorderState {
+struct CheckpointState {
     /// How many questions are through.
     through: usize,
     progressive: Progressive,
     is_ended: bool,
 }
 
-impl Borders {
+impl TierCheckpoints {
     /// For a run that goes tier by tier; `None` for others.
     pub(in crate::run) fn of(plan: &Plan) -> Option<Self> {
         let promotion = plan.eval.progressive.as_ref()?;
@@ -52,7 +52,7 @@ impl Borders {
         tiers.extend(largest);
         Some(Self {
             epochs: plan.eval.epochs as usize,
-            state: Mutex::new(BorderState {
+            state: Mutex::new(CheckpointState {
                 through: 0,
                 progressive: Progressive::new(tiers, promotion.gate.clone()),
                 is_ended: false,
@@ -77,7 +77,7 @@ impl Borders {
     }
 
     /// Waits until the question at this position may be asked; `false` if it never will.
-    pub(in crate::run) fn admit(&self, turn: usize, is_stopped: impl Fn() -> bool) -> bool {
+    pub(in crate::run) fn wait_for_turn(&self, turn: usize, is_stopped: impl Fn() -> bool) -> bool {
         let mut state = lock(&self.state);
         loop {
             if turn < state.end(self.epochs) {
@@ -86,7 +86,7 @@ impl Borders {
             if state.is_ended || is_stopped() {
                 return false;
             }
-            let waited = self.taken.wait_timeout(state, PATIENCE);
+            let waited = self.taken.wait_timeout(state, POLL_INTERVAL);
             (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         }
     }
@@ -140,7 +140,7 @@ impl Borders {
     }
 }
 
-impl BorderState {
+impl CheckpointState {
     /// The number of questions up to the end of the tier.
     fn end(&self, epochs: usize) -> usize {
         let samples = self.progressive.tier().map(|step| step.samples);
@@ -152,10 +152,10 @@ impl BorderState {
 
 /// The result of a tier checkpoint.
 #[derive(Default)]
-pub(in crate::run) struct BorderLook {
+pub(in crate::run) struct TierCheckpoint {
     pub(in crate::run) ended_by: Vec<GateResult>,
     /// Lines for people.
-    pub(in crate::run) told: Vec<String>,
+    pub(in crate::run) description: Vec<String>,
     /// The expected cost of the next tier, estimated from this run.
     pub(in crate::run) expected: Option<ExpectedCost>,
 }
@@ -179,7 +179,7 @@ impl TierSamples {
 }
 
 /// What ends the run at a tier checkpoint, by its facts.
-pub(in crate::run) fn look(
+pub(in crate::run) fn analysis(
     plan: &Plan,
     facts: &Facts<'_>,
     promote: Option<&Gate>,
@@ -193,7 +193,7 @@ pub(in crate::run) fn look(
         };
         plan.items.iter().filter(is_in).count() as u64
     };
-    facts.at_border(&Border {
+    facts.at_checkpoint(&CheckpointInput {
         gates: &plan.gates,
         promote,
         size: &size,
@@ -202,7 +202,7 @@ pub(in crate::run) fn look(
 }
 
 /// The report of a tier checkpoint.
-pub(in crate::run) fn told(facts: &Facts<'_>, ended_by: &[GateResult]) -> Vec<String> {
+pub(in crate::run) fn description(facts: &Facts<'_>, ended_by: &[GateResult]) -> Vec<String> {
     let Some(progressive) = &facts.progressive else {
         return Vec::new();
     };
@@ -245,9 +245,9 @@ mod tests {
     fn nobody_passes_the_end_of_a_tier_before_it_was_looked_at() {
         let tiers = [("a", 2), ("b", 4), ("c", 6)];
         let tiers = tiers.map(|(name, samples)| (name.to_owned(), samples));
-        let borders = Borders {
+        let checkpoints = TierCheckpoints {
             epochs: 1,
-            state: Mutex::new(BorderState {
+            state: Mutex::new(CheckpointState {
                 through: 0,
                 progressive: Progressive::new(tiers.into(), None),
                 is_ended: false,
@@ -255,18 +255,18 @@ mod tests {
             taken: Condvar::new(),
         };
         let going = || false;
-        assert!(borders.admit(1, going) && !borders.admit(2, || true));
-        assert!(!borders.through() && borders.through());
+        assert!(checkpoints.wait_for_turn(1, going) && !checkpoints.wait_for_turn(2, || true));
+        assert!(!checkpoints.through() && checkpoints.through());
         std::thread::scope(|scope| {
-            let waits = scope.spawn(|| borders.admit(2, going));
-            borders.take(Vec::new());
+            let waits = scope.spawn(|| checkpoints.wait_for_turn(2, going));
+            checkpoints.take(Vec::new());
             assert!(waits.join().unwrap());
         });
-        assert_eq!(borders.progressive().saved(), 2);
-        assert!(!borders.through() && borders.through());
-        borders.take(Vec::new());
-        assert!(borders.admit(5, going) && !borders.is_ended());
+        assert_eq!(checkpoints.progressive().saved(), 2);
+        assert!(!checkpoints.through() && checkpoints.through());
+        checkpoints.take(Vec::new());
+        assert!(checkpoints.wait_for_turn(5, going) && !checkpoints.is_ended());
         // There is no checkpoint after the last tier.
-        assert!(!borders.through() && !borders.through());
+        assert!(!checkpoints.through() && !checkpoints.through());
     }
 }

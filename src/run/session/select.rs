@@ -6,10 +6,10 @@ use crate::data::dataset::shuffle;
 use crate::error::{Error, Result};
 use crate::eval::plan::Plan;
 use crate::run::dry_run::lost;
-use crate::run::shard::Cut;
+use crate::run::shard::ShardCoverage;
 use crate::store::files::JOURNAL;
 use crate::store::{Manifest, RunDir};
-use crate::system::project::shown;
+use crate::system::project::display;
 use crate::text::{clean, shell_word};
 
 /// The samples that a run asks.
@@ -39,14 +39,14 @@ impl Selected {
     pub(in crate::run) fn of(
         plan: &Plan,
         only: Option<&HashSet<String>>,
-        cut: Option<&Cut>,
+        coverage: Option<&ShardCoverage>,
     ) -> Result<Self> {
         let is_wanted = |place: &usize| match only {
             Some(only) => only.contains(&*plan.items[*place].id),
             None => true,
         };
-        let places: Vec<usize> = match cut {
-            Some(cut) => cut.places.clone(),
+        let places: Vec<usize> = match coverage {
+            Some(coverage) => coverage.places.clone(),
             None => (0..plan.items.len()).collect(),
         };
         let places: Vec<usize> = places.into_iter().filter(is_wanted).collect();
@@ -180,7 +180,7 @@ pub(in crate::run) fn check_resumable(
     if aim == Aim::Resume && manifest.artifacts.contains_key(JOURNAL) && !dir.file(JOURNAL).exists()
     {
         // The run was finished: everything it paid for would be asked again.
-        let name = shown(dir.path());
+        let name = display(dir.path());
         return Err(Error::usage(format!(
             "run `{name}` cannot be resumed: its `{JOURNAL}` is missing, and all of it would be asked again"
         ))
@@ -230,7 +230,7 @@ pub(in crate::run) fn check_resumable(
         // A merge does not need the journals of its parts.
         let lost = lost(plan, dir)?;
         if let Some(first) = lost.first() {
-            let name = shown(dir.path());
+            let name = display(dir.path());
             return Err(Error::usage(format!(
                 "run `{name}` cannot be resumed: a journal of its parts was lost or damaged, and {} of its samples, `{}` the \
                  first of them, would be asked again",

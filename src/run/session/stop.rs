@@ -16,7 +16,7 @@ use crate::system::clock;
 use crate::system::lock::lock;
 use crate::text::redact::Redactor;
 use crate::verdict::facts::Stop;
-use crate::verdict::run::MEND;
+use crate::verdict::run::FIX_HINT;
 
 /// Decides whether a run continues.
 pub(in crate::run) struct Stopper {
@@ -36,7 +36,7 @@ struct Reason {
     text: String,
     stop: Stop,
     /// Whether a test reported it.
-    told: bool,
+    reported: bool,
 }
 
 /// When the run must end.
@@ -108,11 +108,11 @@ impl Stopper {
     pub(in crate::run) fn pause(&self, pause: Duration) {
         let end = clock::now() + pause;
         while !self.is_stopped() && !self.is_past_deadline() {
-            let left = end.saturating_duration_since(clock::now());
-            if left.is_zero() {
+            let remaining = end.saturating_duration_since(clock::now());
+            if remaining.is_zero() {
                 return;
             }
-            std::thread::sleep(left.min(Duration::from_millis(50)));
+            std::thread::sleep(remaining.min(Duration::from_millis(50)));
         }
     }
 
@@ -167,16 +167,16 @@ impl Stopper {
     }
 
     /// The first attempts of the run all failed in the same way.
-    pub(in crate::run) fn alike(&self, error: &AgentError) {
+    pub(in crate::run) fn repeated_failure(&self, error: &AgentError) {
         let how = error.with_stderr();
         self.stop(&format!(
-            "the first {MOST} attempts failed in the same way: {how}; {MEND}, or go on with `cargo evaltest run \
+            "the first {MOST} attempts failed in the same way: {how}; {FIX_HINT}, or go on with `cargo evaltest run \
              --keep-going`"
         ));
     }
 
     /// A judge's first requests of the run all failed in the same way. The answers are there.
-    pub(in crate::run) fn judge_alike(&self, error: &AgentError) {
+    pub(in crate::run) fn judge_repeated_failure(&self, error: &AgentError) {
         let how = error.with_stderr();
         self.stop(&format!(
             "{how}: its first {MOST} requests failed in the same way; hint: mend it and go on with `--resume`; or score \
@@ -212,12 +212,12 @@ impl Stopper {
     }
 
     /// The mistake in the eval that stopped the run; only for the first caller.
-    pub(in crate::run) fn untold_mistake(&self) -> Option<String> {
+    pub(in crate::run) fn unreported_mistake(&self) -> Option<String> {
         let mut reason = lock(&self.reason);
         let reason = reason
             .as_mut()
-            .filter(|reason| reason.stop == Stop::Misconfigured && !reason.told)?;
-        reason.told = true;
+            .filter(|reason| reason.stop == Stop::Misconfigured && !reason.reported)?;
+        reason.reported = true;
         Some(reason.text.clone())
     }
 
@@ -249,7 +249,7 @@ impl Stopper {
         lock(&self.reason).get_or_insert_with(|| Reason {
             text: self.redactor.text(reason, &mut 0).into_owned(),
             stop,
-            told: false,
+            reported: false,
         });
     }
 }
@@ -296,18 +296,21 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_is_told_once() {
+    fn mistake_is_reported_once() {
         let (_, stopper) = stopper(|_| {});
         stopper.misconfigured(&AgentError::of(FailureKind::Misconfigured, "no such model"));
         let expect = Some((Stop::Misconfigured, "no such model"));
         check(&stopper, true, expect);
-        assert_eq!(stopper.untold_mistake().as_deref(), Some("no such model"));
-        assert_eq!(stopper.untold_mistake(), None);
+        assert_eq!(
+            stopper.unreported_mistake().as_deref(),
+            Some("no such model")
+        );
+        assert_eq!(stopper.unreported_mistake(), None);
         check(&stopper, true, expect);
     }
 
     #[test]
-    fn a_deadline_stops_it_when_somebody_looks() {
+    fn a_deadline_stops_it_when_it_is_checked() {
         let (_, patient) = stopper(|limits| limits.deadline = Some(Duration::from_secs(99)));
         assert!(!patient.is_past_deadline());
         check(&patient, false, None);

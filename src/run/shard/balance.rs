@@ -13,7 +13,7 @@ use crate::eval::plan::Plan;
 use crate::run::record::readable::{Readable, readable};
 use crate::store::files::RECORDS;
 use crate::store::{RunDir, read_lean_records};
-use crate::system::project::shown;
+use crate::system::project::display;
 use crate::text::hash::Hasher;
 
 /// The shards of an eval, balanced by an earlier run.
@@ -36,7 +36,7 @@ impl Balance {
         if manifest.eval != plan.eval.name {
             return Err(Error::usage(format!(
                 "run `{}` is of eval `{}`, not of `{}`: its latencies say nothing of this one",
-                shown(dir.path()),
+                display(dir.path()),
                 manifest.eval,
                 plan.eval.name
             ))

@@ -13,8 +13,8 @@ mod lines;
 mod making;
 mod pieces;
 mod place;
+mod reporter;
 mod same_run;
-mod told;
 
 use std::path::PathBuf;
 
@@ -27,7 +27,7 @@ use crate::run::rescore::reload;
 use crate::snapshot::AnswerSheet;
 use crate::store::files::{RECORDS, SUMMARY};
 use crate::store::{Manifest, RunDir, read_lean_records};
-use crate::system::project::shown;
+use crate::system::project::display;
 use crate::verdict::run::Run;
 use crate::verdict::summary::Summary;
 
@@ -35,7 +35,7 @@ pub use found::{FoundParts, found_parts};
 pub(crate) use gather::{GatherHow, gather};
 pub(crate) use pieces::Pieces;
 pub(crate) use place::MergePlace;
-use told::MergeTold;
+use reporter::MergeReporter;
 
 /// How parts are merged.
 #[derive(Clone, Debug, Default)]
@@ -73,13 +73,13 @@ pub fn merge(parts: FoundParts, options: &MergeOptions) -> Result<Run> {
     pieces.refuse_incomplete()?;
     let eval = eval_of(&pieces.manifest);
     let eval = eval.as_ref();
-    let told = MergeTold::of(&pieces.manifest, eval, options.history)?;
+    let reporter = MergeReporter::of(&pieces.manifest, eval, options.history)?;
     let place = MergePlace::of(&pieces, options.output.as_deref(), root)?;
     if place.is_merged()? {
-        return again(&place.open()?, pieces.into_notices(), options, &told);
+        return again(&place.open()?, pieces.into_notices(), options, &reporter);
     }
     let Some(making) = place.begin()? else {
-        return again(&place.open()?, pieces.into_notices(), options, &told);
+        return again(&place.open()?, pieces.into_notices(), options, &reporter);
     };
     let how = GatherHow {
         run_id: place.run_id().to_owned(),
@@ -92,10 +92,10 @@ pub fn merge(parts: FoundParts, options: &MergeOptions) -> Result<Run> {
     let mut gathered = gather(pieces, making.dir(), &how)?;
     making.path().clone_into(&mut gathered.run.dir);
     let answers = gathered.answers.take();
-    told.add(&gathered.manifest, &mut gathered.run, answers);
+    reporter.add(&gathered.manifest, &mut gathered.run, answers);
     let (manifest, mut run) = gathered.write(making.dir())?;
     making.finish()?;
-    told.alert(&manifest, &mut run);
+    reporter.alert(&manifest, &mut run);
     Ok(run)
 }
 
@@ -104,18 +104,18 @@ fn again(
     dir: &RunDir,
     mut notices: Vec<String>,
     options: &MergeOptions,
-    told: &MergeTold<'_>,
+    reporter: &MergeReporter<'_>,
 ) -> Result<Run> {
     notices.push(format!(
         "these parts are merged already: {}",
-        shown(dir.path())
+        display(dir.path())
     ));
     notices.extend(dir.check()?);
     let mut run = reload(dir, None, options.ci.is_set, options.ci.allow_ignored)?;
     run.notices = notices;
     if !options.history {
         let known = Summary::read(&dir.file(SUMMARY))?;
-        run.summary.tell_alerts(known.alerts);
+        run.summary.set_alerts(known.alerts);
         return Ok(run);
     }
     let mut manifest = dir.manifest()?;
@@ -123,10 +123,10 @@ fn again(
     for record in read_lean_records(&dir.file(RECORDS))? {
         answers.add(&record?);
     }
-    told.add(&manifest, &mut run, answers.finish());
+    reporter.add(&manifest, &mut run, answers.finish());
     manifest.artifacts.extend(run.write_summary(dir)?);
     manifest.write(dir)?;
-    told.alert(&manifest, &mut run);
+    reporter.alert(&manifest, &mut run);
     Ok(run)
 }
 

@@ -8,13 +8,13 @@ use std::time::Duration;
 use crate::eval::Eval;
 use crate::eval::limits::budget::UsedUp;
 use crate::eval::limits::{Budget, Limits};
-use crate::run::session::options::Home;
+use crate::run::session::options::RunOrigin;
 use crate::store::files::JOURNAL;
 use crate::store::{RunDir, events, runs_in};
 use crate::text::name;
 
 /// A file next to the parts, made by the first of them: its age is that of the run. No part has such a name.
-pub(in crate::run) const BEGUN: &str = "begun~";
+pub(in crate::run) const STARTED: &str = "begun~";
 
 /// What all other parts have used up so far, and how long ago the first started, as far as there are limits to check.
 /// Unreadable parts count as zero.
@@ -32,22 +32,22 @@ pub(in crate::run) fn so_far(part: &Path, limits: &Limits) -> (UsedUp, Duration)
 
 /// Reports what other variants of a spec used up outside this program: in their parts of the same test run, and in the
 /// runs of the resumed command.
-pub(in crate::run) fn tell(eval: &Eval, home: &Home, dir: &RunDir) {
+pub(in crate::run) fn report(eval: &Eval, origin: &RunOrigin, dir: &RunDir) {
     let has_budget = eval.limits.budget != Budget::default();
-    let Some(purse) = eval.purse.as_ref().filter(|_| has_budget) else {
+    let Some(shared_budget) = eval.shared_budget.as_ref().filter(|_| has_budget) else {
         return;
     };
-    for other in purse.others_of(&eval.name) {
+    for other in shared_budget.others_of(&eval.name) {
         let mut spent = UsedUp::default();
-        match home {
-            Home::Part(part) => {
+        match origin {
+            RunOrigin::Part(part) => {
                 let Some(folder) = part.parent() else { return };
                 add_parts(&folder.with_file_name(name::file_name(other)), &mut spent);
             }
-            Home::Resume { .. } => add_runs(dir, other, &mut spent),
+            RunOrigin::Resume { .. } => add_runs(dir, other, &mut spent),
             _ => return,
         }
-        purse.tell(other, spent.total());
+        shared_budget.report(other, spent.total());
     }
 }
 
@@ -88,7 +88,7 @@ fn add(journal: &Path, spent: &mut UsedUp) {
 }
 
 fn age(folder: &Path) -> Option<Duration> {
-    let path = folder.join(BEGUN);
+    let path = folder.join(STARTED);
     // Only the first process creates it; opening it changes nothing.
     let mut options = File::options();
     let file = options.create(true).append(true).open(path).ok()?;

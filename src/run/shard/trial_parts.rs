@@ -11,18 +11,18 @@
 use std::fs::{self, DirEntry, File, FileType};
 use std::path::{Path, PathBuf};
 
-use super::Cut;
+use super::ShardCoverage;
 use super::merge::{GatherHow, MergePlace, Pieces, gather};
-use super::siblings::BEGUN;
+use super::siblings::STARTED;
 use crate::error::{Error, Result};
 use crate::run::CiPolicy;
+use crate::store::abandoned::holds_only;
 use crate::store::events::Kind;
 use crate::store::files::{JOURNAL, is_made_by_run};
-use crate::store::left::holds_only;
 use crate::store::places::PartPlaces;
 use crate::store::{RunDir, RunPart, RunStatus, stamp_of};
 use crate::system::process::mark::ProcessMark;
-use crate::system::project::shown;
+use crate::system::project::display;
 use crate::system::remove::{self, make_new_folder};
 use crate::text::{name, shell_word};
 
@@ -33,7 +33,7 @@ const LOCK: &str = "lock~";
 /// Next to the evals: the process that starts the trials.
 const RUNNER: &str = "runner~";
 /// Files that trials leave next to their parts and evals.
-const NOTES: [&str; 3] = [LOCK, RUNNER, BEGUN];
+const NOTES: [&str; 3] = [LOCK, RUNNER, STARTED];
 /// Suffix of a part with the answers of a repeated test, which count in no figure.
 pub(crate) const AGAIN: &str = ".again";
 
@@ -65,8 +65,8 @@ impl TrialParts {
     }
 
     /// The part of the sample at this dataset place.
-    pub(crate) fn cut(&self, place: usize) -> Cut {
-        Cut {
+    pub(crate) fn coverage(&self, place: usize) -> ShardCoverage {
+        ShardCoverage {
             part: RunPart {
                 nextest: Some(self.run_id.clone()),
                 whole: true,
@@ -223,8 +223,8 @@ impl TrialParts {
     }
 
     /// Like [`gather`](Self::gather), for any later process; returns a notice.
-    fn gather_told(&self) -> Option<String> {
-        let folder = shown(&self.folder);
+    fn gather_and_report(&self) -> Option<String> {
+        let folder = display(&self.folder);
         let gathered = self.try_lock().and_then(|lock| match lock {
             Some(_lock) => self.gather(),
             None => Ok(None),
@@ -233,7 +233,7 @@ impl TrialParts {
             Ok(dir) => dir.map(|dir| {
                 format!(
                     "what was left by a run of nextest is a run directory now: {}",
-                    shown(&dir)
+                    display(&dir)
                 )
             }),
             Err(error) => Some(format!(
@@ -267,8 +267,8 @@ fn paid_nothing(part: &RunDir) -> bool {
 }
 
 /// Puts together what finished nextest runs left below a folder of runs; returns notices.
-pub fn gather_left(root: &Path) -> Vec<String> {
-    let mut told = Vec::new();
+pub fn gather_abandoned(root: &Path) -> Vec<String> {
+    let mut messages = Vec::new();
     for run in folders(&root.join(PARTS)) {
         let runner = fs::read_to_string(run.join(RUNNER)).ok();
         let runner = runner.and_then(|text| ProcessMark::parse(&text));
@@ -282,7 +282,7 @@ pub fn gather_left(root: &Path) -> Vec<String> {
                 run_id: run_id.clone().into_owned(),
                 folder,
             };
-            told.extend(parts.gather_told());
+            messages.extend(parts.gather_and_report());
         }
         // A run without parts: the notes of its trials.
         remove::if_all_ours(&run, &|path, kind| {
@@ -290,7 +290,7 @@ pub fn gather_left(root: &Path) -> Vec<String> {
         });
     }
     let _ = fs::remove_dir(root.join(PARTS));
-    told
+    messages
 }
 
 fn folders(folder: &Path) -> Vec<PathBuf> {

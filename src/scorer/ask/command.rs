@@ -146,7 +146,7 @@ pub struct CommandScorer {
     grace: Duration,
     needs_target: bool,
     pool: ProcessPool,
-    asked: AtomicU64,
+    requests: AtomicU64,
 }
 
 /// The program's input. The keys are a stable interface: add new ones, never rename.
@@ -156,11 +156,11 @@ struct Request<'a> {
     prediction: Option<&'a str>,
     ground_truth: &'a Value,
     metadata: &'a Map<String, Value>,
-    output: Said<'a>,
+    output: RequestOutput<'a>,
 }
 
 #[derive(Serialize)]
-struct Said<'a> {
+struct RequestOutput<'a> {
     text: Option<&'a str>,
     messages: &'a [Value],
     tool_calls: &'a [Value],
@@ -181,7 +181,7 @@ impl CommandScorer {
             grace: GRACE,
             needs_target: true,
             pool: ProcessPool::new(1),
-            asked: AtomicU64::new(0),
+            requests: AtomicU64::new(0),
         }
     }
 
@@ -261,7 +261,7 @@ impl CommandScorer {
                     ended = true;
                     continue;
                 }
-                Err(fault) => self.told(fault),
+                Err(fault) => self.describe(fault),
                 Ok(line) => match reply::read(&line, id) {
                     Ok(reply) => {
                         lease.worker = Some(worker);
@@ -278,7 +278,7 @@ impl CommandScorer {
     }
 
     /// Describes a fault.
-    fn told(&self, fault: Fault) -> String {
+    fn describe(&self, fault: Fault) -> String {
         match fault {
             Fault::Ended(how) => format!("{how} before it replied, and so did the one before it"),
             Fault::TimedOut => format!(
@@ -345,13 +345,13 @@ impl Scorer for CommandScorer {
     }
 
     fn score(&self, answer: &Answer<'_>) -> Result<Score> {
-        let id = self.asked.fetch_add(1, Ordering::Relaxed) + 1;
+        let id = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
         let request = Request {
             id,
             prediction: answer.prediction,
             ground_truth: &answer.target.0,
             metadata: answer.metadata,
-            output: Said {
+            output: RequestOutput {
                 text: answer.output.text.as_deref(),
                 messages: &answer.output.messages,
                 tool_calls: &answer.output.tool_calls,
@@ -360,7 +360,7 @@ impl Scorer for CommandScorer {
         let mut line = json_line(&request)
             .map_err(|error| Error::usage(format!("the answer cannot be written: {error}")))?;
         line.push(b'\n');
-        let stops = || answer.desk.is_some_and(|named| named.desk.stops());
+        let stops = || answer.client.is_some_and(|named| named.client.stops());
         match self.ask(&line, id, &stops)? {
             ScorerReply::Error(message) => {
                 let message = beginning(message.as_bytes(), STDERR_BYTES);

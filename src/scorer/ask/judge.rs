@@ -1,8 +1,8 @@
 //! `judge`: a model grades answers.
 //!
 //! A judge is a scorer that asks an agent; its failures do not count against the agent under test. `rubric` defines the
-//! grading, `sees` what is shown of an answer, `prompt` the question and `schema` the reply form. The [`JudgeAsker`]
-//! asks through the [`Desk`], `said` and `reading` read the reply, and `graded` builds the score. An unreadable reply
+//! grading, `sees` what is shown of an answer, `prompt` the question and `schema` the reply form. The [`VerdictRequester`]
+//! asks through the [`AgentClient`], `reply` and `reading` read the reply, and `graded` builds the score. An unreadable reply
 //! is requested once more, and then is an error with a reason, never a wrong answer.
 
 pub(super) mod graded;
@@ -13,8 +13,8 @@ pub(super) mod make;
 mod opinion;
 pub(crate) mod prompt;
 pub(crate) mod reading;
+pub(super) mod reply;
 pub(crate) mod rubric;
-pub(super) mod said;
 pub(crate) mod schema;
 pub(super) mod sees;
 pub(crate) mod specs;
@@ -26,8 +26,8 @@ use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 
-use super::asker::{AskedModel, Inquiry, JudgeAsker, NoVerdict, forward_model};
-use super::desk::NamedDesk;
+use super::client::NamedClient;
+use super::requester::{Inquiry, NoVerdict, ScorerAgent, VerdictRequester, forward_model};
 use crate::agent::Agent;
 use crate::data::{JudgeRule, Normalized, Sample, Score};
 use crate::error::Result;
@@ -36,7 +36,7 @@ use crate::text::hash::Hasher;
 use graded::Graded;
 pub(super) use opinion::{NoOpinion, Opinion};
 pub(crate) use rubric::{Dimension, Grading};
-use sees::{Sees, Shown};
+use sees::{JudgeMaterial, Sees};
 
 pub(crate) use make::ENTRY;
 
@@ -58,7 +58,7 @@ const NAME: &str = "judge";
 ///
 #[doc = include_str!("judge.md")]
 pub struct Judge {
-    asker: JudgeAsker,
+    requester: VerdictRequester,
     pub(super) grading: Grading,
     sees: Sees,
     repeats: u32,
@@ -82,12 +82,12 @@ impl Judge {
     /// When the rubric is invalid.
     pub fn new(agent: impl Agent + 'static, rubric: &str) -> Result<Self> {
         let grading = Grading::of_text(rubric)?;
-        Ok(Self::of(AskedModel::built(agent), grading))
+        Ok(Self::of(ScorerAgent::built(agent), grading))
     }
 
-    fn of(model: AskedModel, grading: Grading) -> Self {
+    fn of(model: ScorerAgent, grading: Grading) -> Self {
         Self {
-            asker: JudgeAsker::of(model),
+            requester: VerdictRequester::of(model),
             sees: Sees::usual(&grading),
             grading,
             repeats: 1,
@@ -119,7 +119,7 @@ impl Judge {
     /// How often a failed request is repeated; overrides the eval's setting.
     #[must_use]
     pub fn retries(mut self, retries: u32) -> Self {
-        self.asker.model.patience.retries = Some(retries);
+        self.requester.model.policy.retries = Some(retries);
         self
     }
 
@@ -136,28 +136,33 @@ impl Judge {
     fn verdicts(
         &self,
         answer: &Answer<'_>,
-        desk: &NamedDesk<'_>,
+        client: &NamedClient<'_>,
     ) -> Result<(RepeatVerdict, Vec<RepeatVerdict>)> {
-        let shown = self.sees.shown(answer)?;
-        let first = self.verdict(desk, &shown, 0);
+        let material = self.sees.material(answer)?;
+        let first = self.verdict(client, &material, 0);
         // Even if the first failed: repeats that depend on its result would be biased.
-        let others = (1..self.repeats).map(|repeat| self.verdict(desk, &shown, repeat));
+        let others = (1..self.repeats).map(|repeat| self.verdict(client, &material, repeat));
         Ok((first, others.collect()))
     }
 
     /// One verdict; asks once more if the reply cannot be read.
-    fn verdict(&self, desk: &NamedDesk<'_>, shown: &Shown<'_>, repeat: u32) -> RepeatVerdict {
-        let reading = self.asker.reading(
-            desk,
+    fn verdict(
+        &self,
+        client: &NamedClient<'_>,
+        material: &JudgeMaterial<'_>,
+        repeat: u32,
+    ) -> RepeatVerdict {
+        let reading = self.requester.reading(
+            client,
             &Inquiry {
                 grading: &self.grading,
                 canonical: self.canonical(),
-                exhibits: &shown.exhibits,
-                files: &shown.files,
-                length: shown.length,
+                exhibits: &material.exhibits,
+                files: &material.files,
+                length: material.length,
                 repeat,
                 repeats: self.repeats,
-                key: &|again| self.key(shown, repeat, again),
+                key: &|again| self.key(material, repeat, again),
             },
         );
         reading.map(|reading| Graded::of(&self.grading, reading))
@@ -171,7 +176,7 @@ impl Judge {
     /// The text of everything that identifies the judge.
     fn identify(&self) -> String {
         let parts = json!([
-            self.asker.model.identity,
+            self.requester.model.identity,
             self.grading.canonical(),
             self.sees.names(),
             prompt::PROMPT_VERSION,
@@ -181,13 +186,13 @@ impl Judge {
     }
 
     /// A hash of the question and the judge, independent of the address and the reply form.
-    fn key(&self, shown: &Shown<'_>, repeat: u32, again: u32) -> String {
+    fn key(&self, material: &JudgeMaterial<'_>, repeat: u32, again: u32) -> String {
         let hash = Hasher::default()
             .part("judge")
             .part(self.fingerprint.get_or_init(|| self.identify()))
             .part(repeat.to_le_bytes())
             .part(again.to_le_bytes());
-        let hash = shown.parts(hash);
+        let hash = material.parts(hash);
         match self.copy {
             0 => hash.hex(),
             copy => hash.part(copy.to_le_bytes()).hex(),
@@ -200,15 +205,15 @@ impl Judge {
         if others.is_empty() {
             return score;
         }
-        let told = others.iter().map(|verdict| match verdict {
-            Ok(graded) => graded.told(),
+        let details = others.iter().map(|verdict| match verdict {
+            Ok(graded) => graded.details(),
             Err(NoVerdict::Unread(reply)) => json!({ "unread": reply.reason }),
             Err(_) => json!({ "unread": "failed" }),
         });
-        let told: Vec<Value> = told.collect();
+        let details: Vec<Value> = details.collect();
         let readable = others.iter().filter_map(|verdict| verdict.as_ref().ok());
         let readable: Vec<&Graded> = readable.collect();
-        let score = score.detail("repeats", told);
+        let score = score.detail("repeats", details);
         if readable.is_empty() {
             return score;
         }
@@ -225,7 +230,7 @@ impl Scorer for Judge {
     }
 
     fn score(&self, answer: &Answer<'_>) -> Result<Score> {
-        let (first, others) = self.verdicts(answer, &NamedDesk::of(answer, NAME))?;
+        let (first, others) = self.verdicts(answer, &NamedClient::of(answer, NAME))?;
         match first {
             Ok(first) => Ok(self
                 .score_of(&first, &others)
@@ -262,7 +267,7 @@ impl Scorer for Judge {
         self.calibration.as_deref()
     }
 
-    forward_model!(self => self.asker.model);
+    forward_model!(self => self.requester.model);
 
     fn notices(&self) -> Vec<String> {
         let mut notices = self.grading.notices();

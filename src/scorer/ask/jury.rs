@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::desk::NamedDesk;
+use super::client::NamedClient;
 use super::judge::rubric::Grading;
 use super::judge::{Judge, graded};
 use crate::agent::Agent;
@@ -29,7 +29,7 @@ use crate::error::{Error, Result};
 use crate::scorer::{Answer, Scorer};
 pub use aggregate::Aggregate;
 use aggregate::{Together, Voice};
-use juror::{JurorIsSilent, JurorSaid, JurorSays};
+use juror::{JurorIsSilent, JurorReply, JurorSays};
 use outliers::{outliers, spread};
 use truth::{LabelTruths, Truth};
 use weights::JurorWeights;
@@ -85,18 +85,22 @@ struct Juror {
 
 impl Juror {
     /// The name under which it is asked.
-    fn name_at(&self, desk: &NamedDesk<'_>) -> String {
-        format!("{}/{}", desk.scorer, self.name)
+    fn name_at(&self, client: &NamedClient<'_>) -> String {
+        format!("{}/{}", client.scorer, self.name)
     }
 }
 
 impl Jury {
     /// The votes of all judges, in order; `None` if the run is stopping.
-    fn hear(&self, answer: &Answer<'_>, desk: &NamedDesk<'_>) -> Option<Vec<JurorSaid>> {
-        let hear = |juror: &Juror| {
-            let name = juror.name_at(desk);
-            let own = NamedDesk {
-                desk: desk.desk,
+    fn collect_replies(
+        &self,
+        answer: &Answer<'_>,
+        client: &NamedClient<'_>,
+    ) -> Option<Vec<JurorReply>> {
+        let collect_replies = |juror: &Juror| {
+            let name = juror.name_at(client);
+            let own = NamedClient {
+                client: client.client,
                 scorer: &name,
             };
             match juror.judge.opinion(answer, &own) {
@@ -105,41 +109,41 @@ impl Jury {
             }
         };
         // Ask all of them, whatever the first replies: the estimate of requests relies on it.
-        let said: Vec<Option<JurorSaid>> = self.jurors.iter().map(hear).collect();
-        said.into_iter().collect()
+        let replies: Vec<Option<JurorReply>> = self.jurors.iter().map(collect_replies).collect();
+        replies.into_iter().collect()
     }
 
     /// Records each vote, for the figures of the jury.
     fn record(
         &self,
-        desk: &NamedDesk<'_>,
-        said: &[JurorSaid],
+        client: &NamedClient<'_>,
+        replies: &[JurorReply],
         outliers: &[bool],
         truth: Option<&Truth>,
     ) {
-        for ((juror, said), outlier) in self.jurors.iter().zip(said).zip(outliers) {
-            let mut vote = said
+        for ((juror, replies), outlier) in self.jurors.iter().zip(replies).zip(outliers) {
+            let mut vote = replies
                 .as_ref()
                 .map(|says| says.vote(*outlier))
                 .unwrap_or_default();
             vote.judge.clone_from(&juror.name);
-            vote.label = truth.map(Truth::told);
-            desk.desk.voted(&juror.name_at(desk), vote);
+            vote.label = truth.map(Truth::details);
+            client.client.voted(&juror.name_at(client), vote);
         }
     }
 
     /// The combined verdict.
     fn together(
         &self,
-        said: &[JurorSaid],
+        replies: &[JurorReply],
         outliers: &[bool],
         labelled: Option<&str>,
     ) -> Result<Together> {
         let weights = self.weights.as_ref().map(|weights| weights.of(labelled));
-        let voice = |(place, said): (usize, &'_ JurorSaid)| -> Option<(usize, JurorSays)> {
-            Some((place, said.as_ref().ok()?.clone()))
+        let voice = |(place, replies): (usize, &'_ JurorReply)| -> Option<(usize, JurorSays)> {
+            Some((place, replies.as_ref().ok()?.clone()))
         };
-        let readable: Vec<_> = said.iter().enumerate().filter_map(voice).collect();
+        let readable: Vec<_> = replies.iter().enumerate().filter_map(voice).collect();
         let voices = readable.iter().map(|(place, says)| Voice {
             says,
             outlier: outliers[*place],
@@ -152,16 +156,16 @@ impl Jury {
         } else {
             self.aggregate.of(&self.grading, &voices, panel)
         };
-        one.map_err(|reason| self.no_verdict(reason, said))
+        one.map_err(|reason| self.no_verdict(reason, replies))
     }
 
     /// Why there is no verdict.
-    fn no_verdict(&self, reason: Unread, said: &[JurorSaid]) -> Error {
+    fn no_verdict(&self, reason: Unread, replies: &[JurorReply]) -> Error {
         let each = self
             .jurors
             .iter()
-            .zip(said)
-            .map(|(juror, said)| match said {
+            .zip(replies)
+            .map(|(juror, replies)| match replies {
                 Ok(says) => match &says.choice {
                     Some(choice) => format!("`{}` says `{choice}`", juror.name),
                     None => format!(
@@ -175,24 +179,24 @@ impl Jury {
         let each = each.collect::<Vec<_>>().join(", ");
         let why = match reason {
             Unread::TooFewJudges => {
-                let readable = said.iter().filter(|said| said.is_ok()).count();
+                let readable = replies.iter().filter(|replies| replies.is_ok()).count();
                 format!(
                     "{readable} of {} judges gave a verdict, and {} must",
-                    said.len(),
+                    replies.len(),
                     self.min_judges
                 )
             }
             _ if self.aggregate == Aggregate::Weighted => {
                 "no verdict has the greatest weight alone".to_owned()
             }
-            _ => format!("no verdict has more than half of {} judges", said.len()),
+            _ => format!("no verdict has more than half of {} judges", replies.len()),
         };
         let word = reason.as_str();
         Error::infrastructure(format!("{word}: {why}: {each}")).because(word)
     }
 
-    fn score_of(&self, together: &Together, said: &[JurorSaid], outliers: &[bool]) -> Score {
-        let readable = || said.iter().flatten();
+    fn score_of(&self, together: &Together, replies: &[JurorReply], outliers: &[bool]) -> Score {
+        let readable = || replies.iter().flatten();
         let spread = spread(readable().map(|says| says.total));
         let disagreement = match &self.grading {
             Grading::Rubric(_) => spread >= DISAGREEMENT,
@@ -227,13 +231,13 @@ impl Jury {
                 }
             }
         };
-        let each = self.jurors.iter().zip(said).zip(outliers);
-        let each = each.map(|((juror, said), outlier)| {
-            let told = match said {
-                Ok(says) => says.told(&self.grading, *outlier),
-                Err(silent) => silent.told(),
+        let each = self.jurors.iter().zip(replies).zip(outliers);
+        let each = each.map(|((juror, replies), outlier)| {
+            let details = match replies {
+                Ok(says) => says.details(&self.grading, *outlier),
+                Err(silent) => silent.details(),
             };
-            (juror.name.clone(), told)
+            (juror.name.clone(), details)
         });
         let each: Map<String, Value> = each.collect();
         score.details.insert("spread", spread);
@@ -243,11 +247,11 @@ impl Jury {
     }
 
     /// For each judge in order, whether its total is an outlier.
-    fn outliers(said: &[JurorSaid]) -> Vec<bool> {
-        let totals = said.iter().flatten().map(|says| says.total);
+    fn outliers(replies: &[JurorReply]) -> Vec<bool> {
+        let totals = replies.iter().flatten().map(|says| says.total);
         let mut found = outliers(&totals.collect::<Vec<_>>()).into_iter();
-        let of = |said: &JurorSaid| said.is_ok() && found.next().unwrap_or_default();
-        said.iter().map(of).collect()
+        let of = |replies: &JurorReply| replies.is_ok() && found.next().unwrap_or_default();
+        replies.iter().map(of).collect()
     }
 }
 
@@ -257,20 +261,20 @@ impl Scorer for Jury {
     }
 
     fn score(&self, answer: &Answer<'_>) -> Result<Score> {
-        let desk = NamedDesk::of(answer, NAME);
-        let Some(said) = self.hear(answer, &desk) else {
+        let client = NamedClient::of(answer, NAME);
+        let Some(replies) = self.collect_replies(answer, &client) else {
             return Err(Error::infrastructure(
                 "the run stopped before the judges replied",
             ));
         };
         let own = answer.sample.map(|sample| &*sample.id);
-        let id = desk.desk.sample_id().or(own);
+        let id = client.client.sample_id().or(own);
         let truth = self.truths.as_ref().and_then(|truths| truths.of(id));
-        let outliers = Self::outliers(&said);
-        self.record(&desk, &said, &outliers, truth);
-        let together = self.together(&said, &outliers, id.filter(|_| truth.is_some()))?;
+        let outliers = Self::outliers(&replies);
+        self.record(&client, &replies, &outliers, truth);
+        let together = self.together(&replies, &outliers, id.filter(|_| truth.is_some()))?;
         Ok(self
-            .score_of(&together, &said, &outliers)
+            .score_of(&together, &replies, &outliers)
             .normalized(answer.prediction.unwrap_or_default(), Normalized::None))
     }
 

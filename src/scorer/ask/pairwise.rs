@@ -2,7 +2,7 @@
 //!
 //! Judges favour the text shown first, so every pair is shown in both orders, and a verdict counts only if it is the
 //! same in both. `against` reads what answers are compared with, `pairs` selects the pairs, `compared` evaluates the
-//! result. It asks like a [`Judge`](super::judge::Judge), through the [`JudgeAsker`].
+//! result. It asks like a [`Judge`](super::judge::Judge), through the [`VerdictRequester`].
 
 mod against;
 mod built;
@@ -18,12 +18,12 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use serde_json::json;
 
-use super::asker::{AskedModel, Inquiry, JudgeAsker, NoVerdict, forward_model};
-use super::desk::NamedDesk;
+use super::client::NamedClient;
 use super::judge::prompt::{self, Exhibit};
 use super::judge::reading::{self, Reading};
 use super::judge::rubric::Grading;
-use super::judge::sees::{Sees, Shown};
+use super::judge::sees::{JudgeMaterial, Sees};
+use super::requester::{Inquiry, NoVerdict, ScorerAgent, VerdictRequester, forward_model};
 use crate::data::{JudgeRule, Normalized, Sample, Score};
 use crate::error::{Error, Result};
 use crate::scorer::extract::Extract;
@@ -56,7 +56,7 @@ const ORDERS: u32 = 2;
 ///
 #[doc = include_str!("pairwise.md")]
 pub struct Pairwise {
-    asker: JudgeAsker,
+    requester: VerdictRequester,
     grading: Grading,
     /// Whether the user wrote the criteria.
     has_criteria: bool,
@@ -69,7 +69,7 @@ pub struct Pairwise {
     /// The file with its calibration against people.
     calibration: Option<PathBuf>,
     /// Set once all items are known.
-    begun: RwLock<Option<Arc<Begun>>>,
+    prepared: RwLock<Option<Arc<PreparedPairs>>>,
     /// The canonical grading, which is part of each mark.
     canonical: OnceLock<String>,
     /// The hash of the references.
@@ -77,7 +77,7 @@ pub struct Pairwise {
 }
 
 /// What is known once all items are.
-struct Begun {
+struct PreparedPairs {
     pairs: ReferencePairs,
     /// The extraction of predictions, the same on both sides.
     extract: Extract,
@@ -88,13 +88,13 @@ struct Pair<'a> {
     own: &'a str,
     other: Cow<'a, str>,
     /// What is shown besides, about the item that both answer.
-    shared: Shown<'a>,
+    shared: JudgeMaterial<'a>,
 }
 
 impl Pairwise {
-    fn of(model: AskedModel, grading: Grading, references: References, draw: Draw) -> Self {
+    fn of(model: ScorerAgent, grading: Grading, references: References, draw: Draw) -> Self {
         Self {
-            asker: JudgeAsker::of(model),
+            requester: VerdictRequester::of(model),
             grading,
             has_criteria: true,
             sees: None,
@@ -102,15 +102,15 @@ impl Pairwise {
             references,
             draw,
             calibration: None,
-            begun: RwLock::default(),
+            prepared: RwLock::default(),
             canonical: OnceLock::new(),
             hash: OnceLock::new(),
         }
     }
 
-    fn begun(&self) -> Option<Arc<Begun>> {
-        let begun = self.begun.read();
-        begun.unwrap_or_else(PoisonError::into_inner).clone()
+    fn prepared(&self) -> Option<Arc<PreparedPairs>> {
+        let prepared = self.prepared.read();
+        prepared.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The text that an answer is compared with; `None` if there is none.
@@ -118,14 +118,14 @@ impl Pairwise {
         let Some((id, epoch)) = answer.item else {
             return self.only(answer);
         };
-        let begun = self.begun()?;
-        let reference = self.references.items.get(begun.pairs.partner(id)?)?;
+        let prepared = self.prepared()?;
+        let reference = self.references.items.get(prepared.pairs.partner(id)?)?;
         match reference {
-            Reference::Sample { question, .. } if begun.pairs.by_lot => Some(question.clone()),
+            Reference::Sample { question, .. } if prepared.pairs.by_lot => Some(question.clone()),
             Reference::Sample { truth, .. } => truth.clone(),
             Reference::Answers(_) => {
                 let raw = reference.answer(epoch)?;
-                begun.extract.apply(raw).map(Cow::into_owned)
+                prepared.extract.apply(raw).map(Cow::into_owned)
             }
         }
     }
@@ -143,21 +143,21 @@ impl Pairwise {
     }
 
     /// What is shown besides the two texts. Randomly drawn references have nothing in common with an item.
-    fn shared<'a>(&self, answer: &Answer<'a>) -> Result<Shown<'a>> {
+    fn shared<'a>(&self, answer: &Answer<'a>) -> Result<JudgeMaterial<'a>> {
         let by_lot = self
-            .begun()
-            .map_or(answer.item.is_none(), |begun| begun.pairs.by_lot);
+            .prepared()
+            .map_or(answer.item.is_none(), |prepared| prepared.pairs.by_lot);
         match &self.sees {
-            Some(sees) => sees.shown(answer),
-            None if by_lot || self.is_of_items => Ok(Shown::default()),
-            None => Sees::named(["prompt"])?.shown(answer),
+            Some(sees) => sees.material(answer),
+            None if by_lot || self.is_of_items => Ok(JudgeMaterial::default()),
+            None => Sees::named(["prompt"])?.material(answer),
         }
     }
 
     /// The verdict on a pair in one order.
     fn verdict(
         &self,
-        desk: &NamedDesk<'_>,
+        client: &NamedClient<'_>,
         pair: &Pair<'_>,
         own_first: bool,
     ) -> std::result::Result<Reading, NoVerdict> {
@@ -172,12 +172,12 @@ impl Pairwise {
         let key = |again: u32| {
             let hash = Hasher::default()
                 .part(NAME)
-                .part(self.asked_as())
+                .part(self.request_identity())
                 .part(again.to_le_bytes());
             pair.shared.parts(hash).part(first).part(second).hex()
         };
-        self.asker.reading(
-            desk,
+        self.requester.reading(
+            client,
             &Inquiry {
                 grading: &self.grading,
                 canonical: self.canonical(),
@@ -197,9 +197,9 @@ impl Pairwise {
     }
 
     /// The text of everything that identifies the judge. Excludes which pairs are drawn, and their references.
-    fn asked_as(&self) -> String {
+    fn request_identity(&self) -> String {
         let parts = json!([
-            self.asker.model.identity,
+            self.requester.model.identity,
             self.grading.canonical(),
             self.sees.as_ref().map(Sees::names),
             prompt::PROMPT_VERSION,
@@ -230,9 +230,9 @@ impl Scorer for Pairwise {
             other: other.into(),
             shared: self.shared(answer)?,
         };
-        let desk = NamedDesk::of(answer, NAME);
+        let client = NamedClient::of(answer, NAME);
         // Ask for both in any case: an order that is only sometimes requested would cause bias.
-        let readings = [true, false].map(|own_first| self.verdict(&desk, &pair, own_first));
+        let readings = [true, false].map(|own_first| self.verdict(&client, &pair, own_first));
         let [first, second] = readings;
         let (first, second) = match (first, second) {
             (Ok(first), Ok(second)) => (first, second),
@@ -288,19 +288,22 @@ impl Scorer for Pairwise {
             )
             .hint("write `criteria: …`"));
         }
-        let begun = Begun {
+        let prepared = PreparedPairs {
             pairs,
             extract: about.extract.clone(),
         };
-        let mut there = self.begun.write().unwrap_or_else(PoisonError::into_inner);
-        *there = Some(Arc::new(begun));
+        let mut there = self
+            .prepared
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        *there = Some(Arc::new(prepared));
         Ok(())
     }
 
     fn fingerprint(&self) -> String {
         let hash = self.hash.get_or_init(|| self.references.hash());
         let Draw { pairs, seed } = self.draw;
-        let parts = json!([self.asked_as(), pairs, seed, hash]);
+        let parts = json!([self.request_identity(), pairs, seed, hash]);
         format!("{NAME} {parts}")
     }
 
@@ -321,10 +324,10 @@ impl Scorer for Pairwise {
         self.calibration.as_deref()
     }
 
-    forward_model!(self => self.asker.model);
+    forward_model!(self => self.requester.model);
 
     fn notices(&self) -> Vec<String> {
-        let begun = self.begun();
-        begun.map_or_else(Vec::new, |begun| begun.pairs.notices(self.draw))
+        let prepared = self.prepared();
+        prepared.map_or_else(Vec::new, |prepared| prepared.pairs.notices(self.draw))
     }
 }

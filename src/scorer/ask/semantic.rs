@@ -191,8 +191,8 @@ impl Semantic {
         if !unknown.is_empty() {
             let vectors = self.embedder.embed(&unknown)?;
             if vectors.len() != unknown.len() {
-                let (asked, got) = (unknown.len(), vectors.len());
-                let message = format!("model `{model}` gave {got} vectors for {asked} texts");
+                let (sent, got) = (unknown.len(), vectors.len());
+                let message = format!("model `{model}` gave {got} vectors for {sent} texts");
                 return Err(Error::infrastructure(message));
             }
             let mut vectors = vectors.into_iter();

@@ -1,6 +1,6 @@
 //! `solver`: a model solves a generated item without seeing its solution.
 //!
-//! The item is the JSON object in the prediction. The [`prompt`] shows parts of it; the `Desk` asks the agent once per
+//! The item is the JSON object in the prediction. The [`prompt`] shows parts of it; the `AgentClient` asks the agent once per
 //! vote; `vote` reads each reply and finds the majority. A vote that cannot be read abstains; an agent without any
 //! reply is an error.
 
@@ -12,11 +12,11 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::asker::{AskedModel, NoVerdict, forward_model};
-use super::desk::{Heard, JudgeRequest, NamedDesk};
+use super::client::{AskOutcome, JudgeRequest, NamedClient};
 use super::judge::make::{
     AGENT, REQUESTS_PER_MINUTE, RETRIES, TIMEOUT_S, TOKENS_PER_MINUTE, model, named_agent,
 };
+use super::requester::{NoVerdict, ScorerAgent, forward_model};
 use crate::data::{Normalized, ReplyForm, Score, Unread};
 use crate::error::{Error, Result};
 use crate::scorer::item::verdict::WHY;
@@ -79,7 +79,7 @@ pub(crate) const ENTRY: Entry = Entry {
 
 /// A model that solves items.
 pub(crate) struct Solver {
-    model: AskedModel,
+    model: ScorerAgent,
     votes: u32,
     shows: Vec<String>,
     answer: String,
@@ -129,7 +129,7 @@ impl Solver {
     /// One vote; `None` if the reply cannot be read.
     fn vote(
         &self,
-        desk: &NamedDesk<'_>,
+        client: &NamedClient<'_>,
         prompt: &str,
         number: u32,
     ) -> Result<Option<SolverVote>, NoVerdict> {
@@ -149,26 +149,28 @@ impl Solver {
             repeat: number,
             repeats: self.votes,
             again: 0,
-            patience: &self.model.patience,
+            policy: &self.model.policy,
             length: prompt.chars().count() as u64,
         };
-        let heard = match desk.desk.recall(desk.scorer, &request) {
-            Some(heard) => heard,
-            None => desk.desk.ask(desk.scorer, &request),
+        let outcome = match client.client.recall(client.scorer, &request) {
+            Some(outcome) => outcome,
+            None => client.client.ask(client.scorer, &request),
         };
-        let reason = match heard {
-            Heard::Stopped => return Err(NoVerdict::Stopped),
-            Heard::FormRefused => return Err(NoVerdict::Failed("it takes no prompt".to_owned())),
-            Heard::Failed(error) => match Unread::of_failure(&error) {
+        let reason = match outcome {
+            AskOutcome::Stopped => return Err(NoVerdict::Stopped),
+            AskOutcome::FormRefused => {
+                return Err(NoVerdict::Failed("it takes no prompt".to_owned()));
+            }
+            AskOutcome::Failed(error) => match Unread::of_failure(&error) {
                 Some(reason) => reason,
                 None => return Err(NoVerdict::Failed(error.message)),
             },
-            Heard::Said(output) => match SolverVote::of(&output) {
+            AskOutcome::Reply(output) => match SolverVote::of(&output) {
                 Ok(vote) => return Ok(Some(vote)),
                 Err(reason) => reason,
             },
         };
-        desk.desk.unread(desk.scorer, &request, reason);
+        client.client.unread(client.scorer, &request, reason);
         Ok(None)
     }
 
@@ -194,16 +196,16 @@ impl Scorer for Solver {
         let wanted = item
             .get(&self.answer)
             .ok_or_else(|| missing(&self.answer))?;
-        let mut shown = Vec::with_capacity(self.shows.len());
+        let mut material = Vec::with_capacity(self.shows.len());
         for name in &self.shows {
             let value = item.get(name).ok_or_else(|| missing(name))?;
-            shown.push((name.as_str(), value));
+            material.push((name.as_str(), value));
         }
-        let prompt = prompt::prompt(&shown, wanted);
-        let desk = NamedDesk::of(answer, NAME);
+        let prompt = prompt::prompt(&material, wanted);
+        let client = NamedClient::of(answer, NAME);
         let mut votes = Vec::new();
         for number in 0..self.votes {
-            let vote = self.vote(&desk, &prompt, number);
+            let vote = self.vote(&client, &prompt, number);
             votes.push(vote.map_err(|none| match none {
                 NoVerdict::Failed(message) => {
                     Error::infrastructure(format!("the solver gave no reply: {message}"))
@@ -213,7 +215,7 @@ impl Scorer for Solver {
         }
         let panel = Panel::of(&votes, wanted);
         let (reason, correct, why) = match &panel.majority {
-            Some(said) if said.is(wanted) => ("solver_agrees", true, None),
+            Some(voted) if voted.is(wanted) => ("solver_agrees", true, None),
             Some(_) => (
                 "solver_disagrees",
                 false,
@@ -229,12 +231,12 @@ impl Scorer for Solver {
                 ),
             ),
         };
-        let said = votes.iter();
-        let said = said.map(|vote| vote.as_ref().map(|vote| vote.text.clone()));
+        let voted = votes.iter();
+        let voted = voted.map(|vote| vote.as_ref().map(|vote| vote.text.clone()));
         let mut score = Score::new(f64::from(u8::from(correct)), correct, reason)
             .detail("agreeing", panel.agreeing)
             .detail("abstained", panel.abstained)
-            .detail("votes", said.map(Value::from).collect::<Vec<_>>());
+            .detail("votes", voted.map(Value::from).collect::<Vec<_>>());
         if let Some(majority) = panel.majority {
             score = score.detail("answer", majority.text.clone());
         }

@@ -170,15 +170,18 @@ fn calls_equal_themselves_in_any_order_and_spelling() {
             assert!((metric(&score, name) - 1.0).abs() < 1e-12, "{name} {text}");
         }
         // And so do the compared texts.
-        let shown = match &score.normalized_ground_truth {
+        let rendered = match &score.normalized_ground_truth {
             crate::data::Normalized::List(calls) => {
                 Target(format!("[{}]", calls.join(", ")).into())
             }
             other => panic!("{other:?}"),
         };
         assert!(
-            scorer.score(&Answer::new(&*text, &shown)).unwrap().correct,
-            "{text}\n{shown:?}"
+            scorer
+                .score(&Answer::new(&*text, &rendered))
+                .unwrap()
+                .correct,
+            "{text}\n{rendered:?}"
         );
     });
 }
@@ -193,10 +196,10 @@ fn sides_can_be_swapped_and_pairs_are_at_least_those_taken_in_turn() {
             ..AstMatch::default()
         };
         let (a, b) = (plan(dice, 4), plan(dice, 4));
-        let judge = |said: &[Plan], expected: &[Plan]| {
+        let judge = |predicted: &[Plan], expected: &[Plan]| {
             let target = Target(truth(expected));
-            let said = truth(said).to_string();
-            scorer.score(&Answer::new(&*said, &target)).unwrap()
+            let predicted = truth(predicted).to_string();
+            scorer.score(&Answer::new(&*predicted, &target)).unwrap()
         };
         let (one, other) = (judge(&a, &b), judge(&b, &a));
         let close = |a: f64, b: f64| (a - b).abs() < 1e-9;
@@ -230,7 +233,7 @@ fn sides_can_be_swapped_and_pairs_are_at_least_those_taken_in_turn() {
 }
 
 /// The value if each expected call takes the first best of the remaining ones.
-fn in_turn(said: &[Plan], expected: &[Plan], ordered: bool, types: Types) -> f64 {
+fn in_turn(predicted: &[Plan], expected: &[Plan], ordered: bool, types: Types) -> f64 {
     let share = |a: &Plan, b: &Plan| {
         if a.0 != b.0 {
             return 0.0;
@@ -250,22 +253,22 @@ fn in_turn(said: &[Plan], expected: &[Plan], ordered: bool, types: Types) -> f64
                 .count();
         pairing::ratio(right + 1, a.1.len() + b.1.len() - common + 1)
     };
-    let mut left: Vec<usize> = (0..said.len()).collect();
+    let mut remaining: Vec<usize> = (0..predicted.len()).collect();
     let mut sum = 0.0;
     for call in expected {
         let mut best: Option<(usize, f64)> = None;
-        for (place, &other) in left.iter().enumerate() {
-            let value = share(call, &said[other]);
+        for (place, &other) in remaining.iter().enumerate() {
+            let value = share(call, &predicted[other]);
             if value > best.map_or(0.0, |best| best.1) {
                 best = Some((place, value));
             }
         }
         if let Some((place, value)) = best {
             sum += value;
-            left.drain(if ordered { 0..=place } else { place..=place });
+            remaining.drain(if ordered { 0..=place } else { place..=place });
         }
     }
-    match said.len().max(expected.len()) {
+    match predicted.len().max(expected.len()) {
         0 => 1.0,
         longer => sum / pairing::ratio(longer, 1),
     }

@@ -77,11 +77,11 @@ fn many_calls_are_paired_or_given_up_in_time() {
             (0..count).map(|place| format!("{{\"f\":{{\"a\":{},\"b\":0}}}}", argument(place)));
         format!("[{}]", calls.collect::<Vec<_>>().join(","))
     };
-    let check = |spec: &str, said: &str, expected: &str, reason: &str| {
+    let check = |spec: &str, predicted: &str, expected: &str, reason: &str| {
         let target = Target(expected.into());
         let scorer = scorer(spec);
         let score = in_time(format_args!("{spec} {reason}"), || {
-            scorer.score(&Answer::new(said, &target)).unwrap()
+            scorer.score(&Answer::new(predicted, &target)).unwrap()
         });
         assert_eq!(score.reason, reason, "{spec}");
         score

@@ -34,14 +34,14 @@ pub(in crate::scorer) struct ExpectedCall {
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::scorer) struct AcceptedValues {
     pub(super) values: Vec<Text>,
-    pub(super) may_be_left_out: bool,
+    pub(super) is_optional: bool,
 }
 
 impl ExpectedCall {
     /// The only call that matches it fully, if there is only one.
     pub(super) fn only(&self) -> Option<Made> {
         let only = |(name, accepted): &(Text, AcceptedValues)| match accepted.values[..] {
-            [value] if !accepted.may_be_left_out => Some((*name, value)),
+            [value] if !accepted.is_optional => Some((*name, value)),
             _ => None,
         };
         let arguments = self.arguments.iter().map(only).collect::<Option<_>>()?;
@@ -150,7 +150,7 @@ impl Interner {
             .map(|(name, value)| (name, value.clone()))
             .collect();
         for (name, value) in read {
-            let (ways, may_be_left_out) = if accepted {
+            let (ways, is_optional) = if accepted {
                 let options = value.as_list().ok_or_else(|| {
                     Error::usage(format!("argument `{name}` of the expected call of `{}` is no list of accepted values", call.name))
                 })?;
@@ -171,7 +171,7 @@ impl Interner {
             values.dedup();
             let accepted = AcceptedValues {
                 values,
-                may_be_left_out,
+                is_optional,
             };
             arguments.push((self.number(name), accepted));
         }

@@ -65,7 +65,7 @@ pub(in crate::scorer) struct CallPairing {
     /// possible.
     pub(super) pairs: Vec<(usize, usize, CallOverlap)>,
     /// Whether only equal calls were paired, because more would have taken too long.
-    pub(super) is_cut_short: bool,
+    pub(super) is_incomplete: bool,
 }
 
 impl CallPairing {
@@ -112,7 +112,7 @@ impl Rule {
                     overlap.all += 1;
                     overlap.right += usize::from(accepted.has(value));
                 }
-                None if accepted.may_be_left_out => {}
+                None if accepted.is_optional => {}
                 None => overlap.all += 1,
             }
         }
@@ -151,7 +151,7 @@ impl Rule {
         if rows.len() * columns.len() > MOST_STEPS / 16
             || steps(&expected[rows.clone()], &made[columns.clone()]) > MOST_STEPS
         {
-            pairing.is_cut_short = true;
+            pairing.is_incomplete = true;
             return pairing;
         }
         let cell = |e: usize, m: usize| self.overlap(&expected[head + e], &made[head + m]);
@@ -176,13 +176,13 @@ impl Rule {
         for (place, call) in made.iter().enumerate().rev() {
             places.entry(call).or_default().push(place);
         }
-        let mut is_left = vec![true; made.len()];
+        let mut is_unmatched = vec![true; made.len()];
         let mut groups: HashMap<Text, (Vec<usize>, Vec<usize>)> = HashMap::new();
         for (e, call) in expected.iter().enumerate() {
             let only = call.only();
             match only.and_then(|only| places.get_mut(&only)?.pop()) {
                 Some(m) => {
-                    is_left[m] = false;
+                    is_unmatched[m] = false;
                     let all = call.arguments.len();
                     pairing.pairs.push((e, m, CallOverlap { right: all, all }));
                 }
@@ -190,7 +190,7 @@ impl Rule {
             }
         }
         pairing.matched = pairing.pairs.len();
-        for (m, call) in made.iter().enumerate().filter(|(m, _)| is_left[*m]) {
+        for (m, call) in made.iter().enumerate().filter(|(m, _)| is_unmatched[*m]) {
             if let Some(group) = groups.get_mut(&call.name) {
                 group.1.push(m);
             }
@@ -203,7 +203,7 @@ impl Rule {
             compare.saturating_add(match_up)
         };
         if groups.values().map(cost).fold(0, usize::saturating_add) > MOST_STEPS {
-            pairing.is_cut_short = true;
+            pairing.is_incomplete = true;
             return pairing;
         }
         for (rows, columns) in groups.into_values() {

@@ -162,7 +162,7 @@ fn pairs_are_chosen_for_the_most_not_in_turn() {
 }
 
 #[test]
-fn credit_is_partial_when_asked_for() {
+fn partial_credit_is_optional() {
     let truth = json!("f(a=1, b=2), g(c=3)");
     let spec = "{ type: ast_match, partial_credit: true }";
     check(
@@ -225,7 +225,7 @@ fn metrics_are_in_the_details() {
 }
 
 #[test]
-fn differences_are_told_in_words() {
+fn differences_are_described() {
     let check = |prediction: &str, truth: &str, expect: &str| {
         let score = score("ast_match", prediction, json!(truth));
         let difference = score.details.get("difference").and_then(Value::as_str);
@@ -312,7 +312,7 @@ fn documents_name_positions_and_accepted_values_are_those_of_the_leaderboard() {
 }
 
 #[test]
-fn patterns_say_where_calls_stand() {
+fn patterns_locate_calls() {
     let truth = json!([{"name": "find", "arguments": {"q": "a]b", "n": 2}}]);
     let check = |pattern: &str, prediction: &str, expect: &str| {
         let spec = format!("{{ type: ast_match, pattern: '{pattern}' }}");
@@ -396,7 +396,7 @@ fn patterns_say_where_calls_stand() {
 }
 
 #[test]
-fn types_count_as_told() {
+fn types_count_as_configured() {
     let check = |prediction: &str, truth: Value, expect: [bool; 3]| {
         let got = ["strict", "numeric", "lenient"].map(|types| {
             let spec = format!("{{ type: ast_match, types: {types} }}");

@@ -110,7 +110,7 @@ impl CallVerdict<'_> {
             let arguments = &self.expected[place].arguments;
             arguments
                 .iter()
-                .filter(|argument| !argument.1.may_be_left_out)
+                .filter(|argument| !argument.1.is_optional)
                 .count()
         });
         share(sum.right, sum.all + missing.sum::<usize>(), 0)
@@ -148,7 +148,7 @@ impl CallVerdict<'_> {
             Ok(_) if self.made.is_empty() => "no_call",
             Ok(_) if self.has_wrong_count() => "wrong_count",
             Ok(_) if self.has_other_names() => "wrong_function",
-            Ok(_) if self.pairing.is_cut_short => "too_complex",
+            Ok(_) if self.pairing.is_incomplete => "too_complex",
             Ok(_) if self.rule.ordered && self.is_same_set() => "wrong_order",
             Ok(_) => "wrong_arguments",
         }
@@ -233,7 +233,7 @@ impl CallVerdict<'_> {
                         "`{function}`: `{argument}`: got `{got}`, expected `{wanted}`"
                     ));
                 }
-                None if !accepted.may_be_left_out => {
+                None if !accepted.is_optional => {
                     return Some(format!(
                         "`{function}`: `{argument}` is missing, expected `{wanted}`"
                     ));

@@ -121,8 +121,8 @@ fn what_is_no_choice_is_an_error() {
         "`ground_truth` [\"A\"] must be a string or a number for scorer `choice`",
     );
     let spec = "{ type: choice, choices: options, index_base: 1 }";
-    let is_no_choice = |truth: Value, shown: &str| {
-        let expect = format!("`ground_truth` {shown} is no choice for scorer `choice`");
+    let is_no_choice = |truth: Value, rendered: &str| {
+        let expect = format!("`ground_truth` {rendered} is no choice for scorer `choice`");
         check(spec, truth, json!(["x", "y"]), &expect);
     };
     is_no_choice(json!("C"), "\"C\"");

@@ -11,17 +11,17 @@ pub(super) fn strip(raw: &str) -> Cow<'_, str> {
     if !raw.contains(OPEN) && !raw.contains(CLOSE) {
         return Cow::Borrowed(raw);
     }
-    let mut kept = String::with_capacity(raw.len());
+    let mut answer = String::with_capacity(raw.len());
     let mut rest = raw;
     while !rest.is_empty() {
         let open = rest.find(OPEN);
         let outside = &rest[..open.unwrap_or(rest.len())];
         // The last one, so that every byte is scanned a bounded number of times.
         if let Some(close) = outside.rfind(CLOSE) {
-            kept.clear();
-            kept.push_str(&outside[close + CLOSE.len()..]);
+            answer.clear();
+            answer.push_str(&outside[close + CLOSE.len()..]);
         } else {
-            kept.push_str(outside);
+            answer.push_str(outside);
         }
         let Some(open) = open else { break };
         let inside = &rest[open..];
@@ -30,5 +30,5 @@ pub(super) fn strip(raw: &str) -> Cow<'_, str> {
         };
         rest = &inside[close + CLOSE.len()..];
     }
-    Cow::Owned(kept.trim().to_owned())
+    Cow::Owned(answer.trim().to_owned())
 }

@@ -77,7 +77,7 @@ fn strings() {
 fn texts_are_normalised_as_step_by_step() {
     let naive = |text: &str, punctuation| {
         let joined: String = text.chars().filter(|&c| !is_py_space(c)).collect();
-        let stays = |&c: &char| punctuation == Punctuation::Kept || !is_py_punct(c);
+        let stays = |&c: &char| punctuation == Punctuation::Preserved || !is_py_punct(c);
         py_lower(&joined).chars().filter(stays).collect::<String>()
     };
     // Characters that become something else, and some others.
@@ -87,7 +87,7 @@ fn texts_are_normalised_as_step_by_step() {
         .chain('\u{10d40}'..='\u{10d70}');
     for c in chars {
         for text in [format!("A{c}"), format!("é.{c} b")] {
-            for punctuation in [Punctuation::Kept, Punctuation::Removed] {
+            for punctuation in [Punctuation::Preserved, Punctuation::Removed] {
                 let expect = naive(&text, punctuation);
                 assert_eq!(normalize(&text, punctuation), expect, "{text:?}");
             }

@@ -16,7 +16,7 @@ pub(crate) const NO_COPY_OF_REFERENCE: &str = "no_copy_of_reference";
 /// The item is not a near copy of another item.
 pub(crate) const NO_COPY_OF_ITEM: &str = "no_copy_of_item";
 /// The topic is the requested one.
-pub(crate) const TOPIC_AS_ASKED: &str = "topic_as_asked";
+pub(crate) const TOPIC_AS_REQUESTED: &str = "topic_as_asked";
 
 /// The default number of new requests after a refusal.
 const AGAIN: u32 = 3;
@@ -175,7 +175,7 @@ impl ItemChecks {
             .iter()
             .map(|(name, end)| ends_in_name(name, end));
         let notes = notes.chain(self.differs_in.as_deref().map(differs_name));
-        let topic = fields.topic().map(|_| TOPIC_AS_ASKED.to_owned());
+        let topic = fields.topic().map(|_| TOPIC_AS_REQUESTED.to_owned());
         modes.extend(notes.chain(topic).map(|name| (name, CheckMode::Note)));
         modes
     }
@@ -247,11 +247,11 @@ mod tests {
         let checks =
             checks("{ solution_ends_in: answer, differs_in: answer, no_copy_of_item: off }")
                 .unwrap();
-        let told = checks.modes.iter();
-        let told = told.map(|(name, mode)| format!("{name} {}", mode.as_str()));
-        let told: Vec<_> = told.collect();
+        let modes = checks.modes.iter();
+        let modes = modes.map(|(name, mode)| format!("{name} {}", mode.as_str()));
+        let modes: Vec<_> = modes.collect();
         assert_eq!(
-            told,
+            modes,
             [
                 "complete refuse",
                 "problem_in_form refuse",

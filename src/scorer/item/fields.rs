@@ -116,17 +116,17 @@ impl ItemFields {
     }
 
     /// Describes an object with these fields, in lines for an agent: `"answer": an integer from 0 to 999`.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn definition(&self) -> String {
         let lines = self.0.iter().map(|field| {
-            let told = field.kind.told();
+            let definition = field.kind.definition();
             let may_be_missing = if field.is_required {
                 ""
             } else {
                 " (may be left out)"
             };
             match &field.description {
-                Some(more) => format!("- \"{}\": {told}{may_be_missing}; {more}", field.name),
-                None => format!("- \"{}\": {told}{may_be_missing}", field.name),
+                Some(more) => format!("- \"{}\": {definition}{may_be_missing}; {more}", field.name),
+                None => format!("- \"{}\": {definition}{may_be_missing}", field.name),
             }
         });
         lines.collect::<Vec<_>>().join("\n")
@@ -155,11 +155,11 @@ impl ItemFields {
                 }
                 continue;
             };
-            let (kept, wrong) = match field.kind.normal(value) {
+            let (normalized, wrong) = match field.kind.normal(value) {
                 Ok(normal) => (normal, None),
                 Err(why) => (value.clone(), Some(why)),
             };
-            read.item.insert(field.name.clone(), kept);
+            read.item.insert(field.name.clone(), normalized);
             if let Some(why) = wrong {
                 read.wrong.push((field.name.clone(), why));
             }
@@ -458,14 +458,14 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn fields_are_told_to_agents() {
+    fn field_definitions_for_agents() {
         let fields = fields(
             "[{ name: problem, type: text, description: in LaTeX }, { name: answer, type: integer, range: [0, 999] },
               { name: topic, type: choice, choices: topics }, { name: tags, type: list, required: false,
               max_length: 3, items: { type: text } }]",
         );
         assert_eq!(
-            fields.unwrap().told(),
+            fields.unwrap().definition(),
             "- \"problem\": a text; in LaTeX\n- \"answer\": an integer from 0 to 999\n\
              - \"topic\": one of \"Algebra\", \"Number Theory\"\n\
              - \"tags\": a list of at most 3 elements, each a text (may be left out)"

@@ -64,7 +64,7 @@ impl LengthRange {
     }
 
     /// A description such as `a text of 3 to 5 characters`.
-    fn told(self, of: &str) -> String {
+    fn definition(self, of: &str) -> String {
         match (self.least, self.most) {
             (None, None) => String::new(),
             (Some(least), None) => format!(" of at least {least} {of}"),
@@ -77,7 +77,7 @@ impl LengthRange {
 impl FieldKind {
     /// The normalised value; or a description of the invalid one.
     pub(crate) fn normal(&self, value: &Value) -> Result<Value, String> {
-        let wrong = || format!("is {}, not {}", shown(value), self.told());
+        let wrong = || format!("is {}, not {}", display(value), self.definition());
         let text = || value.as_str();
         match self {
             Self::Text(span) => {
@@ -88,7 +88,7 @@ impl FieldKind {
                 } else {
                     Err(format!(
                         "has {length} characters and is not {}",
-                        self.told()
+                        self.definition()
                     ))
                 }
             }
@@ -114,30 +114,33 @@ impl FieldKind {
                 truth.map(Value::from).ok_or_else(wrong)
             }
             Self::Choice(choices) => {
-                let said = match value {
+                let normalized = match value {
                     Value::String(text) => folded(text),
                     Value::Number(_) | Value::Bool(_) => value.to_string(),
                     _ => return Err(wrong()),
                 };
-                let found = choices.iter().find(|choice| folded(choice) == said);
+                let found = choices.iter().find(|choice| folded(choice) == normalized);
                 found.map(|choice| choice.as_str().into()).ok_or_else(wrong)
             }
             Self::List(span, kind) => {
                 let items = value.as_array().ok_or_else(wrong)?;
                 if !span.holds(items.len()) {
                     let length = items.len();
-                    return Err(format!("has {length} elements and is not {}", self.told()));
+                    return Err(format!(
+                        "has {length} elements and is not {}",
+                        self.definition()
+                    ));
                 }
                 let Some(kind) = kind else {
                     return Ok(value.clone());
                 };
                 let items = items.iter().enumerate().map(|(place, item)| {
-                    let told =
+                    let definition =
                         |why: String| format!("has a mistake in element {}: it {why}", place + 1);
                     if is_blank(item) {
-                        return Err(told("is blank".to_owned()));
+                        return Err(definition("is blank".to_owned()));
                     }
-                    kind.normal(item).map_err(told)
+                    kind.normal(item).map_err(definition)
                 });
                 items.collect::<Result<Vec<_>, _>>().map(Value::from)
             }
@@ -149,9 +152,9 @@ impl FieldKind {
     }
 
     /// A description for agents and people.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn definition(&self) -> String {
         match self {
-            Self::Text(span) => format!("a text{}", span.told("characters")),
+            Self::Text(span) => format!("a text{}", span.definition("characters")),
             Self::Integer([low, high]) if high - low >= 1 << 53 => "an integer".to_owned(),
             Self::Integer([low, high]) => format!("an integer from {low} to {high}"),
             Self::Number([low, high]) if *low <= f64::MIN && *high >= f64::MAX => {
@@ -164,13 +167,16 @@ impl FieldKind {
                 format!("one of {}", choices.join(", "))
             }
             Self::List(span, kind) => {
-                let each = kind.as_ref().map(|kind| format!(", each {}", kind.told()));
-                let length = span.told("elements");
+                let each = kind
+                    .as_ref()
+                    .map(|kind| format!(", each {}", kind.definition()));
+                let length = span.definition("elements");
                 format!("a list{length}{}", each.unwrap_or_default())
             }
             Self::Object(fields) => {
                 let each = fields.0.iter();
-                let each = each.map(|field| format!("\"{}\" ({})", field.name, field.kind.told()));
+                let each =
+                    each.map(|field| format!("\"{}\" ({})", field.name, field.kind.definition()));
                 format!("an object of {}", each.collect::<Vec<_>>().join(", "))
             }
         }
@@ -243,7 +249,7 @@ pub(crate) fn folded(text: &str) -> String {
 }
 
 /// A value for display, on one short line.
-fn shown(value: &Value) -> String {
+fn display(value: &Value) -> String {
     match value {
         Value::Array(_) => "a list".to_owned(),
         Value::Object(_) => "an object".to_owned(),
@@ -356,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_on_a_short_line() {
+    fn errors_fit_on_a_short_line() {
         let kind = FieldKind::Integer([0, 999]);
         let why = |value: &Value| kind.normal(value).unwrap_err();
         assert_eq!(why(&json!(1000)), "is 1000, not an integer from 0 to 999");

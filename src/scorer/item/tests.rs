@@ -123,7 +123,7 @@ fn a_failed_check_refuses_is_noted_or_is_not_looked_at() {
 }
 
 #[test]
-fn a_copy_is_told_with_its_reference_and_share() {
+fn copy_reports_reference_and_share() {
     let copy = MILL.replace("12", "19");
     let score = changed(&json!({}), &json!({ "problem": copy }));
     assert_eq!(score.details.get("nearest"), Some(&json!("mill")));
@@ -151,10 +151,11 @@ fn what_cannot_be_read_says_why() {
         unread(&Output::text(r#"{"answer": 1, "answer": 2}"#)),
         "conflicting"
     );
-    let mut cut = Output::text(r#"{"problem": "How"#);
-    cut.metadata
+    let mut truncated = Output::text(r#"{"problem": "How"#);
+    truncated
+        .metadata
         .insert("finish_reason".to_owned(), "length".into());
-    assert_eq!(unread(&cut), "truncated");
+    assert_eq!(unread(&truncated), "truncated");
 }
 
 /// Any reply gets a verdict; and an accepted item is accepted again in its written form.

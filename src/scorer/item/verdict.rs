@@ -81,8 +81,8 @@ impl<'a> ItemTally<'a> {
         self.refused.is_some()
     }
 
-    /// Checks for near copies of references; `shown` is the id of the reference that the model saw.
-    pub(super) fn compare(&mut self, references: &ReferenceItems, shown: Option<&str>) {
+    /// Checks for near copies of references; `given_id` is the id of the reference that the model saw.
+    pub(super) fn compare(&mut self, references: &ReferenceItems, given_id: Option<&str>) {
         let Some(text) = self
             .checks
             .copy_of
@@ -99,7 +99,7 @@ impl<'a> ItemTally<'a> {
         let is_copy = share >= self.checks.near_copy;
         self.check(checks::NO_COPY_OF_REFERENCE, !is_copy, || {
             let which = match near.as_ref().map(|near| near.id.as_str()) {
-                id if id == shown => "the reference that it was shown",
+                id if id == given_id => "the reference that it was shown",
                 _ => "a text that is known",
             };
             format!("was a near copy of {which}: write one of your own")
@@ -115,13 +115,13 @@ impl<'a> ItemTally<'a> {
         let Some(name) = self.checks.differs_in.clone() else {
             return;
         };
-        let (Some(said), Some(theirs)) = (self.item.get(&name), reference.get(&name)) else {
+        let (Some(own), Some(theirs)) = (self.item.get(&name), reference.get(&name)) else {
             return;
         };
         let theirs = fields
             .get(&name)
             .and_then(|field| field.kind.normal(theirs).ok());
-        let differs = theirs.as_ref() != Some(said);
+        let differs = theirs.as_ref() != Some(own);
         self.check(&checks::differs_name(&name), differs, || {
             format!("had the `{name}` of the reference that it was shown")
         });
@@ -143,15 +143,15 @@ impl<'a> ItemTally<'a> {
     }
 
     /// Checks that the topic is the requested one.
-    pub(super) fn topic(&mut self, fields: &ItemFields, asked: Option<&str>) {
+    pub(super) fn topic(&mut self, fields: &ItemFields, requested: Option<&str>) {
         let Some(reached) = fields.topic().and_then(|field| self.item.get(&field.name)) else {
             return;
         };
         let reached = reached.clone();
-        if let Some(asked) = asked {
-            let is_same = reached.as_str() == Some(asked);
-            self.check(checks::TOPIC_AS_ASKED, is_same, || {
-                format!("was about another topic than `{asked}`")
+        if let Some(requested) = requested {
+            let is_same = reached.as_str() == Some(requested);
+            self.check(checks::TOPIC_AS_REQUESTED, is_same, || {
+                format!("was about another topic than `{requested}`")
             });
         }
         self.details.insert("topic", reached);

@@ -67,7 +67,7 @@ impl<'a> Comparison<'a> {
         if is_equal {
             return Ok(());
         }
-        self.differs(|| format!("got {}, expected {}", shown(got), shown(expected)))
+        self.differs(|| format!("got {}, expected {}", display(got), display(expected)))
     }
 
     fn objects(&mut self, got: &'a Value, expected: &'a Value) -> Compared {
@@ -80,7 +80,7 @@ impl<'a> Comparison<'a> {
             self.path.push(PathStep::Key(key));
             match got.get(key) {
                 Some(got) => self.compare(got, expected)?,
-                None => self.differs(|| format!("missing, expected {}", shown(expected)))?,
+                None => self.differs(|| format!("missing, expected {}", display(expected)))?,
             }
             self.path.pop();
         }
@@ -92,7 +92,7 @@ impl<'a> Comparison<'a> {
             None => Ok(()),
             Some((key, value)) => {
                 self.path.push(PathStep::Key(key));
-                self.differs(|| format!("got {}, expected no such key", shown(value)))
+                self.differs(|| format!("got {}, expected no such key", display(value)))
             }
         }
     }
@@ -105,7 +105,7 @@ impl<'a> Comparison<'a> {
         if self.rule.unordered_lists && got.len() > 1 {
             return match self.pair_off(got, expected)? {
                 None => Ok(()),
-                Some(left) => self.differs(|| format!("no element left equals {}", shown(left))),
+                Some(left) => self.differs(|| format!("no element left equals {}", display(left))),
             };
         }
         for (place, (got, expected)) in got.iter().zip(expected).enumerate() {
@@ -270,6 +270,6 @@ fn pointer(path: &[PathStep<'_>]) -> String {
     text
 }
 
-fn shown(value: &Value) -> String {
+fn display(value: &Value) -> String {
     snippet(&value.to_string())
 }

@@ -303,8 +303,8 @@ fn equality_is_what_it_should_be() {
                 &truth.to_string().into(),
             );
             let score = score.expect("a verdict");
-            let is_told = score.details.get("difference").is_some();
-            assert_eq!(is_told, score.reason == "mismatch", "{got} {truth}");
+            let has_difference = score.details.get("difference").is_some();
+            assert_eq!(has_difference, score.reason == "mismatch", "{got} {truth}");
             score.correct
         };
         let other = shuffled(&left);

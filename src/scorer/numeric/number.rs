@@ -31,9 +31,9 @@ impl ExactNumber {
     }
 
     fn new(mut digits: String, exponent: i64) -> Self {
-        let kept = digits.trim_end_matches('0').len();
-        let exponent = exponent + length(&digits[kept..]);
-        digits.truncate(kept);
+        let significant = digits.trim_end_matches('0').len();
+        let exponent = exponent + length(&digits[significant..]);
+        digits.truncate(significant);
         let start = digits.len() - digits.trim_start_matches('0').len();
         digits.drain(..start);
         let exponent = if digits.is_empty() { 0 } else { exponent };

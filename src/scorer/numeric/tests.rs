@@ -54,7 +54,7 @@ fn verdicts() {
 }
 
 #[test]
-fn errors_are_told() {
+fn errors_are_reported() {
     let score = judge(&*scorer("numeric"), Some("9"), &json!(10)).expect("a verdict");
     let details = serde_json::to_value(&score.details).expect("JSON");
     assert_eq!(details, json!({"abs_error": 1.0, "rel_error": 0.1}));

@@ -67,7 +67,7 @@ fn scorer(spec: &Value) -> Result<Arc<dyn Scorer>> {
     let context = Context {
         folder: Path::new("."),
         registry: Some(&registry),
-        shown: None,
+        item_parts: None,
     };
     from_value(spec, &context)
 }

@@ -5,7 +5,7 @@ use crate::scorer::tests::check::{check_all, judge, megabytes, scorer};
 use crate::tests::fuzz::fuzz;
 
 #[test]
-fn a_truth_that_is_a_number_is_told_from_a_text() {
+fn numeric_truth_differs_from_text() {
     let numbers = [
         "42",
         "0",
@@ -141,17 +141,17 @@ fn verdicts() {
 }
 
 #[test]
-fn the_rule_and_its_figures_are_told() {
+fn rule_and_figures_are_reported() {
     let check = |prediction, truth: Value, expect: Value| {
         let score = judge(&QaScorer, prediction, &truth).expect("a verdict");
-        let told = serde_json::to_value(&score).expect("JSON");
+        let scored = serde_json::to_value(&score).expect("JSON");
         for (key, expect) in expect.as_object().expect("an object") {
-            let place = if told.get(key).is_some() {
-                &told[key]
+            let place = if scored.get(key).is_some() {
+                &scored[key]
             } else {
-                &told["details"][key]
+                &scored["details"][key]
             };
-            assert_eq!(place, expect, "{key} {told}");
+            assert_eq!(place, expect, "{key} {scored}");
         }
     };
     check(
@@ -195,16 +195,16 @@ fn the_rule_and_its_figures_are_told() {
 
 #[test]
 fn what_a_run_says() {
-    let told = |truths: &[Value]| {
+    let scored = |truths: &[Value]| {
         let mut rules = QaRules::default();
         for truth in truths {
             rules.add(&Target(truth.clone()));
         }
         rules.notice()
     };
-    assert_eq!(told(&[]), None);
-    assert_eq!(told(&[json!("x"), json!("007")]), None);
-    let some = told(&[
+    assert_eq!(scored(&[]), None);
+    assert_eq!(scored(&[json!("x"), json!("007")]), None);
+    let some = scored(&[
         json!("x"),
         json!("42"),
         json!(["1", "2"]),

@@ -133,7 +133,7 @@ fn two_messages_of_tools_are_needed() {
 }
 
 #[test]
-fn what_cannot_be_judged_is_an_error() {
+fn unscorable_input_is_an_error() {
     let check = |scorer: &dyn Scorer, target: Value, messages: Value, expect: &str| {
         let error = judge(scorer, Some("x"), &target, &messages).expect_err("no verdict");
         assert_eq!(error.message(), expect);
@@ -237,7 +237,7 @@ impl Naive {
 }
 
 #[test]
-fn any_pair_is_judged_as_step_by_step() {
+fn any_pair_matches_the_stepwise_rule() {
     let parts = [
         " ", " ", "\t", "\x1f", "the", "The ", "a", "an ", "yes", "no ", "noanswer", "fox ",
         "red ", "b ", "c ", "-", ".", "_", "'", "1", "\0", // ASCII up to here

@@ -200,7 +200,7 @@ fn naive(prediction: &str, ground_truth: &str) -> (String, String, bool, bool) {
 }
 
 #[test]
-fn any_pair_is_judged_as_in_words() {
+fn any_pair_matches_the_word_rule() {
     let parts = [
         " ", "  ", "\t", "the", "The ", "a ", "an ", "fox", "red ", "b ", "c ", "d", ",", ", ",
         ".", "?", ";", "$", "%", "1,000", "17", "x", "\n", "\x1f", // ASCII up to here

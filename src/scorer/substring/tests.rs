@@ -41,10 +41,10 @@ fn texts_are_normalised_in_order() {
 }
 
 #[test]
-fn bytes_tell_what_is_left_of_every_character() {
+fn bytes_reveal_remaining_characters() {
     for c in '\0'..=char::MAX {
         let text = format!("x{c}y");
-        let expect = match what_is_left(c) {
+        let expect = match fold_char(c) {
             0 => "xy".to_owned(),
             left => format!("x{}y", char::from(left)),
         };
@@ -196,7 +196,7 @@ impl Naive {
 }
 
 #[test]
-fn any_pair_is_judged_as_step_by_step() {
+fn any_pair_matches_the_stepwise_rule() {
     let parts = [
         " ", "  ", "\t", "\n", "a", "B", "the ", "x_y", "17", "-", ".", "!", "(", "\x1f",
         "\0", // ASCII

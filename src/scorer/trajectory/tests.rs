@@ -69,10 +69,10 @@ fn dependencies_are_a_partial_order() {
         "wrong_order",
     );
     check(spec, &[&["pay"]], &none, 0.0, "wrong_order");
-    let told = score(spec, messages(&[&["book"], &["search", "pay"]]), none);
+    let scored = score(spec, messages(&[&["book"], &["search", "pay"]]), none);
     let expect = json!(["`pay` was called without `x`"]);
-    assert_ne!(told.details.get("faults"), Some(&expect));
-    let faults = told.details.get("faults").unwrap().to_string();
+    assert_ne!(scored.details.get("faults"), Some(&expect));
+    let faults = scored.details.get("faults").unwrap().to_string();
     assert_eq!(
         faults,
         r#"["`book` was called without `log_in`","`book` was called before `search`"]"#
@@ -254,17 +254,17 @@ fn what_no_run_can_satisfy_is_refused() {
 }
 
 #[test]
-fn a_missing_call_is_told() {
+fn missing_call_is_reported() {
     let listed = json!([{"name": "a", "arguments": {"x": 1}}, {"name": "b", "arguments": {}}]);
-    let told = score("trajectory", messages(&[&["b"], &["a"]]), listed);
+    let scored = score("trajectory", messages(&[&["b"], &["a"]]), listed);
     let expect = json!(["1 of 2 expected calls were made; there is no `a(x=1)`"]);
-    assert_eq!(told.details.get("faults"), Some(&expect));
+    assert_eq!(scored.details.get("faults"), Some(&expect));
     let many: Vec<Value> = (0..9)
         .map(|n| json!({"name": "f", "arguments": {"n": n}}))
         .collect();
-    let told = score("trajectory", messages(&[&["b"]]), many.into());
+    let scored = score("trajectory", messages(&[&["b"]]), many.into());
     let expect = json!([
         "0 of 9 expected calls were made; there is no `f(n=0)`, `f(n=1)`, `f(n=2)` and 6 more"
     ]);
-    assert_eq!(told.details.get("faults"), Some(&expect));
+    assert_eq!(scored.details.get("faults"), Some(&expect));
 }

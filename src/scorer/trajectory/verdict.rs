@@ -30,27 +30,27 @@ struct Calls {
 /// The number of things checked, and of those as expected.
 #[derive(Clone, Copy, Debug, Default)]
 struct Checks {
-    kept: usize,
+    passed: usize,
     all: usize,
 }
 
 impl Checks {
-    fn add(&mut self, is_kept: bool) {
+    fn add(&mut self, is_passed: bool) {
         self.all += 1;
-        self.kept += usize::from(is_kept);
+        self.passed += usize::from(is_passed);
     }
 
     #[expect(clippy::cast_precision_loss, reason = "counts are below 2^53")]
     fn share(self) -> f64 {
         match self.all {
             0 => 1.0,
-            all => self.kept as f64 / all as f64,
+            all => self.passed as f64 / all as f64,
         }
     }
 
     fn and(self, other: Self) -> Self {
         Self {
-            kept: self.kept + other.kept,
+            passed: self.passed + other.passed,
             all: self.all + other.all,
         }
     }
@@ -90,18 +90,18 @@ impl TrajectoryRun<'_> {
             }
         }
         let mut required = Checks {
-            kept: self.matched,
+            passed: self.matched,
             all: self.expected.calls.len(),
         };
-        if required.kept < required.all {
+        if required.passed < required.all {
             let missing: Vec<String> = self.missing.iter().map(|call| snippet(call)).collect();
-            let more = match required.all - required.kept - missing.len() {
+            let more = match required.all - required.passed - missing.len() {
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
             let message = format!(
                 "{} of {} expected calls were made; there is no `{}`{more}",
-                required.kept,
+                required.passed,
                 required.all,
                 missing.join("`, `")
             );
@@ -159,9 +159,9 @@ impl TrajectoryRun<'_> {
                 continue;
             };
             let earlier_calls = calls.get(earlier.as_str());
-            let is_kept = earlier_calls.is_some_and(|calls| calls.first < later_calls.first);
-            order.add(is_kept);
-            if !is_kept {
+            let is_passed = earlier_calls.is_some_and(|calls| calls.first < later_calls.first);
+            order.add(is_passed);
+            if !is_passed {
                 let how = match earlier_calls {
                     None => "without",
                     Some(calls) if calls.first == later_calls.first => "together with",

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::Accepted;
 use super::drafts::{Draft, Drafts};
-use super::old::KeptFiles;
+use super::old::CurrentFiles;
 use crate::data::Record;
 use crate::error::Result;
 use crate::snapshot::attributes::write_attributes;
@@ -174,7 +174,7 @@ impl NewBaseline {
                 } else {
                     before
                 };
-                draft.content = before.kept(manifest.epochs as usize);
+                draft.content = before.trimmed(manifest.epochs as usize);
                 self.drafts.put(&id, &draft)?;
                 self.errors.push(id);
             }
@@ -230,7 +230,7 @@ impl NewBaseline {
         missing.retain(|id| !self.drafts.has(id));
         let masked = self.mask_id.is_some();
         let (mut changed, mut correct) = (0, 0);
-        let mut known = KeptFiles::default();
+        let mut known = CurrentFiles::default();
         let mut digests = Digests::default();
         let mut answers = AcceptedAnswers::default();
         for (id, place) in self.drafts.take_places() {

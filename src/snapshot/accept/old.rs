@@ -11,9 +11,9 @@ use crate::text::hash::mark;
 /// The files to keep, each by a 64-bit hash: 8 MiB for a million instead of about 100 MiB for their paths. Collisions
 /// are negligible.
 #[derive(Default)]
-pub(super) struct KeptFiles(Vec<u64>);
+pub(super) struct CurrentFiles(Vec<u64>);
 
-impl KeptFiles {
+impl CurrentFiles {
     pub(super) fn add(&mut self, path: &Path) {
         self.0.push(mark(path));
     }

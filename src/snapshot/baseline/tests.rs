@@ -1,16 +1,16 @@
 use super::super::SnapshotHeader;
-use super::super::content::AskedHash;
+use super::super::content::InputHash;
 use super::*;
 
 fn content(correct: bool) -> Content {
     Content {
         correct: Some(correct),
         answers: vec![Some(correct), Some(true)],
-        said: SaidForm::Plain {
+        answer: AnswerForm::Plain {
             prediction: "\"17\"".to_owned(),
             normalized: "\"17\"".to_owned(),
         },
-        input: AskedHash::Question("00".to_owned()),
+        input: InputHash::Question("00".to_owned()),
         target_hash: "11".to_owned(),
     }
 }
@@ -147,8 +147,8 @@ fn the_file_of_the_first_version_is_one_run_and_its_digest_holds() {
     for (id, correct) in samples {
         let content = Content {
             answers: vec![Some(correct)],
-            said: SaidForm::Normalized("\"17\"".to_owned()),
-            input: AskedHash::Rendered("00".to_owned()),
+            answer: AnswerForm::Normalized("\"17\"".to_owned()),
+            input: InputHash::Rendered("00".to_owned()),
             ..content(correct)
         };
         let path = super::super::path(folder.path(), id);

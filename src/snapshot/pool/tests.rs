@@ -14,13 +14,13 @@ fn check(one: &PooledRun, other: &PooledRun, says: Option<&str>) {
         match (own.check_joins(theirs, false), says) {
             (Ok(()), None) => {}
             (Err(error), Some(says)) if error.message().contains(says) => {}
-            (told, _) => panic!("{told:?}, not {says:?}"),
+            (message, _) => panic!("{message:?}, not {says:?}"),
         }
     }
 }
 
 #[test]
-fn who_cannot_be_told_from_the_baseline_does_not_join_it() {
+fn indistinguishable_run_is_not_pooled() {
     let one = run("r1");
     check(&one, &run("r2"), None);
     check(&one, &one, Some("would count twice"));
@@ -76,12 +76,12 @@ fn answers_count_once_by_whatever_way_they_came() {
         answers_of: of.iter().map(ToString::to_string).collect(),
         ..run(id)
     };
-    let asked = "have answers in common, from the cache (run `r1` asked)";
-    check(&run("r1"), &with("r2", 3, &["r1"]), Some(asked));
+    let from_cache = "have answers in common, from the cache (run `r1` asked)";
+    check(&run("r1"), &with("r2", 3, &["r1"]), Some(from_cache));
     check(
         &with("r3", 1, &["r1", "r0"]),
         &with("r2", 3, &["r1"]),
-        Some(asked),
+        Some(from_cache),
     );
     check(&with("r3", 1, &["r0"]), &with("r2", 3, &["r1"]), None);
     check(

@@ -169,13 +169,13 @@ impl Law {
     /// The law of the sum of `count` such integers, by repeated squaring.
     fn times(&self, count: u64, work: &mut u64) -> Option<Self> {
         let mut sum = Self::certain(0);
-        let (mut left, mut power) = (count, self.clone());
+        let (mut remaining, mut power) = (count, self.clone());
         loop {
-            if left % 2 == 1 {
+            if remaining % 2 == 1 {
                 sum = sum.plus(&power, work)?;
             }
-            left /= 2;
-            if left == 0 {
+            remaining /= 2;
+            if remaining == 0 {
                 return Some(sum);
             }
             power = power.plus(&power, work)?;

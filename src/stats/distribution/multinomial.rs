@@ -119,17 +119,17 @@ struct Outcomes {
 }
 
 impl Outcomes {
-    /// Enumerates all ways to distribute `left` over the categories from `place` on, each with the logarithm of its
+    /// Enumerates all ways to distribute `remaining` over the categories from `place` on, each with the logarithm of its
     /// probability; `ln` is that of the categories before.
-    fn each(&self, place: usize, left: u64, ln: f64, take: &mut dyn FnMut(f64)) {
+    fn each(&self, place: usize, remaining: u64, ln: f64, take: &mut dyn FnMut(f64)) {
         if place + 1 >= self.ln_shares.len() {
-            take(ln + self.ln_factor(place, left));
+            take(ln + self.ln_factor(place, remaining));
             return;
         }
-        for count in 0..=left {
+        for count in 0..=remaining {
             self.each(
                 place + 1,
-                left - count,
+                remaining - count,
                 ln + self.ln_factor(place, count),
                 take,
             );

@@ -106,14 +106,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_is_what_decides() {
+    fn displayed_interval_decides() {
         let groups: Vec<_> = [(2, 23), (1, 13), (0, 4)]
             .into_iter()
             .flat_map(|(right, count)| vec![AnswerCounts::new(right, 2); count])
             .collect();
-        let shown = clusters(&groups).interval95();
-        assert_eq!(shown, accuracy_interval(&groups, 0.95));
-        assert!((shown.unwrap()[1] - 0.8301).abs() < 5e-5, "{shown:?}");
+        let displayed = clusters(&groups).interval95();
+        assert_eq!(displayed, accuracy_interval(&groups, 0.95));
+        assert!(
+            (displayed.unwrap()[1] - 0.8301).abs() < 5e-5,
+            "{displayed:?}"
+        );
     }
 
     #[test]

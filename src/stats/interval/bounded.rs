@@ -167,22 +167,22 @@ mod tests {
     }
 
     #[test]
-    fn the_truth_lies_within_as_often_as_is_said() {
+    fn interval_coverage_is_nominal() {
         let yes = |is: bool| if is { 1.0 } else { 0.0 };
         for (labels, right, errs) in [(12, 96, 0), (50, 96, 5), (100, 98, 0), (100, 90, 30)] {
-            let said = |random: &mut SplitMix64| {
+            let draw = |random: &mut SplitMix64| {
                 let label = chance(random, right);
                 (yes(label != chance(random, errs)), yes(label))
             };
             let truth = as_f64(right as u64) / 100.0;
-            let share = coverage(labels, said, truth, ([0.0, 1.0], true));
+            let share = coverage(labels, draw, truth, ([0.0, 1.0], true));
             assert!(
                 share >= 0.92,
                 "{labels} labels, {right} %, {errs} %: {share}"
             );
         }
         // 4.9 of 5 points, which the judge gives for nine of ten answers; otherwise any points.
-        let said = |random: &mut SplitMix64| {
+        let draw = |random: &mut SplitMix64| {
             let label = if chance(random, 10) { 4.0 } else { 5.0 };
             let judge = if chance(random, 10) {
                 as_f64(1 + random.below(5) as u64)
@@ -191,7 +191,7 @@ mod tests {
             };
             (judge, label)
         };
-        let share = coverage(50, said, 4.9, ([1.0, 5.0], false));
+        let share = coverage(50, draw, 4.9, ([1.0, 5.0], false));
         assert!(share >= 0.92, "{share}");
     }
 }

@@ -42,8 +42,12 @@ mod tests {
     fn the_interval_holds_the_fall() {
         let check = |before, after, expect: Option<[f64; 2]>| {
             let found = fall(before, after);
-            let shown = |[low, high]: [f64; 2]| format!("{low:.3} {high:.3}");
-            assert_eq!(found.map(shown), expect.map(shown), "{before:?} {after:?}");
+            let render = |[low, high]: [f64; 2]| format!("{low:.3} {high:.3}");
+            assert_eq!(
+                found.map(render),
+                expect.map(render),
+                "{before:?} {after:?}"
+            );
         };
         check((11, 16), (2, 12), Some([0.274, 0.932]));
         check((80, 100), (80, 100), Some([-0.153, 0.132]));

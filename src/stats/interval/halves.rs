@@ -105,8 +105,8 @@ mod tests {
     }
 
     /// Coverage of the interval for items with these chances to win and lose, asked `epochs` times each; an item
-    /// repeats its first outcome with the probability `alike`.
-    fn coverage(items: usize, epochs: usize, [win, loss]: [f64; 2], alike: f64) -> f64 {
+    /// repeats its first outcome with the probability `repeat_chance`.
+    fn coverage(items: usize, epochs: usize, [win, loss]: [f64; 2], repeat_chance: f64) -> f64 {
         const DRAWS: u32 = 300;
         let mut random = SplitMix64(16);
         let truth = f64::midpoint(1.0, win - loss);
@@ -120,7 +120,7 @@ mod tests {
             let groups = (0..items).map(|_| {
                 let first = one();
                 let further = (1..epochs).map(|_| match again.share() {
-                    at if at < alike => first,
+                    at if at < repeat_chance => first,
                     _ => one(),
                 });
                 let further: Vec<u8> = further.collect();
@@ -143,12 +143,12 @@ mod tests {
             [0.02, 0.02],
         ] {
             for items in [5, 10, 20, 40, 100] {
-                for (epochs, alike) in [(1, 0.0), (4, 0.0), (4, 0.8), (4, 1.0)] {
-                    let held = coverage(items, epochs, chances, alike);
+                for (epochs, repeat_chance) in [(1, 0.0), (4, 0.0), (4, 0.8), (4, 1.0)] {
+                    let held = coverage(items, epochs, chances, repeat_chance);
                     // Minus three standard errors.
                     assert!(
                         held >= 0.93 - 0.044,
-                        "{chances:?}, {items} items, {epochs} epochs, {alike}: {held}"
+                        "{chances:?}, {items} items, {epochs} epochs, {repeat_chance}: {held}"
                     );
                 }
             }

@@ -45,10 +45,10 @@ use crate::stats::distribution::normal;
 use crate::stats::root;
 
 /// The number of interim analyses, including the last.
-pub(crate) const LOOKS: usize = 4;
+pub(crate) const ANALYSES: usize = 4;
 
 /// All analyses but the last.
-const INTERIM: [Interim; LOOKS - 1] = [
+const INTERIM: [Interim; ANALYSES - 1] = [
     Interim {
         twentieths: 9,
         red: true,
@@ -85,7 +85,7 @@ struct Interim {
 
 /// One interim analysis of all samples so far.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Look {
+pub(crate) struct StoppingBounds {
     /// The share of finished samples, above 0 and up to 1.
     pub share: f64,
     /// Red below this p; 0 at an analysis that is never red.
@@ -94,7 +94,7 @@ pub(crate) struct Look {
     pub green: f64,
     /// Green only if this many more broken samples would not bring p below `last`.
     broken: u32,
-    /// [`Look::red`] of the last analysis.
+    /// [`StoppingBounds::red`] of the last analysis.
     last: f64,
 }
 
@@ -109,7 +109,7 @@ pub(crate) enum Decision {
     Open,
 }
 
-impl Look {
+impl StoppingBounds {
     /// Decides by the test result of these samples (also one of [`whole_runs_test`](crate::stats::whole_runs_test)).
     pub(crate) fn decide(&self, tested: &Tested, samples: &CountedSamples) -> Decision {
         if tested.p < self.red {
@@ -146,7 +146,7 @@ impl Interim {
 }
 
 /// The analyses whose joint probability of red is at most `alpha` (above 0, below 0.5) if nothing changed.
-pub(crate) fn looks(alpha: f64) -> Vec<Look> {
+pub(crate) fn stopping_bounds(alpha: f64) -> Vec<StoppingBounds> {
     let without = -normal::percentile(alpha);
     // Never less strict than a single test, never stricter than Bonferroni's.
     let bound = root(without, without + 3.0, |bound| alpha - ever_red(bound));
@@ -154,7 +154,7 @@ pub(crate) fn looks(alpha: f64) -> Vec<Look> {
     let at = |interim: &Interim| {
         let share = interim.share();
         let p = |motion: f64| normal::below(-motion / share.sqrt());
-        Look {
+        StoppingBounds {
             share,
             red: if interim.red { p(bound) } else { 0.0 },
             green: p(bound * share - interim.below_line),
@@ -162,28 +162,28 @@ pub(crate) fn looks(alpha: f64) -> Vec<Look> {
             last,
         }
     };
-    let mut looks: Vec<Look> = INTERIM.iter().map(at).collect();
-    looks.push(Look {
+    let mut stopping_bounds: Vec<StoppingBounds> = INTERIM.iter().map(at).collect();
+    stopping_bounds.push(StoppingBounds {
         share: 1.0,
         red: last,
         green: last,
         broken: 0,
         last,
     });
-    looks
+    stopping_bounds
 }
 
 /// The repeated p: the p at an analysis (the first is 0), adjusted for all of them. It is the smallest alpha at which
-/// this analysis would be red, so it is below alpha exactly if p is below [`Look::red`] (alpha below 0.5); adjustments
+/// this analysis would be red, so it is below alpha exactly if p is below [`StoppingBounds::red`] (alpha below 0.5); adjustments
 /// for several tests use it. 1 at an analysis that is never red.
 ///
 /// The smallest of the analyses so far counts, up to the one that was green: red stays red.
 ///
 /// Source: C. Jennison and B. W. Turnbull, *Repeated confidence intervals for group sequential clinical trials*,
 /// Controlled Clinical Trials 5 (1984).
-pub(crate) fn allowing_for_looks(p: f64, look: usize) -> f64 {
-    let share = INTERIM.get(look).map_or(1.0, Interim::share);
-    if p <= 0.0 || p >= 1.0 || INTERIM.get(look).is_some_and(|look| !look.red) {
+pub(crate) fn repeated_p(p: f64, analysis: usize) -> f64 {
+    let share = INTERIM.get(analysis).map_or(1.0, Interim::share);
+    if p <= 0.0 || p >= 1.0 || INTERIM.get(analysis).is_some_and(|analysis| !analysis.red) {
         return if p <= 0.0 { 0.0 } else { 1.0 };
     }
     let bound = (-normal::percentile(p) * share.sqrt()).max(0.0);
@@ -236,8 +236,8 @@ fn leaves(within: &[(f64, f64)], bound: f64, deviation: f64) -> f64 {
 
 /// The number of `samples` after which each analysis takes place, rounded up; the last after all. With few samples two
 /// analyses may coincide; the later one then decides, too.
-pub(crate) fn places_of_looks(samples: u64) -> [u64; LOOKS] {
-    let mut places = [samples; LOOKS];
+pub(crate) fn analysis_points(samples: u64) -> [u64; ANALYSES] {
+    let mut places = [samples; ANALYSES];
     for (place, interim) in places.iter_mut().zip(&INTERIM) {
         *place = (samples * u64::from(interim.twentieths)).div_ceil(20);
     }

@@ -9,11 +9,11 @@ pub(crate) fn holm(p: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by(|a, b| p[*a].total_cmp(&p[*b]));
     let mut adjusted = vec![0.0; p.len()];
-    let (mut left, mut least) = (crate::stats::as_f64(p.len() as u64), 0.0_f64);
+    let (mut remaining, mut least) = (crate::stats::as_f64(p.len() as u64), 0.0_f64);
     for place in order {
-        least = least.max((left * p[place]).min(1.0));
+        least = least.max((remaining * p[place]).min(1.0));
         adjusted[place] = least;
-        left -= 1.0;
+        remaining -= 1.0;
     }
     adjusted
 }

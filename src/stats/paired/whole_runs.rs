@@ -187,9 +187,9 @@ impl Scores {
         let mut sums = vec![vec![0.0; width]; self.now + 1];
         sums[0][0] = 1.0;
         for (place, score) in above.iter().enumerate() {
-            let left = as_f64((above.len() - place) as u64);
+            let remaining = as_f64((above.len() - place) as u64);
             for chosen in (0..=self.now.min(place)).rev() {
-                let take = as_f64((self.now - chosen) as u64) / left;
+                let take = as_f64((self.now - chosen) as u64) / remaining;
                 let (without, with) = sums.split_at_mut(chosen + 1);
                 let without = &mut without[chosen];
                 if let Some(with) = with.first_mut() {
@@ -240,14 +240,14 @@ fn exact(whole: &[Scores], torn: &[Scores], parts: u32) -> Option<Tested> {
     // The sum in parts is at most the observed one: for each sum of the incomplete groups, the remainder for the
     // complete ones.
     let parts = i64::from(parts);
-    let left = |torn: i64| parts * observed + offset - torn;
+    let remaining = |torn: i64| parts * observed + offset - torn;
     let (mut at_most, mut same) = (0.0, 0.0);
     let whole_at_most = whole.at_most();
     for (value, weight) in torn.weights() {
-        let left = left(value);
-        at_most += weight * whole_at_most(left.div_euclid(parts));
-        if left.rem_euclid(parts) == 0 {
-            same += weight * whole.at(left / parts);
+        let remaining = remaining(value);
+        at_most += weight * whole_at_most(remaining.div_euclid(parts));
+        if remaining.rem_euclid(parts) == 0 {
+            same += weight * whole.at(remaining / parts);
         }
     }
     Some(Tested {

@@ -20,7 +20,7 @@ pub(crate) use groups::smallest_drop_of_groups;
 
 /// The number of samples and of answers on each side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TimesAsked {
+pub struct SampleDesign {
     /// Number of samples.
     pub samples: u64,
     /// Answers to each in the baseline.
@@ -49,13 +49,13 @@ pub(crate) fn smallest_drop(samples: &CountedSamples, red: RedBelow, power: f64)
     if rates.noise() < 1e-6 {
         return smallest_without_chance(&samples, red);
     }
-    let mut asked = std::collections::BTreeMap::new();
+    let mut design = std::collections::BTreeMap::new();
     for (ComparedSample { before, now }, times) in samples.kinds() {
-        *asked.entry([before.of, now.of]).or_default() += times;
+        *design.entry([before.of, now.of]).or_default() += times;
     }
-    let design: Vec<_> = asked
+    let design: Vec<_> = design
         .into_iter()
-        .map(|([before, now], samples)| TimesAsked {
+        .map(|([before, now], samples)| SampleDesign {
             samples,
             before,
             now,
@@ -89,15 +89,15 @@ fn smallest_without_chance(samples: &CountedSamples, red: RedBelow) -> Option<f6
 
 fn smallest_at(
     rates: &Rates,
-    asked: &[TimesAsked],
+    design: &[SampleDesign],
     spread: f64,
     red: RedBelow,
     power: f64,
 ) -> Option<f64> {
-    let samples: u64 = asked.iter().map(|asked| asked.samples).sum();
+    let samples: u64 = design.iter().map(|design| design.samples).sum();
     let drop = |lost: u64| as_f64(lost) / as_f64(samples);
     least(1, samples, |lost| {
-        chance(rates, asked, spread, drop(lost), red) >= power
+        chance(rates, design, spread, drop(lost), red) >= power
     })
     .map(drop)
 }
@@ -106,19 +106,19 @@ fn smallest_at(
 /// samples flip independently. `None` if even the largest drop is not detected.
 pub fn smallest_drop_at(
     rates: &Rates,
-    asked: &[TimesAsked],
+    design: &[SampleDesign],
     spread: f64,
     alpha: f64,
     power: f64,
 ) -> Option<f64> {
-    smallest_at(rates, asked, spread, RedBelow::p(alpha), power)
+    smallest_at(rates, design, spread, RedBelow::p(alpha), power)
 }
 
 /// The probability that the test at level `alpha` detects a loss of accuracy of `drop` over a population of which some
 /// samples are drawn: how many of the drawn ones break is random as well.
 pub(in crate::stats) fn power_of_drawn(
     rates: &Rates,
-    asked: TimesAsked,
+    design: SampleDesign,
     spread: f64,
     drop: f64,
     alpha: f64,
@@ -126,7 +126,7 @@ pub(in crate::stats) fn power_of_drawn(
     let Some(kinds) = fallen(rates, drop) else {
         return 0.0;
     };
-    let (m, k) = (f64::from(asked.before), f64::from(asked.now));
+    let (m, k) = (f64::from(design.before), f64::from(design.now));
     let kinds: Vec<_> = kinds
         .iter()
         .map(|kind| (kind.share, Moments::spread(kind, m, k, spread)))
@@ -134,7 +134,7 @@ pub(in crate::stats) fn power_of_drawn(
     let each = |part: &dyn Fn(&Moments) -> f64| -> f64 {
         kinds.iter().map(|(share, one)| share * part(one)).sum()
     };
-    let count = as_f64(asked.samples);
+    let count = as_f64(design.samples);
     // Broken samples also raise the bound of the test: by this much per unit of variance.
     let null_variance = each(&|one| one.null_variance);
     let rise =
@@ -199,7 +199,7 @@ fn fallen(rates: &Rates, drop: f64) -> Option<Vec<Changed>> {
 
 pub(in crate::stats) fn chance(
     rates: &Rates,
-    asked: &[TimesAsked],
+    design: &[SampleDesign],
     spread: f64,
     drop: f64,
     red: RedBelow,
@@ -208,11 +208,11 @@ pub(in crate::stats) fn chance(
         return 0.0;
     };
     let mut sum = Moments::default();
-    for asked in asked {
+    for design in design {
         for kind in &kinds {
-            let (m, k) = (f64::from(asked.before), f64::from(asked.now));
+            let (m, k) = (f64::from(design.before), f64::from(design.now));
             let one = Moments::spread(kind, m, k, spread);
-            let count = kind.share * as_f64(asked.samples);
+            let count = kind.share * as_f64(design.samples);
             sum.mean += count * one.mean;
             sum.variance += count * one.variance;
             sum.third += count * one.third;

@@ -1,6 +1,6 @@
 //! What it takes to detect a drop: samples, answers, baseline runs.
 
-use super::detect::{RedBelow, TimesAsked, chance, least, power_of_drawn};
+use super::detect::{RedBelow, SampleDesign, chance, least, power_of_drawn};
 use super::rates::Rates;
 
 /// The most samples considered.
@@ -23,10 +23,10 @@ pub struct WantedDrop {
 }
 
 impl WantedDrop {
-    fn is_seen(&self, rates: &Rates, asked: TimesAsked) -> bool {
+    fn is_seen(&self, rates: &Rates, design: SampleDesign) -> bool {
         chance(
             rates,
-            &[asked],
+            &[design],
             self.spread,
             self.drop,
             RedBelow::p(self.alpha),
@@ -37,24 +37,24 @@ impl WantedDrop {
     /// beyond ten million.
     pub fn samples(&self, rates: &Rates, before: u32, now: u32) -> Option<u64> {
         least(1, SAMPLES, |samples| {
-            let asked = TimesAsked {
+            let design = SampleDesign {
                 samples,
                 before,
                 now,
             };
-            power_of_drawn(rates, asked, self.spread, self.drop, self.alpha) >= self.power
+            power_of_drawn(rates, design, self.spread, self.drop, self.alpha) >= self.power
         })
     }
 
     /// The fewest answers to each of `samples` samples, the same before and now; `None` beyond a thousand.
     pub fn epochs(&self, rates: &Rates, samples: u64) -> Option<u32> {
         counted(|answers| {
-            let asked = TimesAsked {
+            let design = SampleDesign {
                 samples,
                 before: answers,
                 now: answers,
             };
-            self.is_seen(rates, asked)
+            self.is_seen(rates, design)
         })
     }
 
@@ -62,12 +62,12 @@ impl WantedDrop {
     /// the chance in the run of now remains.
     pub fn baseline_runs(&self, rates: &Rates, samples: u64, epochs: u32) -> Option<u32> {
         counted(|runs| {
-            let asked = TimesAsked {
+            let design = SampleDesign {
                 samples,
                 before: runs.saturating_mul(epochs),
                 now: epochs,
             };
-            self.is_seen(rates, asked)
+            self.is_seen(rates, design)
         })
     }
 }
@@ -140,7 +140,7 @@ mod tests {
     fn seen(
         points: &[u32],
         which: &[usize],
-        asked: &[(u32, u32)],
+        design: &[(u32, u32)],
         draws: u32,
     ) -> Vec<(&'static str, u64, f64)> {
         let mut random = SplitMix64(16);
@@ -150,7 +150,7 @@ mod tests {
             let fallen = agents(2_000, drop);
             for (name, of) in which.iter().map(|which| &fallen[*which]) {
                 let rates = Rates::known(of.iter().map(|(q, _)| *q));
-                for &(before, now) in asked {
+                for &(before, now) in design {
                     let wanted = WantedDrop {
                         drop,
                         alpha: 0.05,
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn so_many_samples_see_the_drop_with_the_power_asked_for() {
+    fn sample_size_detects_the_drop_with_requested_power() {
         for (name, samples, red) in seen(&[10], &[1, 3], &[(1, 1), (5, 1)], 300) {
             assert!((0.74..0.88).contains(&red), "{name}, {samples}: {red}");
         }
@@ -176,9 +176,9 @@ mod tests {
     #[test]
     #[ignore = "half a minute when optimised"]
     #[expect(clippy::print_stderr, reason = "a measurement")]
-    fn so_many_samples_see_the_drop_with_the_power_asked_for_everywhere() {
-        let asked = [(1, 1), (5, 1), (5, 5), (2, 2), (3, 1)];
-        for (name, samples, red) in seen(&[3, 5, 10, 20, 30], &[0, 1, 2, 3, 4], &asked, 1_000) {
+    fn sample_size_detects_the_drop_with_requested_power_everywhere() {
+        let design = [(1, 1), (5, 1), (5, 5), (2, 2), (3, 1)];
+        for (name, samples, red) in seen(&[3, 5, 10, 20, 30], &[0, 1, 2, 3, 4], &design, 1_000) {
             eprintln!("{name}, {samples}: {red}");
             assert!(red >= 0.75, "{name}, {samples}: {red}");
             // For the last agent all rates fall, not first those that are always right.

@@ -103,7 +103,7 @@ impl Rates {
     }
 
     /// All samples with the same rate, which has the most flips at this accuracy.
-    pub fn alike(rate: f64) -> Self {
+    pub fn uniform(rate: f64) -> Self {
         Self {
             shares: vec![(rate.clamp(0.0, 1.0), 1.0)],
         }
@@ -133,15 +133,15 @@ impl Rates {
     /// always wrong as needed; if there are too few, the rates of all others fall equally. `None` if accuracy cannot
     /// fall that far.
     pub(in crate::stats) fn after(&self, drop: f64) -> Option<Vec<Changed>> {
-        let mut left = drop;
+        let mut remaining = drop;
         let mut kinds = Vec::new();
         for &(rate, share) in self.shares.iter().rev() {
-            let broken = if rate >= SURE && left > 0.0 {
-                share.min(left / rate)
+            let broken = if rate >= SURE && remaining > 0.0 {
+                share.min(remaining / rate)
             } else {
                 0.0
             };
-            left -= broken * rate;
+            remaining -= broken * rate;
             for (now, share, broken) in [(0.0, broken, true), (rate, share - broken, false)] {
                 if share > 1e-12 {
                     kinds.push(Changed {
@@ -153,7 +153,7 @@ impl Rates {
                 }
             }
         }
-        if left <= 1e-12 {
+        if remaining <= 1e-12 {
             return Some(kinds);
         }
         // The fall of each rate, as far as possible, so that together they fall by the rest.
@@ -161,10 +161,10 @@ impl Rates {
             let falls = kinds.iter().map(|kind| kind.share * kind.now.min(by));
             falls.sum()
         };
-        if fallen(1.0) < left {
+        if fallen(1.0) < remaining {
             return None;
         }
-        let by = crate::stats::root(0.0, 1.0, |by| fallen(by) - left);
+        let by = crate::stats::root(0.0, 1.0, |by| fallen(by) - remaining);
         for kind in &mut kinds {
             kind.now = (kind.now - by).max(0.0);
         }
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fall_is_as_large_as_asked_for() {
+    fn drop_has_the_requested_size() {
         let mut random = SplitMix64(9);
         for (name, rates) in agents(165, 0.0) {
             let samples = two_runs(&rates, 5, 5, &mut random);

@@ -45,24 +45,24 @@ pub(crate) fn change_points(values: &[f64], alpha: f64) -> Vec<ChangePoint> {
     }
     let mut found: Vec<(usize, f64)> = Vec::new();
     // Ranges still to search.
-    let mut left = vec![(0, values.len())];
-    while let Some((from, to)) = left.pop() {
+    let mut pending = vec![(0, values.len())];
+    while let Some((from, to)) = pending.pop() {
         if let Some((split, p)) = split(&values[from..to])
             && p <= alpha
         {
             found.push((from + split, p));
-            left.extend([(from, from + split), (from + split, to)]);
+            pending.extend([(from, from + split), (from + split, to)]);
         }
     }
     found.sort_by_key(|(at, _)| *at);
     let mean = |from: usize, to: usize| crate::stats::mean(&values[from..to]).unwrap_or_default();
-    let border = |place: usize| found.get(place).map_or(values.len(), |(at, _)| *at);
+    let boundary = |place: usize| found.get(place).map_or(values.len(), |(at, _)| *at);
     let all = found.iter().enumerate();
     all.map(|(place, (at, p))| ChangePoint {
         at: *at,
         p: *p,
-        before: mean(place.checked_sub(1).map_or(0, border), *at),
-        after: mean(*at, border(place + 1)),
+        before: mean(place.checked_sub(1).map_or(0, boundary), *at),
+        after: mean(*at, boundary(place + 1)),
     })
     .collect()
 }

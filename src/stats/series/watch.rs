@@ -59,7 +59,7 @@ const SERIES: usize = 10_000;
 
 /// Runs pooled at an analysis.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct LookWindow {
+pub(crate) struct AnalysisWindow {
     /// The number of runs, counted from the last.
     pub(crate) runs: usize,
     /// The part of the threshold that its p must be below.
@@ -67,11 +67,11 @@ pub(crate) struct LookWindow {
 }
 
 /// The windows at an analysis of an era, the first being 1.
-pub(crate) fn windows(look: usize) -> impl Iterator<Item = LookWindow> {
-    let longest = look.min(LONGEST);
+pub(crate) fn windows(analysis: usize) -> impl Iterator<Item = AnalysisWindow> {
+    let longest = analysis.min(LONGEST);
     let all = PARTS.into_iter().zip(1..=longest);
     let all = all.filter(move |(_, runs)| *runs <= 2 || *runs == longest);
-    all.map(|(part, runs)| LookWindow { runs, part })
+    all.map(|(part, runs)| AnalysisWindow { runs, part })
 }
 
 /// The lowest mean of any window in each series, relative to the truth, for each number of runs.
@@ -87,14 +87,14 @@ pub(crate) struct MovingReference {
 }
 
 impl FixedReference {
-    /// For eras of `looks` analyses.
-    pub(crate) fn new(looks: usize) -> Self {
-        let lowest = drawn(looks, |runs| {
+    /// For eras of `analyses` analyses.
+    pub(crate) fn new(analyses: usize) -> Self {
+        let lowest = drawn(analyses, |runs| {
             let mut lowest = [f64::INFINITY; LONGEST];
-            for look in 1..=runs.len() {
-                for window in windows(look) {
+            for analysis in 1..=runs.len() {
+                for window in windows(analysis) {
                     let at = &mut lowest[window.runs - 1];
-                    *at = at.min(mean(&runs[look - window.runs..look]));
+                    *at = at.min(mean(&runs[analysis - window.runs..analysis]));
                 }
             }
             lowest
@@ -138,14 +138,14 @@ impl FixedReference {
 }
 
 impl MovingReference {
-    /// For eras of `looks` analyses.
-    pub(crate) fn new(looks: usize) -> Self {
-        let mut smallest = drawn(looks + MOVING, |runs| {
+    /// For eras of `analyses` analyses.
+    pub(crate) fn new(analyses: usize) -> Self {
+        let mut smallest = drawn(analyses + MOVING, |runs| {
             let mut farthest = [f64::NEG_INFINITY; LONGEST];
-            for look in 1..=looks {
-                for window in windows(look) {
+            for analysis in 1..=analyses {
+                for window in windows(analysis) {
                     // Windows do not reach back beyond the era; the runs before them may.
-                    let end = look + MOVING;
+                    let end = analysis + MOVING;
                     let (before, now) = runs[end - window.runs - MOVING..end].split_at(MOVING);
                     let at = &mut farthest[window.runs - 1];
                     *at = at.max(mean(before) - mean(now));

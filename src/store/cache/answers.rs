@@ -21,7 +21,7 @@ pub(super) const LONGEST: u64 = 64 << 20;
 pub(crate) struct AnswerCache {
     buckets: Buckets,
     /// Notices that were given already: a full disk is reported once.
-    told: Mutex<BTreeSet<&'static str>>,
+    notified: Mutex<BTreeSet<&'static str>>,
 }
 
 /// A notice about the cache.
@@ -31,7 +31,7 @@ impl AnswerCache {
     pub(crate) fn new(folder: PathBuf) -> Self {
         Self {
             buckets: Buckets::new(folder, EXTENSION, LONGEST),
-            told: Mutex::default(),
+            notified: Mutex::default(),
         }
     }
 
@@ -62,13 +62,13 @@ impl AnswerCache {
         self.buckets.path(key)
     }
 
-    /// Stores an answer of the run `asked_by`; returns a notice if that fails.
+    /// Stores an answer of the run `requested_by`; returns a notice if that fails.
     pub(crate) fn put(
         &self,
         key: &str,
         output: &Output,
         latency_s: f64,
-        asked_by: Option<String>,
+        requested_by: Option<String>,
     ) -> Notice {
         let entry = CacheEntry {
             key: key.to_owned(),
@@ -80,7 +80,7 @@ impl AnswerCache {
                 0.0
             },
             output: output.clone(),
-            asked_by,
+            requested_by,
         };
         let written = entry
             .to_bytes()
@@ -101,7 +101,7 @@ impl AnswerCache {
 
     /// A notice, if none of its sort was given yet.
     pub(crate) fn once(&self, sort: &'static str, notice: &str) -> Notice {
-        let mut told = lock(&self.told);
-        told.insert(sort).then(|| notice.to_owned())
+        let mut notified = lock(&self.notified);
+        notified.insert(sort).then(|| notice.to_owned())
     }
 }

@@ -53,8 +53,8 @@ pub(crate) fn claim(answer: &Path, waited: Option<File>) -> Claimed {
         Err(TryLockError::Error(_)) => return Claimed::Nobodys,
         Ok(()) => {}
     }
-    let mut said = Vec::new();
-    if file.read_to_end(&mut said).is_err() || said.first() == Some(&UNANSWERED) {
+    let mut bytes = Vec::new();
+    if file.read_to_end(&mut bytes).is_err() || bytes.first() == Some(&UNANSWERED) {
         return Claimed::Nobodys;
     }
     if !file::has_name(&file) {

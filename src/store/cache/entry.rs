@@ -23,7 +23,8 @@ pub(crate) struct CacheEntry {
     pub(crate) output: Output,
     /// The run that asked; missing in older files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) asked_by: Option<String>,
+    #[serde(rename = "asked_by")]
+    pub(crate) requested_by: Option<String>,
 }
 
 impl CacheEntry {
@@ -42,9 +43,9 @@ impl CacheEntry {
             return Err("it is of another version, or none of ours");
         };
         let end = rest.iter().position(|&byte| byte == b'\n');
-        let (told, body) = end.map_or((rest, &[][..]), |end| (&rest[..end], &rest[end + 1..]));
+        let (found, body) = end.map_or((rest, &[][..]), |end| (&rest[..end], &rest[end + 1..]));
         let body = body.strip_suffix(b"\n").unwrap_or_default();
-        if told != sum(body).as_bytes() {
+        if found != sum(body).as_bytes() {
             return Err("it is damaged");
         }
         let entry: Self = serde_json::from_slice(body).map_err(|_| "it is none of ours")?;
@@ -71,7 +72,7 @@ mod tests {
             created: "2026-01-31T00:00:00Z".to_owned(),
             latency_s: 1.25,
             output: Output::text("four\n\u{0}\u{1f600}"),
-            asked_by: Some("e-0123ab".to_owned()),
+            requested_by: Some("e-0123ab".to_owned()),
         }
     }
 
@@ -83,12 +84,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_damaged_or_foreign_is_told_and_not_taken() {
+    fn damaged_or_foreign_entries_are_rejected() {
         let entry = entry();
         let good = entry.to_bytes().unwrap();
         let check = |content: &[u8], says: &str| {
-            let told = CacheEntry::from_bytes(content, &entry.key).unwrap_err();
-            assert!(told.contains(says), "{told}");
+            let found = CacheEntry::from_bytes(content, &entry.key).unwrap_err();
+            assert!(found.contains(says), "{found}");
         };
         check(b"", "none of ours");
         check(b"{\"output\": 1}", "none of ours");

@@ -14,7 +14,7 @@ const VERSION: u32 = 1;
 
 /// Everything that determines an answer.
 #[derive(Clone, Copy)]
-pub(crate) struct AskedFor<'a> {
+pub(crate) struct CacheKeyInput<'a> {
     /// The agent's self-description.
     pub(crate) fingerprint: &'a str,
     /// The agent's keys in the spec; `null` for an agent that was built in Rust.
@@ -27,7 +27,7 @@ pub(crate) struct AskedFor<'a> {
     pub(crate) again: u32,
 }
 
-impl AskedFor<'_> {
+impl CacheKeyInput<'_> {
     /// The key, 64 hex digits. It reveals nothing about its input.
     ///
     /// # Errors
@@ -75,12 +75,12 @@ fn agent_parts(
 ) -> Hasher {
     hash.part(VERSION.to_le_bytes())
         .part(fingerprint)
-        .part(telling(spec).to_string())
+        .part(identifying_keys(spec).to_string())
         .part(json(options))
 }
 
 /// The keys of an agent without those for its number of instances and its timeouts.
-fn telling(spec: &Value) -> Cow<'_, Value> {
+fn identifying_keys(spec: &Value) -> Cow<'_, Value> {
     const OF_WORKERS: [&str; 4] = [
         "processes",
         "in_flight",
@@ -123,7 +123,7 @@ mod tests {
 
     impl Parts {
         fn key(&self) -> String {
-            let asked = AskedFor {
+            let input = CacheKeyInput {
                 fingerprint: &self.fingerprint,
                 spec: &self.spec,
                 options: self.options.as_object().unwrap(),
@@ -132,7 +132,7 @@ mod tests {
                 epoch: self.epoch,
                 again: 0,
             };
-            asked.key().unwrap()
+            input.key().unwrap()
         }
     }
 
@@ -242,7 +242,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let base = parts(folder.path());
         std::fs::remove_file(folder.path().join("a.csv")).unwrap();
-        let asked = AskedFor {
+        let input = CacheKeyInput {
             fingerprint: "",
             spec: &Value::Null,
             options: &Map::new(),
@@ -251,6 +251,6 @@ mod tests {
             epoch: 0,
             again: 0,
         };
-        assert!(asked.key().is_err());
+        assert!(input.key().is_err());
     }
 }

@@ -118,6 +118,6 @@ fn every_setting_of_an_endpoint_that_can_change_its_answer_counts() {
             Box::new(Http::with_method("GET", "http://127.0.0.1:1/v1/chat/completions").unwrap()),
         ),
     ]);
-    let told = new().api_key("sk-12345678").fingerprint().unwrap();
-    assert!(!told.contains("sk-"), "{told}");
+    let fingerprint = new().api_key("sk-12345678").fingerprint().unwrap();
+    assert!(!fingerprint.contains("sk-"), "{fingerprint}");
 }

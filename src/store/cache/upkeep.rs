@@ -43,8 +43,12 @@ pub fn contents(folder: &Path) -> Result<Contents> {
         if file.is_answer {
             contents.answers += 1;
             contents.bytes += file.bytes;
-            contents.oldest = Some(contents.oldest.map_or(file.kept, |old| old.min(file.kept)));
-            contents.newest = contents.newest.max(Some(file.kept));
+            contents.oldest = Some(
+                contents
+                    .oldest
+                    .map_or(file.stored_at, |old| old.min(file.stored_at)),
+            );
+            contents.newest = contents.newest.max(Some(file.stored_at));
         }
         Ok(())
     })?;
@@ -57,8 +61,9 @@ pub fn contents(folder: &Path) -> Result<Contents> {
 /// When the folder cannot be read, or a file cannot be removed.
 pub fn clear(folder: &Path, older_than: Option<Duration>) -> Result<Cleared> {
     let now = SystemTime::now();
-    let is_old =
-        |kept: SystemTime, age: Duration| now.duration_since(kept).is_ok_and(|past| past >= age);
+    let is_old = |stored_at: SystemTime, age: Duration| {
+        now.duration_since(stored_at).is_ok_and(|past| past >= age)
+    };
     let mut cleared = Cleared::default();
     each(folder, |file| {
         // Keep what another run is writing right now; remove leftovers of killed runs.
@@ -67,7 +72,7 @@ pub fn clear(folder: &Path, older_than: Option<Duration>) -> Result<Cleared> {
         } else {
             Some(Duration::from_hours(1))
         };
-        if age.is_some_and(|age| !is_old(file.kept, age)) {
+        if age.is_some_and(|age| !is_old(file.stored_at, age)) {
             return Ok(());
         }
         match fs::remove_file(&file.path) {
@@ -93,7 +98,7 @@ pub fn clear(folder: &Path, older_than: Option<Duration>) -> Result<Cleared> {
 struct Found {
     path: PathBuf,
     bytes: u64,
-    kept: SystemTime,
+    stored_at: SystemTime,
     /// Otherwise it is an unfinished write.
     is_answer: bool,
 }
@@ -129,7 +134,7 @@ fn each(folder: &Path, mut visit: impl FnMut(Found) -> Result<()>) -> Result<()>
             visit(Found {
                 path: entry.path(),
                 bytes: about.len(),
-                kept: about.modified().unwrap_or(SystemTime::UNIX_EPOCH),
+                stored_at: about.modified().unwrap_or(SystemTime::UNIX_EPOCH),
                 is_answer: end.is_empty(),
             })?;
         }

@@ -82,7 +82,7 @@ struct StatusMember {
 }
 
 /// Visits the id and epoch of each readable record at a path whose question was asked.
-pub(super) fn asked(path: &Path, see: &mut dyn FnMut(&str, u32)) -> io::Result<()> {
+pub(super) fn requested(path: &Path, see: &mut dyn FnMut(&str, u32)) -> io::Result<()> {
     each(path, |line| {
         let record = serde_json::from_slice::<RecordStatus<'_>>(line);
         if let Ok(record) = record

@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_shown_where_they_stand() {
+    fn lines_keep_their_places() {
         let sealed = sealed(4, JournalNumber::random());
         let torn = &line(5)[..20];
         // A duplicate, an empty line, one that is no event, one with another line end.
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_another_journal_are_left_out_wherever_they_stand() {
+    fn lines_of_another_journal_are_skipped_anywhere() {
         let (own, other) = (JournalNumber::random(), JournalNumber::random());
         let own = |index| sealed(index, own);
         let other = |index| sealed(index, other);
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_lost_its_seal_is_left_out_and_an_old_one_is_not() {
+    fn unsealed_line_is_skipped_and_an_old_one_is_read() {
         let number = JournalNumber::random();
         let own = |index| sealed(index, number);
         // Started by an older version, continued by a newer one.

@@ -106,7 +106,7 @@ impl Past {
         match event.kind {
             // An attempt that was cut off by the end of the process is not the agent's failure.
             Kind::Started | Kind::Progress | Kind::Confirmed => {}
-            Kind::Judged | Kind::JudgeFailed => self.judged.extend(event.into_said()),
+            Kind::Judged | Kind::JudgeFailed => self.judged.extend(event.into_judge_call()),
             Kind::Failed => self.attempts = self.attempts.max(event.attempt),
             Kind::Answered => {
                 self.attempts = self.attempts.max(event.attempt);
@@ -139,7 +139,7 @@ impl Past {
             Kind::Scored | Kind::Ended => {
                 let result = event.result.as_ref();
                 let is_wrong = result.is_some_and(Outcome::is_failure_as_wrong);
-                if !failures_count && is_to_be_judged(self, result) {
+                if !failures_count && needs_verdict(self, result) {
                     return;
                 }
                 if self.answer.is_some() || failures_count || is_wrong {
@@ -159,7 +159,7 @@ impl Past {
 
 /// The kind of a [`Past`], known without reading it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Left {
+pub(crate) enum EarlierState {
     /// Neither answer nor end.
     #[default]
     Nothing,
@@ -169,7 +169,7 @@ pub(crate) enum Left {
     End,
 }
 
-impl Left {
+impl EarlierState {
     /// Adds one event, folded as [`Past::of`] does.
     pub(crate) fn with(self, event: &StoredEvent, failures_count: bool) -> Self {
         match event.kind {
@@ -194,17 +194,20 @@ impl Kind {
 
 /// Whether a judge never replied about an answer, so that it must be judged again. An answer redacted on disk keeps its
 /// verdict.
-fn is_to_be_judged(past: &Past, result: Option<&Outcome>) -> bool {
+fn needs_verdict(past: &Past, result: Option<&Outcome>) -> bool {
     let is_whole = past.answer.as_ref().is_some_and(|it| it.redacted == 0);
     let mut calls = result.iter().flat_map(|outcome| &outcome.judged);
     is_whole && calls.any(JudgeCall::is_unanswered)
 }
 
 /// The calls of an outcome with their replies, which are on lines of their own.
-fn filled(calls: Vec<JudgeCall>, said: &[JudgeCall]) -> Vec<JudgeCall> {
+fn filled(calls: Vec<JudgeCall>, recorded: &[JudgeCall]) -> Vec<JudgeCall> {
     let output = |call: &JudgeCall| {
-        let said = said.iter().rev().find(|said| said.key == call.key);
-        said.and_then(|said| said.output.clone())
+        let recorded = recorded
+            .iter()
+            .rev()
+            .find(|recorded| recorded.key == call.key);
+        recorded.and_then(|recorded| recorded.output.clone())
     };
     let filled = |call: JudgeCall| JudgeCall {
         output: call.output.clone().or_else(|| output(&call)),
@@ -219,8 +222,8 @@ mod tests {
     use crate::text::redact::Redactor;
 
     #[test]
-    fn what_a_judge_says_of_another_look_is_nothing_of_the_first_answer() {
-        let said = |attempts: u32, text: &str| {
+    fn judge_calls_of_a_confirmation_are_not_of_the_first_answer() {
+        let recorded = |attempts: u32, text: &str| {
             let call = JudgeCall {
                 key: "k".to_owned(),
                 attempts,
@@ -232,9 +235,9 @@ mod tests {
         };
         let cached = StoredEvent {
             cached: true,
-            ..said(0, "cached")
+            ..recorded(0, "cached")
         };
-        let events = [said(1, "first"), said(0, "look"), cached];
+        let events = [recorded(1, "first"), recorded(0, "look"), cached];
         let past = Past::of(events.map(Carried::from), false);
         let texts = past
             .judged

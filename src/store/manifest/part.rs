@@ -3,7 +3,7 @@
 use super::Manifest;
 use crate::error::{Error, Result};
 use crate::store::RunDir;
-use crate::system::project::shown;
+use crate::system::project::display;
 use crate::text::shell_word;
 
 impl Manifest {
@@ -27,13 +27,13 @@ impl Manifest {
         let root = dir.path().parent().unwrap_or(dir.path());
         Err(Error::usage(format!(
             "run `{}` is {} of eval `{}`: {what}",
-            shown(dir.path()),
-            part.told(),
+            display(dir.path()),
+            part.description(),
             self.eval
         ))
         .hint(format!(
             "merge the shards: cargo evaltest merge {}",
-            shell_word(&shown(root))
+            shell_word(&display(root))
         )))
     }
 }

@@ -52,7 +52,7 @@ struct Pool {
     flag: Handle,
     agent: Agent,
     /// The reference count is one plus the number of requests that wait for response headers.
-    asking: Arc<()>,
+    in_use: Arc<()>,
 }
 
 /// Maximum concurrent requests per pool: for each request ureq searches all connections of a pool under a lock.
@@ -155,7 +155,7 @@ impl Client {
         cancel: &Cancel,
     ) -> std::result::Result<http::Response<Body>, ureq::Error> {
         let started = clock::now();
-        let (agent, _asking) = self.agent(cancel);
+        let (agent, _in_use) = self.agent(cancel);
         let (response, is_fresh) = noted(|| self.ask(&agent, request, IDLE_AGE));
         match response {
             // The server may close an idle connection just as it is used.
@@ -210,23 +210,23 @@ impl Client {
     fn agent(&self, cancel: &Cancel) -> (Agent, Arc<()>) {
         let mut pools = lock(&self.pools);
         let has_room =
-            |pool: &&Pool| pool.flag.is_of(cancel) && Arc::strong_count(&pool.asking) <= SHARED;
+            |pool: &&Pool| pool.flag.is_of(cancel) && Arc::strong_count(&pool.in_use) <= SHARED;
         if let Some(pool) = pools.iter().find(has_room) {
-            return (pool.agent.clone(), Arc::clone(&pool.asking));
+            return (pool.agent.clone(), Arc::clone(&pool.in_use));
         }
         pools.retain(|pool| pool.flag.is_held());
         let noting = Noting::new(Arc::clone(&self.pace));
         let agent = Agent::with_parts(self.config.clone(), noting, self.names.clone());
-        let asking = Arc::new(());
+        let in_use = Arc::new(());
         pools.push(Pool {
             flag: cancel.handle(),
             agent: agent.clone(),
-            asking: Arc::clone(&asking),
+            in_use: Arc::clone(&in_use),
         });
         drop(pools);
         let closed = agent.clone();
         cancel.on_cancel(move || closed.shutdown());
-        (agent, asking)
+        (agent, in_use)
     }
 }
 

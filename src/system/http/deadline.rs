@@ -42,15 +42,15 @@ impl Deadline {
         let Some(deadline) = self.0 else {
             return Ok(timeout);
         };
-        let left = deadline.saturating_duration_since(clock::now());
-        if left.is_zero() {
+        let remaining = deadline.saturating_duration_since(clock::now());
+        if remaining.is_zero() {
             return Err(Error::Timeout(Timeout::Global));
         }
-        if *timeout.after <= left {
+        if *timeout.after <= remaining {
             return Ok(timeout);
         }
         Ok(NextTimeout {
-            after: left.into(),
+            after: remaining.into(),
             reason: Timeout::Global,
             ..timeout
         })

@@ -83,12 +83,12 @@ impl HostCache {
                     return Ok(found);
                 }
                 Some(Known::Sought) => {
-                    let left =
+                    let remaining =
                         end.map_or(FRESH, |end| end.saturating_duration_since(Instant::now()));
-                    if left.is_zero() {
+                    if remaining.is_zero() {
                         return Err(Error::Timeout(timeout.reason));
                     }
-                    let woken = self.0.found.wait_timeout(known, left);
+                    let woken = self.0.found.wait_timeout(known, remaining);
                     known = woken.unwrap_or_else(PoisonError::into_inner).0;
                 }
                 Some(Known::At(..)) | None => break,

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::*;
 use crate::system::cancel::Cancel;
 use crate::system::http::client::STALE;
-use crate::tests::patience::{LONG, given_time, until};
+use crate::tests::wait::{LONG, given_time, until};
 
 /// The server's reaction to a request, given its number on its connection and over all connections.
 type Act = dyn Fn(&mut TcpStream, usize, usize) -> Next + Send + Sync;
@@ -159,7 +159,7 @@ fn a_connection_that_was_closed_while_idle_is_replaced() {
 }
 
 #[test]
-fn a_server_that_closes_after_each_reply_is_asked_again_without_a_failure() {
+fn closed_connections_are_reopened_without_a_failure() {
     let server = Server::new(|stream, _, _| {
         fine(stream);
         Next::Close
@@ -206,11 +206,11 @@ fn the_deadline_covers_head_and_body() {
 
 #[test]
 fn cancelling_ends_every_wait_and_the_next_run_has_connections_of_its_own() {
-    let (asked, is_over) = (
+    let (requests, is_over) = (
         Arc::new(AtomicUsize::new(0)),
         Arc::new(AtomicBool::new(false)),
     );
-    let (seen, over) = (Arc::clone(&asked), Arc::clone(&is_over));
+    let (seen, over) = (Arc::clone(&requests), Arc::clone(&is_over));
     let server = Server::new(move |stream, _, _| {
         seen.fetch_add(1, Ordering::SeqCst);
         if !over.load(Ordering::SeqCst) {
@@ -225,7 +225,7 @@ fn cancelling_ends_every_wait_and_the_next_run_has_connections_of_its_own() {
         let waits: Vec<_> = (0..8)
             .map(|_| scope.spawn(|| server.ask(&client, &cancel)))
             .collect();
-        until("all were asked", || asked.load(Ordering::SeqCst) == 8);
+        until("all were asked", || requests.load(Ordering::SeqCst) == 8);
         cancel.cancel();
         for wait in waits {
             assert_eq!(wait.join().unwrap().unwrap_err().cause, Cause::Cancelled);

@@ -23,7 +23,7 @@ use rustix::process::{
 
 /// Maximum number of pauses while waiting for killed processes. A count rather than a duration, because on a busy
 /// machine everything is slower, including pauses.
-const PATIENCE: u32 = 10_000;
+const MAX_PAUSES: u32 = 10_000;
 const PAUSE: Duration = Duration::from_millis(1);
 
 static ADOPTS: AtomicBool = AtomicBool::new(false);
@@ -67,7 +67,7 @@ pub(super) fn begin(mark: &OsStr) -> bool {
 /// Kills the orphans of an attempt.
 pub(super) fn end(mark: &OsStr) {
     living(|marks| marks.remove(mark));
-    for child in kill_while(is_left_behind) {
+    for child in kill_while(is_orphaned) {
         if is_dead_orphan(child.pid) {
             child.has_ended();
         }
@@ -93,7 +93,7 @@ fn kill_while(is_meant: impl Fn(Pid) -> bool) -> Vec<Adopted> {
         }
         for orphan in orphans {
             while !orphan.has_ended() {
-                if pauses >= PATIENCE {
+                if pauses >= MAX_PAUSES {
                     return others;
                 }
                 std::thread::sleep(PAUSE);
@@ -162,7 +162,7 @@ fn listed() -> String {
 }
 
 /// Whether a process has the mark of a finished attempt.
-fn is_left_behind(pid: Pid) -> bool {
+fn is_orphaned(pid: Pid) -> bool {
     let mark = escapees::value_of(pid, MARK);
     mark.is_some_and(|mark| {
         let mark = OsStr::from_bytes(&mark);

@@ -14,7 +14,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio};
 use rustix::process::Signal;
 
-use super::group::{KILL_PATIENCE, ProcessGroup, TICK};
+use super::group::{KILL_TIMEOUT, ProcessGroup, TICK};
 use super::piece::{PIECE_BYTES, buffered, read_piece};
 use super::tail::Tail;
 use crate::system::cancel::Cancel;
@@ -165,8 +165,8 @@ impl Process<'_> {
                     Source::Leader | Source::Cancel => {}
                 }
             }
-            let look = ready.contains(&Source::Leader) || self.group.pidfd().is_none();
-            if !self.ended && look {
+            let may_have_ended = ready.contains(&Source::Leader) || self.group.pidfd().is_none();
+            if !self.ended && may_have_ended {
                 self.ended = self.group.leader_ended();
             }
         }
@@ -191,7 +191,7 @@ impl Process<'_> {
             } else if !stop.killed {
                 self.group.signal(Signal::KILL);
                 stop.killed = true;
-                stop.until = now + KILL_PATIENCE;
+                stop.until = now + KILL_TIMEOUT;
             }
         }
     }
@@ -326,18 +326,18 @@ impl Process<'_> {
     fn finish(&mut self) -> End {
         self.group.signal(Signal::KILL);
         // Only what is in the pipes now: an escaped process could refill them forever.
-        let mut left = self.stdout.as_ref().map_or(0, buffered);
-        while left > 0 && self.stdout.is_some() {
+        let mut remaining = self.stdout.as_ref().map_or(0, buffered);
+        while remaining > 0 && self.stdout.is_some() {
             match self.read_stdout() {
                 0 => break,
-                length => left = left.saturating_sub(length as u64),
+                length => remaining = remaining.saturating_sub(length as u64),
             }
         }
-        let mut left = self.stderr.as_ref().map_or(0, buffered);
-        while left > 0 && self.stderr.is_some() {
+        let mut remaining = self.stderr.as_ref().map_or(0, buffered);
+        while remaining > 0 && self.stderr.is_some() {
             match self.read_stderr() {
                 0 => break,
-                length => left = left.saturating_sub(length as u64),
+                length => remaining = remaining.saturating_sub(length as u64),
             }
         }
         let cause = self.stop.as_ref().map(|stop| stop.cause);

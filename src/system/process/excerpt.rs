@@ -8,14 +8,14 @@ const WORD: usize = 200;
 
 /// The beginning of a program's output, on one line and without control characters.
 pub(crate) fn beginning(bytes: &[u8], limit: usize) -> String {
-    let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(limit)]);
-    let is_cut = bytes.len() > limit;
-    let shown = if is_cut {
-        cut(&shown)
+    let rendered = String::from_utf8_lossy(&bytes[..bytes.len().min(limit)]);
+    let is_truncated = bytes.len() > limit;
+    let rendered = if is_truncated {
+        truncate(&rendered)
     } else {
-        shown.into_owned()
+        rendered.into_owned()
     };
-    on_one_line(&shown)
+    on_one_line(&rendered)
 }
 
 /// The end of a program's output in the same way. It starts with a whole word if possible, because part of a word may
@@ -35,7 +35,7 @@ pub(crate) fn ending(text: &str, limit: usize) -> String {
 
 /// A truncated text without its last word, which may be part of a secret, and with a mark, by which the redactor finds
 /// parts of known secrets. A word longer than a token is kept up to where a token could start.
-pub(crate) fn cut(text: &str) -> String {
+pub(crate) fn truncate(text: &str) -> String {
     format!("{}…", safe(text))
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn at_most(mut text: String, limit: usize) -> String {
         return text;
     }
     text.truncate(text.floor_char_boundary(limit));
-    cut(&text)
+    truncate(&text)
 }
 
 fn safe(text: &str) -> &str {
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_kept_up_to_somewhere() {
+    fn text_is_truncated_near_the_limit() {
         assert_eq!(at_most("a\nb".to_owned(), 3), "a\nb");
         assert_eq!(at_most("a béé".to_owned(), 4), "a …");
         assert_eq!(at_most("é".to_owned(), 1), "…");

@@ -20,7 +20,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 /// Polling interval if there is no descriptor to wait on.
 pub(crate) const TICK: Duration = Duration::from_millis(10);
 /// How long a process may take to end after SIGKILL before it is abandoned.
-pub(crate) const KILL_PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const KILL_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The groups that may be signalled.
 static LIVING: LazyLock<Mutex<HashSet<Pid>>> = LazyLock::new(Mutex::default);
@@ -98,20 +98,20 @@ impl ProcessGroup {
     }
 
     /// Waits for the leader to end; returns whether it has.
-    pub(crate) fn wait(&mut self, patience: Duration) -> bool {
-        let until = Instant::now() + patience;
+    pub(crate) fn wait(&mut self, timeout: Duration) -> bool {
+        let until = Instant::now() + timeout;
         loop {
             if self.leader_ended() {
                 return true;
             }
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+            let remaining = until.saturating_duration_since(Instant::now());
+            if remaining.is_zero() {
                 return false;
             }
             match &self.pidfd {
-                None => std::thread::sleep(left.min(TICK)),
+                None => std::thread::sleep(remaining.min(TICK)),
                 Some(pidfd) => {
-                    let timeout = Timespec::try_from(left).ok();
+                    let timeout = Timespec::try_from(remaining).ok();
                     // The leader is checked again in any case.
                     let _ = poll(&mut [PollFd::new(pidfd, PollFlags::IN)], timeout.as_ref());
                 }
@@ -120,14 +120,14 @@ impl ProcessGroup {
     }
 
     /// The same for a leader with closed pipes: while it is exiting, the wait is extended, for busy machines.
-    pub(crate) fn wait_for_end(&mut self, patience: Duration) -> bool {
-        self.wait(patience) || (native::is_exiting(self.pid()) && self.wait(KILL_PATIENCE))
+    pub(crate) fn wait_for_end(&mut self, timeout: Duration) -> bool {
+        self.wait(timeout) || (native::is_exiting(self.pid()) && self.wait(KILL_TIMEOUT))
     }
 
     /// Kills the rest of the group and takes the leader's exit status; `None` if there is none.
     pub(crate) fn kill(&mut self) -> Option<ExitStatus> {
         self.signal(Signal::KILL);
-        if !self.gone && !self.wait(KILL_PATIENCE) {
+        if !self.gone && !self.wait(KILL_TIMEOUT) {
             self.abandon();
         }
         self.reap().ok()
@@ -186,10 +186,14 @@ pub(crate) fn is_from_outside(signal: i32) -> bool {
 
 /// Whether a program ended as requested from outside: by such a signal, or with a shell's exit code for it. A job that
 /// is stopped sends it to each process, to the agent before or after evaltest.
-pub(crate) fn was_asked_to_end(signal: Option<i32>, exit_code: Option<i32>) -> bool {
+pub(crate) fn was_terminated(signal: Option<i32>, exit_code: Option<i32>) -> bool {
     let signal = signal.or_else(|| Some(exit_code? - 128));
-    let asking = [Signal::TERM, Signal::HUP, Signal::INT];
-    signal.is_some_and(|signal| asking.iter().any(|asking| asking.as_raw() == signal))
+    let terminating = [Signal::TERM, Signal::HUP, Signal::INT];
+    signal.is_some_and(|signal| {
+        terminating
+            .iter()
+            .any(|terminating| terminating.as_raw() == signal)
+    })
 }
 
 /// The signal that killed a process, if any.

@@ -200,24 +200,24 @@ impl Launch<'_> {
         if let Some(shortage) = Shortage::of(error) {
             return NotStarted::shortage(name, &shortage);
         }
-        let shown = program.display();
+        let display = program.display();
         match errno(error) {
             _ if !self.cwd.is_dir() => not_started(format!(
                 "no such folder to run in: `{}`",
                 self.cwd.display()
             )),
             Some(Errno::NOENT) if program.exists() => NotStarted::not_found(format!(
-                "the interpreter that `{shown}` asks for was not found; hint: see its first line"
+                "the interpreter that `{display}` asks for was not found; hint: see its first line"
             )),
             Some(Errno::NOENT | Errno::NOTDIR) => self.not_found(name),
             Some(Errno::ACCESS | Errno::PERM) if program.is_dir() => {
-                not_started(format!("`{shown}` is a folder"))
+                not_started(format!("`{display}` is a folder"))
             }
             Some(Errno::ACCESS | Errno::PERM) => not_started(format!(
-                "`{shown}` is not executable; hint: chmod +x {shown}"
+                "`{display}` is not executable; hint: chmod +x {display}"
             )),
             Some(Errno::NOEXEC) => not_started(format!(
-                "`{shown}` is neither a program nor a script; hint: begin it with a line such as `#!/bin/sh`"
+                "`{display}` is neither a program nor a script; hint: begin it with a line such as `#!/bin/sh`"
             )),
             Some(Errno::TOOBIG) => {
                 let bytes: usize = self.args.iter().map(String::len).sum();

@@ -5,13 +5,13 @@ use std::fmt;
 use rustix::io::Errno;
 use rustix::process::{Pid, getppid, test_kill_process};
 
-use super::native::begun;
+use super::native::start_time;
 
 /// A process of this machine: its pid and start time, because pids are reused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ProcessMark {
     pid: Pid,
-    begun: Option<String>,
+    start_time: Option<String>,
 }
 
 impl ProcessMark {
@@ -21,16 +21,16 @@ impl ProcessMark {
         let pid = getppid().filter(|pid| pid.as_raw_pid() > 1)?;
         Some(Self {
             pid,
-            begun: begun(pid),
+            start_time: start_time(pid),
         })
     }
 
     /// Parses the output of [`fmt::Display`].
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        let (pid, begun) = text.trim().split_once(' ')?;
+        let (pid, start_time) = text.trim().split_once(' ')?;
         Some(Self {
             pid: Pid::from_raw(pid.parse().ok().filter(|pid| *pid > 0)?)?,
-            begun: (begun != "-").then(|| begun.to_owned()),
+            start_time: (start_time != "-").then(|| start_time.to_owned()),
         })
     }
 
@@ -40,14 +40,14 @@ impl ProcessMark {
             Ok(()) | Err(Errno::PERM) => true,
             Err(_) => false,
         };
-        is_there && (self.begun.is_none() || begun(self.pid) == self.begun)
+        is_there && (self.start_time.is_none() || start_time(self.pid) == self.start_time)
     }
 }
 
 impl fmt::Display for ProcessMark {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let begun = self.begun.as_deref().unwrap_or("-");
-        write!(f, "{} {begun}", self.pid.as_raw_pid())
+        let start_time = self.start_time.as_deref().unwrap_or("-");
+        write!(f, "{} {start_time}", self.pid.as_raw_pid())
     }
 }
 
@@ -70,7 +70,7 @@ mod tests {
         let pid = Pid::from_child(&child);
         let mark = ProcessMark {
             pid,
-            begun: begun(pid),
+            start_time: start_time(pid),
         };
         assert!(mark.is_alive());
         child.kill().unwrap();
@@ -78,9 +78,12 @@ mod tests {
         assert!(!mark.is_alive());
         // The pid belongs to another process now.
         let other = ProcessMark {
-            begun: parent.begun.as_ref().map(|begun| format!("{begun}0")),
+            start_time: parent
+                .start_time
+                .as_ref()
+                .map(|start_time| format!("{start_time}0")),
             ..parent
         };
-        assert_eq!(other.is_alive(), other.begun.is_none());
+        assert_eq!(other.is_alive(), other.start_time.is_none());
     }
 }

@@ -21,7 +21,7 @@ by_platform! {
     pub(crate) fn is_exiting(pid: Pid) -> bool;
 
     /// The start time of a process, as precisely as known: unique among processes with the same pid.
-    pub(crate) fn begun(pid: Pid) -> Option<String>;
+    pub(crate) fn start_time(pid: Pid) -> Option<String>;
 
     /// Whether this process was started with a signal ignored.
     pub(crate) fn is_ignored(signal: i32) -> bool;

@@ -7,7 +7,7 @@ pub(crate) struct Tail {
     pushed: u64,
     limit: usize,
     /// Whether the beginning was dropped.
-    is_cut: bool,
+    is_truncated: bool,
 }
 
 impl Tail {
@@ -16,18 +16,18 @@ impl Tail {
             bytes: Vec::new(),
             pushed: 0,
             limit,
-            is_cut: false,
+            is_truncated: false,
         }
     }
 
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.pushed += bytes.len() as u64;
         let surplus = bytes.len().saturating_sub(self.limit);
-        self.is_cut |= surplus > 0;
+        self.is_truncated |= surplus > 0;
         let bytes = &bytes[surplus..];
         // Truncating at twice the limit moves each byte at most once, for pieces of any size.
         if self.bytes.len() + bytes.len() > 2 * self.limit {
-            self.cut_to(self.limit - bytes.len());
+            self.truncate_to(self.limit - bytes.len());
         }
         self.bytes.extend_from_slice(bytes);
     }
@@ -45,15 +45,15 @@ impl Tail {
             bytes: self.bytes[from..].to_vec(),
             pushed: self.pushed,
             limit: self.limit,
-            is_cut: self.is_cut && from == 0,
+            is_truncated: self.is_truncated && from == 0,
         };
         tail.text()
     }
 
     /// The tail as text; `None` if nothing was pushed.
     pub(crate) fn text(mut self) -> Option<String> {
-        self.cut_to(self.limit);
-        if self.is_cut {
+        self.truncate_to(self.limit);
+        if self.is_truncated {
             // Truncation may have split a character; drop its rest.
             let rest = self.bytes.iter().take(3);
             let rest = rest.take_while(|byte| **byte & 0xC0 == 0x80).count();
@@ -62,9 +62,9 @@ impl Tail {
         (!self.bytes.is_empty()).then(|| String::from_utf8_lossy(&self.bytes).into_owned())
     }
 
-    fn cut_to(&mut self, length: usize) {
+    fn truncate_to(&mut self, length: usize) {
         let surplus = self.bytes.len().saturating_sub(length);
-        self.is_cut |= surplus > 0;
+        self.is_truncated |= surplus > 0;
         self.bytes.drain(..surplus);
     }
 }
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_character_cut_in_two_is_left_out() {
+    fn split_character_is_dropped() {
         check(&["ab€1234", "567"], Some("1234567"));
         check(&["ab€1234567"], Some("1234567"));
         // Bytes that are invalid UTF-8 are shown as such.

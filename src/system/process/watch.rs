@@ -43,7 +43,7 @@ for folder in "${TMPDIR:-/tmp}/evaltest-worker-$1-"* "${TMPDIR:-/tmp}/evaltest-$
 done
 "#;
 
-/// Whether this program starts with [`watch_if_asked`].
+/// Whether this program starts with [`watch_if_requested`].
 static CAN_WATCH: AtomicBool = AtomicBool::new(false);
 /// The watchdog, started with the first agent.
 static WATCHER: OnceLock<Mutex<Option<Child>>> = OnceLock::new();
@@ -52,7 +52,7 @@ static WATCHER: OnceLock<Mutex<Option<Child>>> = OnceLock::new();
 /// returns the exit code. Otherwise `None`. A program that calls it first, as `cargo evaltest` does, leaves no agents
 /// behind even if it is killed by `SIGKILL`; for sandboxed agents the sandbox ensures that. For other programs a shell
 /// is the watchdog, which does the same if there is a `/proc`, so not on macOS.
-pub fn watch_if_asked() -> Option<ExitCode> {
+pub fn watch_if_requested() -> Option<ExitCode> {
     CAN_WATCH.store(true, Ordering::Relaxed);
     let mut args = std::env::args_os().skip(1);
     if args.next()? != WATCH {
@@ -64,9 +64,9 @@ pub fn watch_if_asked() -> Option<ExitCode> {
 }
 
 fn watch(pid: &str) {
-    let mut said = Vec::new();
-    let _ = std::io::stdin().read_to_end(&mut said);
-    if said.ends_with(&[DISMISSAL]) {
+    let mut input = Vec::new();
+    let _ = std::io::stdin().read_to_end(&mut input);
+    if input.ends_with(&[DISMISSAL]) {
         return;
     }
     // A process that was being started also held the pipe, and closed it on `exec`, when it already had its mark.

@@ -130,12 +130,12 @@ impl WorkerProcess {
         }
         let others = others.into_iter();
         fds.extend(others.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
-        let mut left = until.map(|until| until.saturating_duration_since(clock::now()));
+        let mut remaining = until.map(|until| until.saturating_duration_since(clock::now()));
         match self.group.pidfd() {
             Some(pidfd) => fds.push(PollFd::from_borrowed_fd(pidfd, PollFlags::IN)),
-            None => left = Some(left.map_or(TICK, |left| left.min(TICK))),
+            None => remaining = Some(remaining.map_or(TICK, |remaining| remaining.min(TICK))),
         }
-        let timeout = left.and_then(|left| Timespec::try_from(left).ok());
+        let timeout = remaining.and_then(|remaining| Timespec::try_from(remaining).ok());
         match poll(&mut fds, timeout.as_ref()) {
             Ok(_) | Err(Errno::INTR) => Ok(()),
             Err(error) => Err(error.into()),
@@ -217,13 +217,13 @@ impl WorkerProcess {
     }
 
     /// Waits for it to end by itself; returns whether it has.
-    pub(crate) fn ends_in(&mut self, patience: Duration) -> bool {
-        self.group.wait(patience)
+    pub(crate) fn ends_in(&mut self, timeout: Duration) -> bool {
+        self.group.wait(timeout)
     }
 
     /// The same after it closed its stdout, for example because it is exiting.
-    pub(crate) fn ends_closed(&mut self, patience: Duration) -> bool {
-        self.group.wait_for_end(patience)
+    pub(crate) fn ends_closed(&mut self, timeout: Duration) -> bool {
+        self.group.wait_for_end(timeout)
     }
 
     /// The end of its stderr, with the total size.

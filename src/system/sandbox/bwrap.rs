@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::landlock::text;
 use super::view::{self, Mount, Wishes};
-use super::{Inmate, Network, PROCESSES, Sandbox, Ulimits, relay, shim};
+use super::{Inmate, Network, PROCESSES, Sandbox, Ulimits, launcher, relay};
 use crate::error::{Error, Result};
 use crate::system::temporary_folder::TemporaryFolder;
 
@@ -29,22 +29,22 @@ pub(crate) struct Strength {
     /// The number of files is limited.
     pub(super) counts_files: bool,
     /// There is a shim, which filters system calls and closes inherited files.
-    has_shim: bool,
+    has_launcher: bool,
     /// User namespaces are forbidden even without the system call filter.
     no_users: bool,
 }
 
 impl Strength {
     /// All combinations, the best first, with or without a shim.
-    fn all(has_shim: bool) -> impl Iterator<Item = Self> {
+    fn all(has_launcher: bool) -> impl Iterator<Item = Self> {
         let known = [(true, true), (false, true), (true, false), (false, false)];
         // Root needs no user namespace, and only the filter forbids the agent to create one.
         let known = known.into_iter().filter(move |(counts_files, no_users)| {
-            (has_shim || !counts_files) && !(is_root() && *no_users)
+            (has_launcher || !counts_files) && !(is_root() && *no_users)
         });
         known.map(move |(counts_files, no_users)| Self {
             counts_files,
-            has_shim,
+            has_launcher,
             no_users,
         })
     }
@@ -52,7 +52,7 @@ impl Strength {
     /// Notes for the user on missing features.
     pub(super) fn notices(self) -> Vec<String> {
         let mut notices = Vec::new();
-        if !self.has_shim {
+        if !self.has_launcher {
             notices.push(
                 "bubblewrap confines the agent, and nothing here filters its system calls, closes files that were left \
                  open, or limits how many it makes in memory: install the program that does, `cargo install \
@@ -65,7 +65,7 @@ impl Strength {
             );
         }
         if !self.no_users && !is_root() {
-            let forbidden = if self.has_shim {
+            let forbidden = if self.has_launcher {
                 "the filter of system calls alone forbids the agent"
             } else {
                 "nothing forbids the agent"
@@ -83,17 +83,17 @@ impl Sandbox {
     /// The supported features, or why it does not work.
     pub(super) fn strength(&self) -> Result<Strength> {
         let hint = "Debian, Ubuntu: `apt install bubblewrap`; or remove `sandbox` from `agent` to run it without";
-        if shim::in_path(BWRAP).is_none() {
+        if launcher::in_path(BWRAP).is_none() {
             return Err(Error::usage(
                 "`sandbox: bwrap` needs bubblewrap, and there is no `bwrap` in `PATH`",
             )
             .hint(hint));
         }
         if matches!(self.network, Network::Loopback(_)) {
-            shim::relay()?;
+            launcher::relay()?;
         }
         let mut last = Ok(());
-        let works = Strength::all(shim::program().is_ok()).find(|strength| {
+        let works = Strength::all(launcher::program().is_ok()).find(|strength| {
             last = self.attempt(*strength);
             last.is_ok()
         });
@@ -125,12 +125,12 @@ impl Sandbox {
         match output {
             Ok(output) if output.status.success() => Ok(()),
             Ok(output) => {
-                let said = crate::system::process::excerpt::ending(
+                let reason = crate::system::process::excerpt::ending(
                     &String::from_utf8_lossy(&output.stderr),
                     300,
                 );
                 Err(Error::usage(format!(
-                    "`sandbox: bwrap`: bubblewrap cannot make a sandbox here: {said}"
+                    "`sandbox: bwrap`: bubblewrap cannot make a sandbox here: {reason}"
                 ))
                 .hint(
                     "it needs user namespaces, which some containers forbid (docker: \
@@ -146,21 +146,21 @@ impl Sandbox {
 
     /// The arguments common to all sandboxes.
     fn begin(&self, line: &mut BwrapArguments, strength: Strength) -> Result<()> {
-        if strength.has_shim {
-            line.paths([shim::program()?])?.words([shim::BWRAP]);
+        if strength.has_launcher {
+            line.paths([launcher::program()?])?.words([launcher::BWRAP]);
             let bytes = self.most_bytes().max(1).to_string();
             if strength.counts_files {
-                line.words([shim::memory::AT])
+                line.words([launcher::memory::AT])
                     .paths([self.memory()?])?
                     .words([&bytes]);
             }
-            line.words([shim::END]);
+            line.words([launcher::END]);
         }
         line.words([BWRAP]).words(self.isolation(strength));
         line.words(["--proc", "/proc", "--dev", "/dev"]);
-        self.in_memory(line, strength, shim::memory::SHM, Path::new("/dev/shm"))?;
+        self.in_memory(line, strength, launcher::memory::SHM, Path::new("/dev/shm"))?;
         line.words(["--remount-ro", "/dev"]);
-        self.in_memory(line, strength, shim::memory::TMP, Path::new("/tmp"))
+        self.in_memory(line, strength, launcher::memory::TMP, Path::new("/tmp"))
     }
 
     /// Adds a writable in-memory folder.
@@ -209,7 +209,12 @@ impl Sandbox {
             line.paths(arguments(mount))?;
         }
         line.parents(inmate.scratch);
-        self.in_memory(&mut line, strength, shim::memory::SCRATCH, inmate.scratch)?;
+        self.in_memory(
+            &mut line,
+            strength,
+            launcher::memory::SCRATCH,
+            inmate.scratch,
+        )?;
         for file in inmate.files {
             readable(file)?;
             line.words(["--ro-bind"]).paths([file, file])?;
@@ -275,7 +280,7 @@ impl Sandbox {
         let program = seen.join("relay");
         line.parents(&program);
         line.words(["--ro-bind"])
-            .paths([&shim::relay()?, &program])?;
+            .paths([&launcher::relay()?, &program])?;
         let mut args = vec![program.display().to_string(), relay::SERVE.to_owned()];
         for (port, socket) in relay.sockets() {
             let at = seen.join(port.to_string());

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::shim::{self, fence};
+use super::launcher::{self, fence};
 use super::view::{self, Mount, Wishes};
 use super::{Inmate, Network, Sandbox, Ulimits};
 use crate::error::{Error, Result};
@@ -12,7 +12,7 @@ use crate::system::process::excerpt::ending;
 impl Sandbox {
     /// Returns an error if Landlock is unavailable.
     pub(super) fn try_landlock(&self) -> Result<()> {
-        let program = shim::program()?;
+        let program = launcher::program()?;
         let nothing = Wishes {
             program: Path::new("/bin/sh"),
             arguments: Vec::new(),
@@ -22,18 +22,18 @@ impl Sandbox {
         };
         let output = Command::new(program)
             .args(self.fence(&nothing, None)?)
-            .args([shim::END, "/bin/sh", "-c", "exit 0"])
+            .args([launcher::END, "/bin/sh", "-c", "exit 0"])
             .stdin(Stdio::null())
             .output();
         let hint = "`uname -r` shows the kernel, `/sys/kernel/security/lsm` whether Landlock is on; or remove `sandbox` \
                     from `agent` to run it without";
-        let said = match output {
+        let reason = match output {
             Ok(output) if output.status.success() => return Ok(()),
             Ok(output) => ending(&String::from_utf8_lossy(&output.stderr), 300),
             Err(error) => error.to_string(),
         };
-        let said = said.trim().trim_start_matches("evaltest: sandbox: ");
-        Err(Error::usage(format!("`sandbox: landlock`: {said}")).hint(hint))
+        let reason = reason.trim().trim_start_matches("evaltest: sandbox: ");
+        Err(Error::usage(format!("`sandbox: landlock`: {reason}")).hint(hint))
     }
 
     /// The command line that runs a program confined by Landlock.
@@ -41,9 +41,9 @@ impl Sandbox {
         let files = inmate.files.iter().map(|file| file.to_path_buf());
         let mut wishes = self.wishes(inmate);
         wishes.read.extend(files);
-        let mut line = vec![text(&shim::program()?)?];
+        let mut line = vec![text(&launcher::program()?)?];
         line.extend(self.fence(&wishes, Some(inmate.scratch))?);
-        line.push(shim::END.to_owned());
+        line.push(launcher::END.to_owned());
         line.extend(limits.wrapper());
         line.push(text(inmate.program)?);
         line.extend_from_slice(inmate.args);
@@ -66,7 +66,7 @@ impl Sandbox {
                 scratch.map(Path::to_owned).into_iter().collect(),
             ),
         ];
-        let mut line = vec![shim::LANDLOCK.to_owned()];
+        let mut line = vec![launcher::LANDLOCK.to_owned()];
         for (word, paths) in lists {
             for path in paths {
                 line.extend([word.to_owned(), text(&path)?]);

@@ -66,14 +66,14 @@ impl Ulimits {
         {
             return Ok(());
         }
-        let said = ending(&String::from_utf8_lossy(&output.stderr), 300);
-        let said = if said.trim().is_empty() {
+        let reason = ending(&String::from_utf8_lossy(&output.stderr), 300);
+        let reason = if reason.trim().is_empty() {
             how_it_ended(output.status)
         } else {
-            said
+            reason
         };
         Err(Error::usage(format!(
-            "`ulimits`: no program runs here within these limits: {said}"
+            "`ulimits`: no program runs here within these limits: {reason}"
         ))
         .hint("`sh -c 'ulimit -H -a'` shows the most that you may have; too little memory lets no program start"))
     }
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_under_which_nothing_runs_are_told() {
+    fn unusable_limits_are_reported() {
         let check = |limits: Ulimits| limits.check().map_err(|error| error.to_string());
         let memory = |bytes| Ulimits {
             memory_bytes: Some(bytes),

@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_comes_with_its_installation_but_not_with_a_home() {
+    fn a_program_comes_with_its_installation_but_not_with_home() {
         let place = Place::new(&["home/tools/venv/bin/python", "home/bin/agent"]);
         let python = place.at("home/tools/venv/bin/python");
         let mut wishes = of(&python, &[]);

@@ -136,7 +136,7 @@ fn a_phrase_of_many_texts_does_not_count() {
 }
 
 #[test]
-fn generated_problems_are_told_from_their_copies() {
+fn generated_problems_differ_from_copies() {
     let mut random = SplitMix64(18);
     let problems: Vec<String> = (0..1000).map(|_| problem(&mut random)).collect();
     let distinct: HashSet<&String> = problems.iter().collect();
@@ -146,7 +146,7 @@ fn generated_problems_are_told_from_their_copies() {
 
 #[needs(data = "realworld/gsm8k/model_solutions.jsonl")]
 #[test]
-fn real_problems_are_told_from_their_copies() {
+fn real_problems_differ_from_copies() {
     let text = parity::text("realworld/gsm8k/model_solutions.jsonl");
     let problems = text.lines().map(|line| {
         let row: Value = serde_json::from_str(line).unwrap();
@@ -186,8 +186,8 @@ fn holds_the_bar(problems: &[String]) {
         })
     });
     let caught = share(caught.count());
-    let told: Vec<&String> = flagged.iter().map(|number| &problems[*number]).collect();
-    assert!(genuine <= 0.005, "{genuine} flagged: {told:#?}");
+    let texts: Vec<&String> = flagged.iter().map(|number| &problems[*number]).collect();
+    assert!(genuine <= 0.005, "{genuine} flagged: {texts:#?}");
     assert!(caught >= 0.99, "{caught} caught");
 }
 

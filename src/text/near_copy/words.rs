@@ -114,7 +114,7 @@ impl WordSplitter {
         match name {
             "" => {}
             "dfrac" | "tfrac" | "cfrac" => self.word("frac"),
-            name if is_looks(name) => {}
+            name if is_styling(name) => {}
             name => self.word(name),
         }
     }
@@ -150,7 +150,7 @@ fn is_number_word(word: &str) -> bool {
 }
 
 /// Whether a LaTeX command only affects appearance.
-fn is_looks(name: &str) -> bool {
+fn is_styling(name: &str) -> bool {
     matches!(
         name,
         "left"

@@ -10,7 +10,7 @@ use std::ops::Range;
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::views;
-use super::{CUT, MIN_BEGUN, MIN_SECRET};
+use super::{ELLIPSIS, MIN_PARTIAL, MIN_SECRET};
 
 /// Minimum size of a window for views, in bytes.
 const WINDOW: usize = 64 * 1024;
@@ -26,8 +26,8 @@ pub(super) struct KnownSecrets {
     /// Indexed by the automaton's patterns.
     forms: Vec<Needle>,
     /// Forms by their first and by their last bytes.
-    begins: HashMap<[u8; MIN_BEGUN], Vec<usize>>,
-    ends: HashMap<[u8; MIN_BEGUN], Vec<usize>>,
+    begins: HashMap<[u8; MIN_PARTIAL], Vec<usize>>,
+    ends: HashMap<[u8; MIN_PARTIAL], Vec<usize>>,
     longest: usize,
 }
 
@@ -69,7 +69,7 @@ impl KnownSecrets {
             .ok()?;
         let (mut begins, mut ends) = (HashMap::new(), HashMap::new());
         for (number, form) in forms.iter().enumerate() {
-            let numbers = |map: &mut HashMap<_, Vec<_>>, piece: Option<&[u8; MIN_BEGUN]>| {
+            let numbers = |map: &mut HashMap<_, Vec<_>>, piece: Option<&[u8; MIN_PARTIAL]>| {
                 let piece = piece.copied();
                 piece.map(|piece| map.entry(piece).or_default().push(number))
             };
@@ -144,9 +144,9 @@ impl KnownSecrets {
         let mut behind = 0;
         let mut mark = next_mark(bytes, 0);
         while let Some(at) = mark {
-            let after = at + CUT.len_utf8();
+            let after = at + ELLIPSIS.len_utf8();
             mark = next_mark(bytes, after);
-            self.begun(bytes, behind..at, see);
+            self.partial(bytes, behind..at, see);
             self.ended(bytes, after..mark.unwrap_or(bytes.len()), see);
             behind = after;
         }
@@ -154,12 +154,12 @@ impl KnownSecrets {
 
     /// Finds the start of a value before a truncation mark, searching back to the previous mark only: so a text full of
     /// marks is searched once, and not once per mark.
-    fn begun(&self, bytes: &[u8], piece: Range<usize>, see: &mut dyn FnMut(KnownPlace)) {
+    fn partial(&self, bytes: &[u8], piece: Range<usize>, see: &mut dyn FnMut(KnownPlace)) {
         let end = piece.end;
         let from = piece.start.max(end.saturating_sub(self.longest + 6));
         let window = &bytes[from..end];
         let whole = unescaped_end(window);
-        let begun = [window.len(), whole].into_iter().find_map(|length| {
+        let partial = [window.len(), whole].into_iter().find_map(|length| {
             let window = &window[..length];
             (0..length).find_map(|at| {
                 let piece = window[at..].first_chunk()?;
@@ -169,7 +169,7 @@ impl KnownSecrets {
                 Some((at, form.secret))
             })
         });
-        if let Some((at, secret)) = begun {
+        if let Some((at, secret)) = partial {
             let start = from + at;
             see(KnownPlace { start, end, secret });
         }
@@ -179,7 +179,7 @@ impl KnownSecrets {
     fn ended(&self, bytes: &[u8], piece: Range<usize>, see: &mut dyn FnMut(KnownPlace)) {
         let start = piece.start;
         let window = &bytes[start..piece.end.min(start + self.longest)];
-        let ended = (MIN_BEGUN..=window.len()).rev().find_map(|length| {
+        let ended = (MIN_PARTIAL..=window.len()).rev().find_map(|length| {
             let piece = window[..length].last_chunk()?;
             let mut forms = self.ends.get(piece)?.iter().map(|form| &self.forms[*form]);
             let form = forms.find(|form| form.text.ends_with(&window[..length]))?;
@@ -194,12 +194,12 @@ impl KnownSecrets {
 
 /// The position of the next truncation mark.
 fn next_mark(bytes: &[u8], from: usize) -> Option<usize> {
-    let mut cut = [0; 4];
-    let cut = CUT.encode_utf8(&mut cut).as_bytes();
+    let mut ellipsis = [0; 4];
+    let ellipsis = ELLIPSIS.encode_utf8(&mut ellipsis).as_bytes();
     let mut at = from;
     loop {
-        at += bytes[at..].iter().position(|byte| *byte == cut[0])?;
-        if bytes[at..].starts_with(cut) {
+        at += bytes[at..].iter().position(|byte| *byte == ellipsis[0])?;
+        if bytes[at..].starts_with(ellipsis) {
             return Some(at);
         }
         at += 1;

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// Token shapes. The second group, if there is one, must look random: [`looks_random`].
+/// Token shapes. The second group, if there is one, must look random: [`is_random`].
 pub(super) static SHAPES: LazyLock<Regex> = LazyLock::new(|| {
     // A token may follow a colour (`\x1b[31m`), an escape in JSON text (`\n`), or `_`. With `\b` alone, the last letter
     // of these would count as the start of the word.
@@ -42,7 +42,7 @@ pub(crate) fn half_token(text: &str) -> Option<usize> {
 }
 
 /// Whether a candidate is a token rather than words: `sk-learn-estimators` is the name of a library.
-pub(super) fn looks_random(candidate: &str) -> bool {
+pub(super) fn is_random(candidate: &str) -> bool {
     candidate
         .split(['-', '_', '.'])
         .any(|part| part.len() >= 20)

@@ -110,8 +110,8 @@ fn bytes_in_hex_may_be_apart_and_a_lone_return_may_stand_anywhere() {
             "{form}: {clean}"
         );
     }
-    let cut = format!("{}…", &pairs(":", false)[..20]);
-    assert_eq!(redactor.text(&cut, &mut 0), "[REDACTED]…");
+    let truncated = format!("{}…", &pairs(":", false)[..20]);
+    assert_eq!(redactor.text(&truncated, &mut 0), "[REDACTED]…");
     for plain in [
         "at 10:30:59 on 2026-01-02, be added",
         "00:1a:2b:3c:4d:5e and 192.168.10.20",
@@ -138,7 +138,7 @@ fn a_line_may_hold_a_piece_of_a_secret() {
 }
 
 #[test]
-fn a_flood_is_read_in_windows_and_a_value_at_their_border_is_found() {
+fn a_value_across_two_windows_is_found() {
     let secret = "Zq7/Xw9+Vb3=Kf5&Lm2".to_owned();
     let redactor = Redactor::new(&[], std::slice::from_ref(&secret)).unwrap();
     let escaped = secret.chars().fold(String::new(), |text, c| {
@@ -158,7 +158,7 @@ fn a_flood_is_read_in_windows_and_a_value_at_their_border_is_found() {
 
 /// A search that looks back from each mark takes minutes on this text.
 #[test]
-fn a_flood_of_marks_is_looked_at_once_and_cut_values_between_them_are_found() {
+fn many_marks_are_scanned_once_and_truncated_values_are_found() {
     let words: Vec<String> = (0..250u32)
         .map(|at| format!("{:08x}", at.wrapping_mul(0x9e37_79b9)))
         .collect();
@@ -169,17 +169,17 @@ fn a_flood_of_marks_is_looked_at_once_and_cut_values_between_them_are_found() {
     let started = std::time::Instant::now();
     assert_eq!(redactor.text(&flood, &mut 0), flood);
     assert_eq!(redactor.text(&hex, &mut 0), hex);
-    let begun = &secret[..300];
+    let prefix = &secret[..300];
     let ended = &secret[secret.len() - 300..];
     for (given, expect) in [
-        (format!("{flood}{begun}…"), format!("{flood}[REDACTED]…")),
+        (format!("{flood}{prefix}…"), format!("{flood}[REDACTED]…")),
         (format!("…{ended}{flood}"), format!("…[REDACTED]{flood}")),
         (
-            format!("{flood}x {begun}…{ended} y{flood}"),
+            format!("{flood}x {prefix}…{ended} y{flood}"),
             format!("{flood}x [REDACTED]…[REDACTED] y{flood}"),
         ),
         (
-            format!("…abc…{begun}…abc…{ended}…abc…"),
+            format!("…abc…{prefix}…abc…{ended}…abc…"),
             "…abc…[REDACTED]…abc…[REDACTED]…abc…".to_owned(),
         ),
     ] {

@@ -42,20 +42,20 @@ pub(super) fn each(text: &str, see: &mut dyn FnMut(&View)) {
 }
 
 impl View {
-    fn each_below(&self, depth: usize, left: &mut usize, see: &mut dyn FnMut(&Self)) {
+    fn each_below(&self, depth: usize, remaining: &mut usize, see: &mut dyn FnMut(&Self)) {
         // Not decoded further.
         if let Some(view) = self.unseparated() {
             see(&view);
         }
         let readers: [TakeOff; 3] = [escape, percent, line_break];
         for reader in readers {
-            if depth == 0 || *left == 0 {
+            if depth == 0 || *remaining == 0 {
                 return;
             }
             if let Some(view) = self.read(reader) {
-                *left -= 1;
+                *remaining -= 1;
                 see(&view);
-                view.each_below(depth - 1, left, see);
+                view.each_below(depth - 1, remaining, see);
             }
         }
     }
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_are_taken_off_and_places_kept() {
+    fn marks_are_removed_and_positions_preserved() {
         let check = |text: &str, expect: &str| {
             let views = of(text);
             let read = |view: &View| String::from_utf8_lossy(&view.bytes).into_owned();

@@ -141,7 +141,7 @@ fn what_is_no_json_stays_none() {
 }
 
 #[test]
-fn keys_that_come_twice_are_told() {
+fn duplicate_keys_are_reported() {
     let check = |text: &str, expect: &[(&str, Value)]| {
         let found = read(text).expect(text).overwritten;
         let expect = expect

@@ -9,7 +9,7 @@ const DEEPEST: usize = 128;
 
 /// Line and column, both from 1, of what exceeds the depth limit.
 pub(super) fn too_deep(text: &str) -> Option<(usize, usize)> {
-    if !looks_deep(text) {
+    if !may_be_deep(text) {
         return None;
     }
     // With a final line end and without tags: this parser panics on some texts. The parser that reads the text decides.
@@ -50,7 +50,7 @@ fn first_too_deep(text: &str, has_tags: bool) -> Option<(usize, usize)> {
 
 /// Whether a text may be too deep: counts all brackets, including those in strings, and the lists that begin in one
 /// line.
-fn looks_deep(text: &str) -> bool {
+fn may_be_deep(text: &str) -> bool {
     let mut open = 0_usize;
     let mut most = 0;
     for byte in text.bytes() {
@@ -61,8 +61,8 @@ fn looks_deep(text: &str) -> bool {
         }
         most = most.max(open);
     }
-    let begun = |line: &str| line.matches("- ").count() + line.matches("? ").count();
-    most > DEEPEST || text.lines().any(|line| begun(line) > DEEPEST)
+    let nested = |line: &str| line.matches("- ").count() + line.matches("? ").count();
+    most > DEEPEST || text.lines().any(|line| nested(line) > DEEPEST)
 }
 
 /// The text with its tags replaced by spaces: `[!tag, x]` is the only known text on which the parser panics.

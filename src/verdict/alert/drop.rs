@@ -40,7 +40,7 @@ struct ComparedWindow<'a> {
 
 impl DropRule<'_> {
     pub(super) fn judge(self, era: &Era<'_>, threshold: Threshold<'_>) -> AlertFinding {
-        if let Some(why) = era.why_no_look() {
+        if let Some(why) = era.why_not_counted() {
             return AlertFinding::silent(why);
         }
         let compared: Result<Vec<_>, _> = match self.against {
@@ -48,7 +48,7 @@ impl DropRule<'_> {
             DropReference::Median => self.by_runs(era, threshold),
         };
         match compared {
-            Ok(compared) => self.told(era, compared),
+            Ok(compared) => self.finding(era, compared),
             Err(why) => AlertFinding::silent(why),
         }
     }
@@ -61,7 +61,7 @@ impl DropRule<'_> {
         let baseline = era.baseline.ok_or(
             "the history has no accepted baseline of this dataset and scorer; `cargo evaltest accept` adds one",
         )?;
-        let all = windows(era.look).map(|window| {
+        let all = windows(era.analysis).map(|window| {
             let now = era.last(window.runs);
             self.compared(&[baseline], now, window.part, threshold)
         });
@@ -75,12 +75,12 @@ impl DropRule<'_> {
         threshold: Threshold<'_>,
     ) -> Result<Vec<ComparedWindow<'a>>, Cow<'static, str>> {
         let mut all = Vec::new();
-        for window in windows(era.look) {
-            let before = era.looks.len() - window.runs;
+        for window in windows(era.analysis) {
+            let before = era.analyses.len() - window.runs;
             let Some(from) = before.checked_sub(MOVING) else {
                 continue;
             };
-            let five = &era.looks[from..before];
+            let five = &era.analyses[from..before];
             let mut compared =
                 self.compared(five, era.last(window.runs), window.part, threshold)?;
             // The median, so that one very good run among the five does not count.
@@ -93,7 +93,7 @@ impl DropRule<'_> {
             all.push(compared);
         }
         if all.is_empty() {
-            let before = era.looks.len() - 1;
+            let before = era.analyses.len() - 1;
             return Err(format!("{before} of {MOVING} runs before it are there").into());
         }
         Ok(all)
@@ -115,7 +115,7 @@ impl DropRule<'_> {
         let first = *now.first().ok_or("there is no run")?;
         let runs = now.len();
         let [before, now] = [before, now].map(|lines| Pooled::of(lines, self.slice));
-        let pairs = before.beside(&now)?;
+        let pairs = before.pair_with(&now)?;
         let sums = pairs.kinds().fold(RightSums::default(), RightSums::add);
         let (Some(share_before), Some(share)) = (
             ratio(sums.before, sums.of_before),
@@ -137,7 +137,7 @@ impl DropRule<'_> {
         })
     }
 
-    fn told(self, era: &Era<'_>, compared: Vec<ComparedWindow<'_>>) -> AlertFinding {
+    fn finding(self, era: &Era<'_>, compared: Vec<ComparedWindow<'_>>) -> AlertFinding {
         let strength = |one: &ComparedWindow<'_>| one.p.map_or(f64::INFINITY, |p| p / one.needed);
         let strongest = compared
             .into_iter()
@@ -155,12 +155,12 @@ impl DropRule<'_> {
             DropReference::Median => "the five runs before",
         };
         let tested = found.p.map_or_else(String::new, |p| {
-            let (p, needed) = (P(p).cell_beside(found.needed), P(found.needed).level());
-            format!("; p {p}, raised below {needed} at look {}", era.look)
+            let (p, needed) = (P(p).cell_at_level(found.needed), P(found.needed).level());
+            format!("; p {p}, raised below {needed} at look {}", era.analysis)
         });
-        let (now_shown, before_shown) = (Share(now), Share(before));
+        let (now_text, before_text) = (Share(now), Share(before));
         let mut message =
-            format!("{now_shown} right{of_runs}, {before_shown} in {reference}{tested}");
+            format!("{now_text} right{of_runs}, {before_text} in {reference}{tested}");
         if found.is_unpaired {
             message += "; compared as a whole, for single samples are not known, which shows less";
         }
@@ -278,7 +278,7 @@ impl<'a> Pooled<'a> {
     }
 
     /// The samples with answers on both sides.
-    fn beside(&self, now: &Self) -> Result<CountedSamples, Cow<'static, str>> {
+    fn pair_with(&self, now: &Self) -> Result<CountedSamples, Cow<'static, str>> {
         if let Some(fault) = self.fault.or(now.fault) {
             return Err(fault.into());
         }

@@ -7,16 +7,16 @@ pub(super) struct Era<'a> {
     /// All runs of its line.
     pub(super) line: Vec<&'a HistoryLine>,
     /// Those since the baseline was accepted that are new evidence.
-    pub(super) looks: Vec<&'a HistoryLine>,
+    pub(super) analyses: Vec<&'a HistoryLine>,
     /// The index of the newest run among the analyses of the era, from 1; 0 if it is not new evidence.
-    pub(super) look: usize,
+    pub(super) analysis: usize,
     /// The newest baseline with its dataset and scorer.
     pub(super) baseline: Option<&'a HistoryLine>,
 }
 
 impl<'a> Era<'a> {
     /// The era of a run, in a history in order of time.
-    pub(super) fn of(lines: &'a [HistoryLine], newest: &'a HistoryLine, looks: usize) -> Self {
+    pub(super) fn of(lines: &'a [HistoryLine], newest: &'a HistoryLine, analyses: usize) -> Self {
         let comparable = newest.comparable();
         let before = |line: &&HistoryLine| {
             line.id != newest.id && (line.time, &line.id) < (newest.time, &newest.id)
@@ -38,34 +38,34 @@ impl<'a> Era<'a> {
             is_later && is_new(line)
         };
         let since: Vec<_> = line.iter().filter(counts).copied().collect();
-        let is_look = since.last().is_some_and(|last| last.id == newest.id);
+        let is_counted = since.last().is_some_and(|last| last.id == newest.id);
         Self {
-            look: if is_look {
-                (since.len() - 1) % looks + 1
+            analysis: if is_counted {
+                (since.len() - 1) % analyses + 1
             } else {
                 0
             },
             line,
-            looks: since,
+            analyses: since,
             baseline,
         }
     }
 
     /// Why the newest run is not analysed, if it is not.
-    pub(super) fn why_no_look(&self) -> Option<&'static str> {
+    pub(super) fn why_not_counted(&self) -> Option<&'static str> {
         let is_early = self.line.last().is_some_and(|newest| newest.early);
         let why = if is_early {
             "the run ended before all was asked, as its gates were sure: it is no fair part of the rest"
         } else {
             "the run has no answer that is new"
         };
-        (self.look == 0).then_some(why)
+        (self.analysis == 0).then_some(why)
     }
 
     /// The last runs of the era, at most `count`.
     pub(super) fn last(&self, count: usize) -> &[&'a HistoryLine] {
-        let count = count.min(self.look);
-        &self.looks[self.looks.len() - count..]
+        let count = count.min(self.analysis);
+        &self.analyses[self.analyses.len() - count..]
     }
 }
 

@@ -137,7 +137,7 @@ impl<'a> AlertJudge<'a> {
 
     /// A figure that gets worse and worse over the last runs of the era.
     fn trend(&self, era: &Era<'_>, metric: &SlicedMetric, runs: usize, alpha: f64) -> AlertFinding {
-        if let Some(why) = era.why_no_look() {
+        if let Some(why) = era.why_not_counted() {
             return AlertFinding::silent(why);
         }
         let last = era.last(runs);
@@ -169,7 +169,7 @@ impl<'a> AlertJudge<'a> {
             "{metric} went from {} to {} in {runs} runs; p {}, raised up to {}",
             metric.show(*first),
             metric.show(*newest),
-            P(p).cell_beside(needed),
+            P(p).cell_at_level(needed),
             P(needed).level(),
         );
         // Both sum the same terms in different orders.

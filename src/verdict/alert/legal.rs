@@ -9,7 +9,7 @@ use crate::verdict::gate::{ACCURACY, Metric, Op};
 use crate::verdict::metric::{SlicedMetric, Unit};
 
 /// The most analyses per era.
-const MOST_LOOKS: usize = 365;
+const MAX_ANALYSES: usize = 365;
 /// The most runs that a rule may use.
 const MOST_RUNS: usize = 100;
 const LEAST_ALPHA: f64 = 0.001;
@@ -123,14 +123,14 @@ impl Alerts {
 
 /// # Errors
 /// If the number of analyses per era is out of range.
-pub(crate) fn check_looks(looks: u64) -> Result<usize> {
+pub(crate) fn check_interim(looks: u64) -> Result<usize> {
     let number = usize::try_from(looks).unwrap_or(usize::MAX);
-    if (1..=MOST_LOOKS).contains(&number) {
+    if (1..=MAX_ANALYSES).contains(&number) {
         return Ok(number);
     }
     Err(
         Error::usage(format!("{looks} is no number of looks")).hint(format!(
-            "write how many runs share one alpha, from 1 to {MOST_LOOKS}: `looks: 30`"
+            "write how many runs share one alpha, from 1 to {MAX_ANALYSES}: `looks: 30`"
         )),
     )
 }

@@ -15,7 +15,7 @@ use super::{ALPHA, Alert, AlertRule, DropReference};
 use crate::error::{Error, Result, nearest};
 use crate::verdict::gate::syntax::{bracketed, metric_parts, number_or_percent, slice};
 use crate::verdict::gate::{Metric, Op};
-use crate::verdict::metric::{MetricUse, SlicedMetric, Unit};
+use crate::verdict::metric::{SlicedMetric, Unit, UsedBy};
 
 /// Rules that are written as a call.
 const CALLS: [&str; 4] = ["drop", "trend", "stale", "rise"];
@@ -194,7 +194,7 @@ fn reference(text: &str) -> Result<DropReference> {
 /// A metric, and what stands behind it.
 fn metric(text: &str) -> Result<(SlicedMetric, &str)> {
     let (name, argument, rest) = metric_parts(text).ok_or_else(unclosed)?;
-    let metric = Metric::parse(name, argument, MetricUse::Alert)?;
+    let metric = Metric::parse(name, argument, UsedBy::Alerts)?;
     let (brackets, rest) = bracketed(rest)?;
     let slice = brackets.map(slice).transpose()?;
     Ok((SlicedMetric::new(metric, slice)?, rest))

@@ -28,12 +28,12 @@ pub(super) fn bound(
         return AlertFinding::silent(metric.why_missing());
     };
     let beyond: Vec<_> = runs.take_while(is_beyond).take(times).collect();
-    let shown = metric.show(value);
+    let rendered = metric.show(value);
     let message = match (beyond.len(), times) {
-        (0, _) => format!("{metric} is {shown}"),
-        (_, 1) => format!("{metric} is {shown}, {op} {threshold}"),
+        (0, _) => format!("{metric} is {rendered}"),
+        (_, 1) => format!("{metric} is {rendered}, {op} {threshold}"),
         (found, _) => {
-            format!("{metric} is {shown}, {op} {threshold} in {found} of {times} runs in a row")
+            format!("{metric} is {rendered}, {op} {threshold} in {found} of {times} runs in a row")
         }
     };
     let first = beyond.last().map_or("", |line| &*line.id);

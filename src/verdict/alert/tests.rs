@@ -21,7 +21,7 @@ fn alerts(texts: &[&str]) -> Alerts {
     let rules = texts.iter().map(|text| text.parse().unwrap()).collect();
     let alerts = Alerts {
         rules,
-        looks: LOOKS,
+        looks: DEFAULT_ANALYSES,
     };
     alerts.check().unwrap();
     alerts
@@ -147,14 +147,14 @@ fn what_is_no_rule_is_a_clear_error() {
     #[track_caller]
     fn check(text: &str, message: &str, hint: &str) {
         let error = text.parse::<Alert>().unwrap_err();
-        let told = error.to_string();
+        let rendered = error.to_string();
         assert!(
-            told.starts_with(&format!("alert `{}`: ", text.trim())),
-            "{told}"
+            rendered.starts_with(&format!("alert `{}`: ", text.trim())),
+            "{rendered}"
         );
-        assert!(told.contains(message), "{told}");
-        let said = error.hint_text().unwrap_or_default();
-        assert!(said.contains(hint), "{text}: {said}");
+        assert!(rendered.contains(message), "{rendered}");
+        let hint_text = error.hint_text().unwrap_or_default();
+        assert!(hint_text.contains(hint), "{text}: {hint_text}");
     }
     check(
         "dorp(accuracy)",
@@ -233,8 +233,8 @@ fn rules_that_can_never_be_raised_together_are_an_error() {
         let rules = texts.iter().map(|text| text.parse().unwrap()).collect();
         let (found, error) = Alerts { rules, looks }.check().unwrap_err();
         assert_eq!(found, place, "{error}");
-        let said = error.hint_text().unwrap_or_default();
-        assert!(said.contains(hint), "{error}: {said}");
+        let hint_text = error.hint_text().unwrap_or_default();
+        assert!(hint_text.contains(hint), "{error}: {hint_text}");
     }
     check(&["trend(accuracy, runs=3)"], 30, 0, "runs=6");
     let three = ["drop(accuracy)", "stale(days=7)", "trend(accuracy, runs=6)"];
@@ -242,8 +242,8 @@ fn rules_that_can_never_be_raised_together_are_an_error() {
     check(&["trend(accuracy, runs=8)"], 7, 0, "`looks: 8`");
     check(&["drop(accuracy, against=median(5))"], 5, 0, "`looks: 6`");
     check(&["stale(days=7)", "stale(days=7)"], 30, 1, "delete");
-    assert!(check_looks(0).is_err() && check_looks(366).is_err());
-    assert_eq!(check_looks(12).unwrap(), 12);
+    assert!(check_interim(0).is_err() && check_interim(366).is_err());
+    assert_eq!(check_interim(12).unwrap(), 12);
 }
 
 #[test]
@@ -468,7 +468,7 @@ fn plain_rules_go_by_the_figures_alone() {
 }
 
 #[test]
-fn every_tier_has_its_newest_run_judged_and_only_time_makes_stale() {
+fn newest_run_of_each_tier_is_checked_and_only_age_makes_stale() {
     let alerts = alerts(&["accuracy < 0.5", "stale(days=1)"]);
     let tier = |minute, right, tier: &str, dataset: &str| HistoryLine {
         tier: Some(tier.to_owned()),
@@ -483,10 +483,10 @@ fn every_tier_has_its_newest_run_judged_and_only_time_makes_stale() {
         tier(4, 1, "full", "b"),
     ];
     let judge = AlertJudge::new(&alerts);
-    let told = |now: &str| {
+    let rendered = |now: &str| {
         let results = judge.latest(&lines, now.parse().unwrap());
-        let told = results.into_iter().map(|it| (it.tier, it.verdict));
-        told.collect::<Vec<_>>()
+        let rendered = results.into_iter().map(|it| (it.tier, it.verdict));
+        rendered.collect::<Vec<_>>()
     };
     let tiers = [
         (Some("full".to_owned()), Raised),
@@ -494,9 +494,9 @@ fn every_tier_has_its_newest_run_judged_and_only_time_makes_stale() {
     ];
     let mut expect = tiers.to_vec();
     expect.push((None, Quiet));
-    assert_eq!(told("2026-11-23T05:00:00Z"), expect);
+    assert_eq!(rendered("2026-11-23T05:00:00Z"), expect);
     expect[2].1 = Raised;
-    assert_eq!(told("2026-11-25T05:00:00Z"), expect);
+    assert_eq!(rendered("2026-11-25T05:00:00Z"), expect);
     assert_eq!(judge.judge(&lines, &lines[4]).len(), 1);
     assert_eq!(judge.latest(&[], time(0)).len(), 1);
 }

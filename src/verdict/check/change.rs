@@ -9,9 +9,9 @@ impl BaselineChange {
     /// The change of a run; `None` without a comparable baseline, or without common samples.
     pub(crate) fn of(facts: &Facts<'_>) -> Option<Self> {
         let baseline = facts.baseline?;
-        let judged_alike = baseline.scorer_hash.is_empty()
+        let same_scorer = baseline.scorer_hash.is_empty()
             || facts.scorer_hash.as_ref() == Some(&baseline.scorer_hash);
-        if !judged_alike || baseline.hidden_from(facts.mask_id.as_deref()).is_some() {
+        if !same_scorer || baseline.hidden_from(facts.mask_id.as_deref()).is_some() {
             return None;
         }
         let pairing = baseline.pair(&facts.current, None, false);

@@ -20,11 +20,11 @@ mod message;
 mod paired;
 
 use crate::figure::P;
-use crate::stats::{self, Decision, Look};
+use crate::stats::{self, Decision, StoppingBounds};
+use crate::verdict::analysis::InterimAnalysis;
 use crate::verdict::baseline::{Baseline, Pairing};
 use crate::verdict::facts::Facts;
 use crate::verdict::gate::Gate;
-use crate::verdict::look::EarlyLook;
 use crate::verdict::result::{GateResult, Verdict};
 
 pub use alone::{ComparedVerdict, PairedFigures, SeenDrop};
@@ -40,7 +40,7 @@ pub(super) struct BaselineComparison<'a> {
     facts: &'a Facts<'a>,
     pairing: Pairing<'a>,
     /// The interim analysis, if the gate may stop early.
-    look: Option<TakenLook>,
+    analysis: Option<TakenAnalysis>,
     /// The number of gates, including this one, that the p's are adjusted for.
     together: usize,
     /// One for each way to count errors, in the order of [`As::ALL`].
@@ -56,9 +56,9 @@ struct Test {
 
 /// An interim analysis with its bounds.
 #[derive(Clone, Copy, Debug)]
-struct TakenLook {
-    at: EarlyLook,
-    bounds: Look,
+struct TakenAnalysis {
+    at: InterimAnalysis,
+    bounds: StoppingBounds,
 }
 
 /// A comparison with its verdict.
@@ -92,18 +92,18 @@ pub(super) fn adjust(comparisons: &mut [&mut BaselineComparison<'_>]) {
 
 impl<'a> BaselineComparison<'a> {
     pub(super) fn of(gate: &'a Gate, baseline: &'a Baseline, facts: &'a Facts<'_>) -> Self {
-        let taken = |at: EarlyLook| {
-            let looks = stats::looks(gate.level());
-            let bounds = *looks.get(at.index()).or(looks.last())?;
-            Some(TakenLook { at, bounds })
+        let taken = |at: InterimAnalysis| {
+            let stopping_bounds = stats::stopping_bounds(gate.level());
+            let bounds = *stopping_bounds.get(at.index()).or(stopping_bounds.last())?;
+            Some(TakenAnalysis { at, bounds })
         };
-        let look = facts.look.filter(|_| gate.early_stop).and_then(taken);
-        let early = look.is_some_and(|look| look.at.is_early());
+        let analysis = facts.analysis.filter(|_| gate.early_stop).and_then(taken);
+        let early = analysis.is_some_and(|analysis| analysis.at.is_early());
         let pairing = baseline.pair(&facts.current, gate.slice.as_ref(), early);
         let counted = CountedPairs::of(&pairing.pairs);
         let test = |errors: As| {
             let paired = counted.paired(errors);
-            let p = looked_p(raw_p(gate, &paired), look);
+            let p = sequential_p(raw_p(gate, &paired), analysis);
             Test { paired, p }
         };
         let seen = test(As::Nothing);
@@ -121,28 +121,32 @@ impl<'a> BaselineComparison<'a> {
             baseline,
             facts,
             pairing,
-            look,
+            analysis,
             together: 1,
         }
     }
 
     /// Whether an earlier analysis was green, which is final.
     fn was_green(&self) -> bool {
-        self.look.is_some() && self.facts.green.contains(&self.gate.name())
+        self.analysis.is_some() && self.facts.green.contains(&self.gate.name())
     }
 
     /// The bounds of an analysis before the last.
-    fn early(&self) -> Option<Look> {
-        let look = self.look.filter(|look| look.at.is_early())?;
-        Some(look.bounds)
+    fn early(&self) -> Option<StoppingBounds> {
+        let analysis = self.analysis.filter(|analysis| analysis.at.is_early())?;
+        Some(analysis.bounds)
     }
 
     /// Red below this p whatever the other gates say: the strictest level of Holm's procedure.
     fn strictness(&self) -> stats::RedBelow {
         let alpha = self.gate.level() / stats::as_f64(self.together as u64);
-        let look = self.look.filter(|_| self.together > 1);
-        let stricter = look.and_then(|look| stats::looks(alpha).get(look.at.index()).copied());
-        let bounds = stricter.or(self.look.map(|look| look.bounds));
+        let analysis = self.analysis.filter(|_| self.together > 1);
+        let stricter = analysis.and_then(|analysis| {
+            stats::stopping_bounds(alpha)
+                .get(analysis.at.index())
+                .copied()
+        });
+        let bounds = stricter.or(self.analysis.map(|analysis| analysis.bounds));
         stats::RedBelow {
             alpha: bounds.map_or(alpha, |bounds| bounds.red),
             mid_p: self.gate.mid_p,
@@ -207,7 +211,7 @@ impl<'a> BaselineComparison<'a> {
         {
             return Some(format!("{warning} (and `CI` is set)"));
         }
-        if let Some(other) = self.judged_otherwise() {
+        if let Some(other) = self.judge_change() {
             return Some(other);
         }
         let (paired, of) = (self.pairing.pairs.len(), self.pairing.expected);
@@ -225,11 +229,11 @@ impl<'a> BaselineComparison<'a> {
     }
 
     /// A message if the deciding judge is served by another model than in the baseline.
-    fn judged_otherwise(&self) -> Option<String> {
+    fn judge_change(&self) -> Option<String> {
         let summary = &self.facts.summary;
         let decides = |name: &str| summary.scorer.as_deref() == Some(name);
-        let beside = |name: &str| !decides(name) && summary.scorers.contains_key(name);
-        ServedJudges::of(summary.judge_models()).other_than(self.baseline, beside)
+        let at_level = |name: &str| !decides(name) && summary.scorers.contains_key(name);
+        ServedJudges::of(summary.judge_models()).other_than(self.baseline, at_level)
     }
 
     fn nothing_to_compare(&self) -> String {
@@ -257,7 +261,7 @@ impl<'a> BaselineComparison<'a> {
         format!(
             "powerless: the gate would pass even if every answer now were wrong ({} >= alpha {}), with {} pairs \
              of which {} were right in the baseline; compare more samples, or ask each more often",
-            P(self.test(As::Lost).p).beside(self.gate.level()),
+            P(self.test(As::Lost).p).at_level(self.gate.level()),
             self.gate.level(),
             self.pairs(),
             right.count()
@@ -311,10 +315,10 @@ fn raw_p(gate: &Gate, paired: &Paired) -> f64 {
 }
 
 /// A p adjusted for interim analyses.
-fn looked_p(p: f64, look: Option<TakenLook>) -> f64 {
-    match look {
+fn sequential_p(p: f64, analysis: Option<TakenAnalysis>) -> f64 {
+    match analysis {
         None => p,
-        Some(look) => stats::allowing_for_looks(p, look.at.index()),
+        Some(analysis) => stats::repeated_p(p, analysis.at.index()),
     }
 }
 

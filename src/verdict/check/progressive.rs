@@ -19,7 +19,7 @@ use crate::verdict::result::{GateResult, Verdict};
 const ALPHA: f64 = 0.05;
 
 /// What a tier checkpoint needs in addition to the facts of the tier.
-pub(crate) struct Border<'a> {
+pub(crate) struct CheckpointInput<'a> {
     pub(crate) gates: &'a [Gate],
     pub(crate) promote: Option<&'a Gate>,
     /// The number of samples in all, or of a slice.
@@ -30,11 +30,11 @@ pub(crate) struct Border<'a> {
 
 impl Facts<'_> {
     /// What ends the run after this tier; empty if it continues.
-    pub(crate) fn at_border(&self, border: &Border<'_>) -> Vec<GateResult> {
+    pub(crate) fn at_checkpoint(&self, input: &CheckpointInput<'_>) -> Vec<GateResult> {
         let Some(progressive) = &self.progressive else {
             return Vec::new();
         };
-        let own = self.check(border.gates).into_iter().filter(|result| {
+        let own = self.check(input.gates).into_iter().filter(|result| {
             let is_open = result.verdict == Verdict::Inconclusive && !result.gate.needs_baseline();
             !result.other_tier && (is_open || result.verdict == Verdict::Failed)
         });
@@ -44,10 +44,10 @@ impl Facts<'_> {
             below_tier: None,
             ..self.clone()
         };
-        let shares = border.gates.iter().filter(|gate| is_share(gate)).count();
-        let looks = (progressive.tiers.len() - 1).max(1);
-        let alpha = ALPHA / stats::as_f64((shares.max(1) * looks) as u64);
-        for result in all.check(border.gates) {
+        let shares = input.gates.iter().filter(|gate| is_share(gate)).count();
+        let checkpoints = (progressive.tiers.len() - 1).max(1);
+        let alpha = ALPHA / stats::as_f64((shares.max(1) * checkpoints) as u64);
+        for result in all.check(input.gates) {
             let gate = &result.gate;
             let is_known = ends.iter().any(|end| end.gate == *gate);
             if gate.tier.is_some() || gate.is_default() || is_known {
@@ -55,7 +55,7 @@ impl Facts<'_> {
             }
             let saved = progressive.saved();
             if is_share(gate) {
-                ends.extend(all.cannot_hold(gate, border, alpha));
+                ends.extend(all.cannot_hold(gate, input, alpha));
             } else if result.verdict == Verdict::Failed
                 && (gate.needs_baseline() || gate.only_grows())
             {
@@ -63,7 +63,7 @@ impl Facts<'_> {
                 ends.push(GateResult { message, ..result });
             }
         }
-        ends.extend(border.promote.and_then(|gate| self.promotion(gate)));
+        ends.extend(input.promote.and_then(|gate| self.promotion(gate)));
         ends
     }
 
@@ -95,7 +95,12 @@ impl Facts<'_> {
     }
 
     /// The result for a share that can no longer reach its threshold.
-    fn cannot_hold(&self, gate: &Gate, border: &Border<'_>, alpha: f64) -> Option<GateResult> {
+    fn cannot_hold(
+        &self,
+        gate: &Gate,
+        input: &CheckpointInput<'_>,
+        alpha: f64,
+    ) -> Option<GateResult> {
         let (op, threshold) = gate.bound?;
         if self.summary.unscored > 0 {
             // It is unknown how many of the others can be judged.
@@ -104,8 +109,8 @@ impl Facts<'_> {
         let figures = Figures::of(self, gate.slice.as_ref())?;
         let [right, wrong, unknown] = figures.counts();
         let drawn = right + wrong + unknown;
-        let all = (border.size)(gate.slice.as_ref()).max(drawn);
-        let alpha = if border.is_plain { alpha } else { 0.0 };
+        let all = (input.size)(gate.slice.as_ref()).max(drawn);
+        let alpha = if input.is_plain { alpha } else { 0.0 };
         let most = |seen: u64| {
             let [all, drawn, seen] = [all, drawn, seen].map(|n| u32::try_from(n).ok());
             let most = stats::most_of(all?, drawn?, seen?, alpha);
@@ -129,7 +134,7 @@ impl Facts<'_> {
         } else {
             ("right", right)
         };
-        let sure = if border.is_plain {
+        let sure = if input.is_plain {
             format!(" (exact bound of {} %)", show(100.0 * (1.0 - alpha), 0.0))
         } else {
             String::new()
@@ -163,19 +168,19 @@ impl Facts<'_> {
     }
 
     /// The result under the original gate, with the part of alpha it used.
-    pub(super) fn told_part(&self, mut result: GateResult, gate: &Gate) -> GateResult {
-        let asked = std::mem::replace(&mut result.gate, gate.clone());
-        let is_asked = shares_alpha(gate) && result.verdict != Verdict::Ignored;
-        if let Some(progressive) = self.progressive.as_ref().filter(|_| is_asked) {
-            let (part, alpha) = (asked.level(), gate.level());
+    pub(super) fn with_alpha_part(&self, mut result: GateResult, gate: &Gate) -> GateResult {
+        let requested = std::mem::replace(&mut result.gate, gate.clone());
+        let is_requested = shares_alpha(gate) && result.verdict != Verdict::Ignored;
+        if let Some(progressive) = self.progressive.as_ref().filter(|_| is_requested) {
+            let (part, alpha) = (requested.level(), gate.level());
             let (first, rest) = match result.message.split_once('\n') {
                 Some((first, rest)) => (first, format!("\n{rest}")),
                 None => (&*result.message, String::new()),
             };
-            let looks = progressive.tiers.len();
+            let checkpoints = progressive.tiers.len();
             let part = Value(part);
             result.message = format!(
-                "{first}; its {looks} looks share alpha {alpha}, and this one has {part}{rest}"
+                "{first}; its {checkpoints} looks share alpha {alpha}, and this one has {part}{rest}"
             );
         }
         result

@@ -179,7 +179,7 @@ fn nothing_scored_is_inconclusive() {
 
 /// An answer without a verdict has no record yet, but was requested.
 #[test]
-fn what_waits_for_a_judge_was_asked() {
+fn samples_waiting_for_a_judge_count_as_requested() {
     fn check(gate: &str, kinds: &str, not_judged: u64, message: &str) {
         let mut summary = Summary::of("test", &records(kinds));
         summary.not_judged = not_judged;

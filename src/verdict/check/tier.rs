@@ -105,9 +105,9 @@ mod tests {
             };
             let gates = with_default(&own, name.as_deref());
             let results = facts.check(&gates);
-            let asked = results.iter().filter(|result| !result.other_tier);
-            let asked: Vec<_> = asked.map(|result| result.gate.name()).collect();
-            assert_eq!(asked, expect, "{tier:?}");
+            let requested = results.iter().filter(|result| !result.other_tier);
+            let requested: Vec<_> = requested.map(|result| result.gate.name()).collect();
+            assert_eq!(requested, expect, "{tier:?}");
             let summary = facts.conclude(&gates);
             assert_eq!(summary.exit_code.code(), 0);
         }

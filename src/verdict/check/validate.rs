@@ -414,13 +414,13 @@ mod tests {
         };
         let check = |gate: &str, expect: Option<&str>| {
             let checked = gate.parse::<Gate>().unwrap().validate(&known);
-            let told = checked.as_ref().err().map(|error| {
+            let message = checked.as_ref().err().map(|error| {
                 assert!(error.hint_text().is_some(), "{gate}");
                 error.message()
             });
-            match (told, expect) {
+            match (message, expect) {
                 (None, None) => {}
-                (Some(told), Some(expect)) => assert!(told.contains(expect), "{told}"),
+                (Some(message), Some(expect)) => assert!(message.contains(expect), "{message}"),
                 other => panic!("{gate}: {other:?}"),
             }
         };

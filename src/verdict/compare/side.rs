@@ -242,7 +242,7 @@ impl SideSample {
     }
 
     /// Whether question, files and ground truth are the same as in `other`; `self` is the baseline.
-    pub(super) fn is_asked_in(&self, other: &Self) -> bool {
+    pub(super) fn has_same_question(&self, other: &Self) -> bool {
         let is_one = |old: u64, now: u64, others: &[u64]| old == now || others.contains(&old);
         // The last hash is that of the question alone; older runs have none.
         let question = self.questions.last().copied().unwrap_or(self.input);

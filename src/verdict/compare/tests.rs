@@ -106,19 +106,22 @@ fn the_figures_are_those_of_the_gate_with_the_run_as_its_baseline() {
                 &compared.slices["level"]["1"],
             ),
         ] {
-            let told = gate.check(&facts).regression.unwrap();
-            assert_eq!(figures.p, Some(told.p));
-            assert_eq!(figures.difference, told.difference);
-            assert_eq!(figures.difference_ci95, told.difference_ci95);
-            assert_eq!((figures.worse, figures.better), (told.worse, told.better));
-            assert_eq!(figures.n, told.pairs);
+            let regression = gate.check(&facts).regression.unwrap();
+            assert_eq!(figures.p, Some(regression.p));
+            assert_eq!(figures.difference, regression.difference);
+            assert_eq!(figures.difference_ci95, regression.difference_ci95);
+            assert_eq!(
+                (figures.worse, figures.better),
+                (regression.worse, regression.better)
+            );
+            assert_eq!(figures.n, regression.pairs);
         }
-        let told = Gate::no_regression().check(&facts).regression.unwrap();
-        assert_eq!(compared.seen.smallest_drop, told.smallest_drop);
-        assert_eq!(compared.seen.assumption, told.assumption);
+        let regression = Gate::no_regression().check(&facts).regression.unwrap();
+        assert_eq!(compared.seen.smallest_drop, regression.smallest_drop);
+        assert_eq!(compared.seen.assumption, regression.assumption);
         let worse = fates.iter().filter(|(_, fate)| **fate == SampleFate::Worse);
         let worse: Vec<_> = worse.map(|(id, _)| id.clone()).collect();
-        assert_eq!(worse, told.became_wrong);
+        assert_eq!(worse, regression.became_wrong);
     };
     for clustered in [false, true] {
         check("C C C C C W", "W W W W C C", clustered);
@@ -138,10 +141,11 @@ fn errors_are_wrong_and_right_as_in_the_gate() {
     assert_eq!((bounds.errors_a, bounds.errors_b), (0, 2));
     let baseline = baseline(&a);
     let message = Gate::no_regression().check(&facts(&b, &baseline)).message;
-    let told = [bounds.lowest.p, bounds.highest.p].map(|p| crate::figure::P(p.unwrap()).cell());
+    let regression =
+        [bounds.lowest.p, bounds.highest.p].map(|p| crate::figure::P(p.unwrap()).cell());
     let expect = format!(
         "p would be {} if they were wrong, {} if correct",
-        told[0], told[1]
+        regression[0], regression[1]
     );
     assert!(message.contains(&expect), "{message}");
     assert_eq!(bounds.lowest.worse, 4);
@@ -159,7 +163,7 @@ fn errors_are_wrong_and_right_as_in_the_gate() {
 }
 
 #[test]
-fn what_cannot_be_paired_is_told() {
+fn unpaired_samples_are_reported() {
     let a = run("C C C C - E", |_, _| {});
     let b = run("C - C E C C", |place, record| {
         if place == 2 {

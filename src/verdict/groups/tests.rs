@@ -65,7 +65,7 @@ fn wrong_answers_are_grouped_by_the_reason_of_the_scorer_and_reasons_are_bounded
 }
 
 #[test]
-fn who_contradicts_the_deciding_scorer_is_told_by_direction() {
+fn disagreements_are_reported_by_direction() {
     let groups = grouped(&[
         judged("a", &[("exact", Some(false)), ("judge", Some(true))]),
         judged("b", &[("exact", Some(false)), ("judge", Some(true))]),
@@ -73,12 +73,12 @@ fn who_contradicts_the_deciding_scorer_is_told_by_direction() {
         judged("d", &[("exact", Some(true)), ("judge", Some(true))]),
         judged("e", &[("exact", Some(true)), ("judge", None)]),
     ]);
-    let told = serde_json::to_value(&groups.disagreements).unwrap();
+    let found = serde_json::to_value(&groups.disagreements).unwrap();
     let expect = json!([
         {"scorer": "exact", "other": "judge", "accepted": false, "count": 2, "ids": ["a", "b"]},
         {"scorer": "exact", "other": "judge", "accepted": true, "count": 1, "ids": ["c"]},
     ]);
-    assert_eq!(told, expect);
+    assert_eq!(found, expect);
 }
 
 #[test]
@@ -93,10 +93,10 @@ fn slices_are_ranked_by_the_share_that_failed() {
         record("g", Status::Scored, true, "3"),
     ]);
     let slices = groups.slices.iter();
-    let told: Vec<_> = slices
+    let found: Vec<_> = slices
         .map(|it| (&*it.value, it.failed, it.wrong, it.errors, it.of))
         .collect();
-    assert_eq!(told, [("2", 2, 1, 1, 2), ("1", 1, 1, 0, 2)]);
+    assert_eq!(found, [("2", 2, 1, 1, 2), ("1", 1, 1, 0, 2)]);
     assert_eq!(groups.slices[0].ids, ["c", "d"]);
 }
 
@@ -125,7 +125,7 @@ fn epochs_that_differ_make_a_sample_flaky_and_it_is_named_once() {
 }
 
 #[test]
-fn the_slowest_and_the_dearest_were_asked_in_this_run() {
+fn slowest_and_most_expensive_exclude_cached_answers() {
     let answer = |id: &str, seconds: f64, cost: f64, cached: bool| {
         let mut record = record(id, Status::Scored, true, "1");
         record.result.latency_s = seconds;

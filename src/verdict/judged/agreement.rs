@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::error::{Error, Result};
 use crate::stats::{Alphas, DRAWS, Kappas, Unit, bootstrap95, ratio, scaled};
 
-use super::{JudgedLine, missing, wrong};
+use super::{InputLine, missing, wrong};
 use crate::data::labels::{LabelClass, LabelClasses};
 
 /// With more classes, table cells without items are omitted.
@@ -23,7 +23,7 @@ pub struct LabelledItem {
     pub judge: Option<LabelClass>,
 }
 
-impl JudgedLine for LabelledItem {
+impl InputLine for LabelledItem {
     const EXAMPLE: &'static str = r#"{"labels": [1, 2, null], "judge": 1}"#;
 
     fn read(fields: &Map<String, Value>) -> Result<Self> {
@@ -200,10 +200,10 @@ impl JudgeAgreement {
         if items.is_empty() {
             return Err(Error::usage("there are no items"));
         }
-        let said = items
+        let classes = items
             .iter()
             .flat_map(|item| item.labels.iter().chain(&item.judge));
-        let classes = LabelClasses::of(said);
+        let classes = LabelClasses::of(classes);
         let mut undecided = 0;
         let mut places = HashMap::new();
         let mut kinds = Vec::with_capacity(items.len());

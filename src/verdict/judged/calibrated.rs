@@ -21,7 +21,7 @@ const DRAW: &str = "`cargo evaltest judge calibrate RUN_DIR --draw 100`";
 /// A judge of a run with the labels of people.
 #[derive(Clone, Debug)]
 pub struct CalibratedJudge {
-    told: JudgeCalibration,
+    summary: JudgeCalibration,
     labels: CalibrationLabels,
     items: Vec<JudgedItem>,
     /// The lowest and highest values of figures, if known.
@@ -53,7 +53,7 @@ impl CalibratedJudge {
     /// A judge without a calibration, or with one that cannot be used.
     pub(crate) fn without(reason: impl Into<String>) -> Self {
         Self {
-            told: JudgeCalibration::without(reason),
+            summary: JudgeCalibration::without(reason),
             labels: CalibrationLabels::None(no_labels()),
             items: Vec::new(),
             scales: BTreeMap::new(),
@@ -88,18 +88,18 @@ impl CalibratedJudge {
             CalibrationLabels::Others(calibration.drawn().cloned().collect())
         };
         let mut judge = Self {
-            told: JudgeCalibration::of(calibration, differs),
+            summary: JudgeCalibration::of(calibration, differs),
             labels,
             items,
             scales: scales.cloned().unwrap_or_default(),
         };
-        judge.tell();
+        judge.add_corrections();
         judge
     }
 
     /// The calibration for the summary.
-    pub(crate) fn told(&self) -> &JudgeCalibration {
-        &self.told
+    pub(crate) fn summary(&self) -> &JudgeCalibration {
+        &self.summary
     }
 
     /// The corrected mean of a figure of the run, or of one of its slices.
@@ -115,8 +115,8 @@ impl CalibratedJudge {
         match &self.labels {
             CalibrationLabels::None(why) => return Err(why.clone()),
             CalibrationLabels::Others(_) => {
-                let run = self.told.run.as_deref().unwrap_or_default();
-                let told = self.estimate(figure, slice).map(|RunCorrection { found, .. }| {
+                let run = self.summary.run.as_deref().unwrap_or_default();
+                let summary = self.estimate(figure, slice).map(|RunCorrection { found, .. }| {
                     format!(
                         "; corrected, if the judge errs on this agent as on that one, it is {}, {}",
                         Value(found.value),
@@ -125,7 +125,7 @@ impl CalibratedJudge {
                 });
                 return Err(format!(
                     "no labels of this run, those of the calibration are of run `{run}`: {CALIBRATE}{}",
-                    told.unwrap_or_default()
+                    summary.unwrap_or_default()
                 ));
             }
             CalibrationLabels::Own(_) => {}
@@ -239,7 +239,7 @@ impl CalibratedJudge {
     }
 
     /// Computes all labelled figures for the summary.
-    fn tell(&mut self) {
+    fn add_corrections(&mut self) {
         let figures: BTreeSet<&String> = match &self.labels {
             CalibrationLabels::None(_) => BTreeSet::new(),
             CalibrationLabels::Own(labels) => labels.values().flat_map(BTreeMap::keys).collect(),
@@ -247,13 +247,14 @@ impl CalibratedJudge {
                 answers.iter().flat_map(|it| it.values.keys()).collect()
             }
         };
-        let told = figures.into_iter();
-        let told = told.filter_map(|name| Some((name.clone(), self.estimate(name, None)?.found)));
-        let told: BTreeMap<_, _> = told.collect();
+        let summary = figures.into_iter();
+        let summary =
+            summary.filter_map(|name| Some((name.clone(), self.estimate(name, None)?.found)));
+        let summary: BTreeMap<_, _> = summary.collect();
         match &self.labels {
-            CalibrationLabels::None(why) => self.told.not_corrected = Some(why.clone()),
-            CalibrationLabels::Own(_) => self.told.corrected = told,
-            CalibrationLabels::Others(_) => self.told.corrected_if_alike = told,
+            CalibrationLabels::None(why) => self.summary.not_corrected = Some(why.clone()),
+            CalibrationLabels::Own(_) => self.summary.corrected = summary,
+            CalibrationLabels::Others(_) => self.summary.corrected_if_alike = summary,
         }
     }
 }
@@ -264,13 +265,13 @@ pub(crate) fn no_labels() -> String {
 }
 
 type Labelled = (f64, f64, String);
-type Judged = (f64, String);
+type GroupedValue = (f64, String);
 
 fn borrowed(labelled: &[Labelled]) -> Vec<(f64, f64, &str)> {
     let borrowed = labelled.iter();
     borrowed.map(|it| (it.0, it.1, it.2.as_str())).collect()
 }
 
-fn borrowed_all(judged: &[Judged]) -> Vec<(f64, &str)> {
+fn borrowed_all(judged: &[GroupedValue]) -> Vec<(f64, &str)> {
     judged.iter().map(|it| (it.0, it.1.as_str())).collect()
 }

@@ -139,15 +139,15 @@ impl JudgeCalibration {
     }
 
     /// A text about the calibration.
-    pub fn told(&self) -> String {
-        let (n, kappa) = (self.n, self.told_kappa());
+    pub fn summary(&self) -> String {
+        let (n, kappa) = (self.n, self.kappa_text());
         let alone = if n < ENOUGH_LABELS { " alone" } else { "" };
         self.uncalibrated()
             .unwrap_or_else(|| format!("calibrated on {n} labels{alone} ({kappa})"))
     }
 
     /// Kappa with its interval, as text.
-    pub(crate) fn told_kappa(&self) -> String {
+    pub(crate) fn kappa_text(&self) -> String {
         let weighted = if self.kappa_quadratic {
             "quadratic "
         } else {
@@ -175,7 +175,7 @@ impl JudgeCalibration {
             format!(
                 "calibrated on {} labels alone: {}; {ENOUGH_LABELS} are better",
                 self.n,
-                self.told_kappa()
+                self.kappa_text()
             )
         })
     }

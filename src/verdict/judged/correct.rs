@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use crate::error::{Error, Result};
 use crate::stats::{MeanEstimate, powered_mean};
 
-use super::{JudgedLine, missing, share};
+use super::{InputLine, missing, share};
 
 /// An item with the judge's value and possibly a label by a person, 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,7 +17,7 @@ pub struct GradedItem {
     pub label: Option<f64>,
 }
 
-impl JudgedLine for GradedItem {
+impl InputLine for GradedItem {
     const EXAMPLE: &'static str = r#"{"judge": 0.8, "label": 1}"#;
 
     fn read(fields: &Map<String, Value>) -> Result<Self> {

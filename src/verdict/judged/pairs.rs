@@ -26,11 +26,12 @@ pub struct JudgedPair {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Standing {
+pub enum Outcome {
     /// The whole interval lies above one half.
     Above,
     /// It contains one half.
-    NotToldApart,
+    #[serde(rename = "not_told_apart")]
+    Indistinguishable,
     /// The whole interval lies below one half.
     Below,
 }
@@ -59,7 +60,8 @@ pub struct PairsSummary {
     /// always has a width.
     pub ci95: Option<[f64; 2]>,
     /// The position of the interval.
-    pub standing: Option<Standing>,
+    #[serde(rename = "standing")]
+    pub outcome: Option<Outcome>,
     /// `first_shown_wins` / `inconsistent`; `null` if there are none.
     pub position_bias: Option<f64>,
     /// Inconsistent pairs in which the text shown first is preferred both times.
@@ -131,7 +133,7 @@ impl PairsSummary {
             unreadable,
             win_rate: rate.win_rate,
             ci95,
-            standing: ci95.map(Standing::of),
+            outcome: ci95.map(Outcome::of),
             position_bias: ratio(rate.first_shown_wins, rate.inconsistent),
             first_shown_wins: rate.first_shown_wins,
             length_coefficient: length.map(|length| length.slope),
@@ -140,14 +142,14 @@ impl PairsSummary {
     }
 }
 
-impl Standing {
+impl Outcome {
     fn of([low, high]: [f64; 2]) -> Self {
         if low > 0.5 {
             Self::Above
         } else if high < 0.5 {
             Self::Below
         } else {
-            Self::NotToldApart
+            Self::Indistinguishable
         }
     }
 }

@@ -23,7 +23,7 @@ pub(crate) struct PeoplesFigures<'a> {
 
 /// The labels of an answer by people, by figure.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct SaidOfAnswer {
+pub(crate) struct HumanLabels {
     /// The label of each person.
     pub(crate) classes: BTreeMap<String, Vec<LabelClass>>,
     /// Their mean for numbers, the majority otherwise.
@@ -54,11 +54,11 @@ impl<'a> PeoplesFigures<'a> {
     /// # Errors
     ///
     /// If the judge has no such dimension, or cannot give such a label.
-    pub(crate) fn said(&self, labels: &ItemLabels) -> Result<SaidOfAnswer> {
-        let mut said = SaidOfAnswer::default();
+    pub(crate) fn human_labels(&self, labels: &ItemLabels) -> Result<HumanLabels> {
+        let mut human_labels = HumanLabels::default();
         for label in &labels.whole {
             let figure = self.figure_of(label)?;
-            said.add(figure, label.clone());
+            human_labels.add(figure, label.clone());
         }
         for (name, given) in &labels.dimensions {
             let is_verdict = self.has_verdicts && name == VERDICT;
@@ -69,21 +69,21 @@ impl<'a> PeoplesFigures<'a> {
                 if name == VERDICT {
                     self.check_choice(label)?;
                 }
-                said.add(name, label.clone());
+                human_labels.add(name, label.clone());
             }
         }
-        for (figure, classes) in &said.classes {
+        for (figure, classes) in &human_labels.classes {
             let value = match figure.as_str() {
                 VERDICT => None,
                 CORRECT => majority(classes).and_then(LabelClass::truth).map(share),
                 figure => Some(self.points(figure, classes)?),
             };
             if let Some(value) = value {
-                said.values.insert(figure.clone(), value);
+                human_labels.values.insert(figure.clone(), value);
             }
         }
-        self.derive(&mut said);
-        Ok(said)
+        self.derive(&mut human_labels);
+        Ok(human_labels)
     }
 
     /// The figure that a label of the whole answer is about.
@@ -118,10 +118,10 @@ impl<'a> PeoplesFigures<'a> {
             return Ok(());
         }
         let legal: Vec<&str> = choices.keys().map(String::as_str).collect();
-        let told = format!("the judge's choices are `{}`", legal.join("`, `"));
+        let offered = format!("the judge's choices are `{}`", legal.join("`, `"));
         let near = nearest(label.text(), legal).map(|near| format!("did you mean `{near}`? "));
         let message = format!("`{}` is no choice of the judge", label.text());
-        Err(Error::usage(message).hint(near.unwrap_or_default() + &told))
+        Err(Error::usage(message).hint(near.unwrap_or_default() + &offered))
     }
 
     /// The mean of the labels of a numeric figure.
@@ -147,34 +147,37 @@ impl<'a> PeoplesFigures<'a> {
     }
 
     /// Derives further figures: the total of all dimensions, the value of a verdict, and correctness.
-    fn derive(&self, said: &mut SaidOfAnswer) {
-        if let Some(total) = self.rule.total(&said.values) {
-            said.derived(TOTAL, &[json!(total)], total);
+    fn derive(&self, human_labels: &mut HumanLabels) {
+        if let Some(total) = self.rule.total(&human_labels.values) {
+            human_labels.derived(TOTAL, &[json!(total)], total);
         }
         if let (Some((only, _)), 1) = (self.rule.weights.iter().next(), self.rule.weights.len())
-            && let Some(total) = said.values.get(TOTAL).copied()
+            && let Some(total) = human_labels.values.get(TOTAL).copied()
         {
             // With a single dimension, its points are the total.
-            let each: Vec<Value> = said.classes[TOTAL]
+            let each: Vec<Value> = human_labels.classes[TOTAL]
                 .iter()
                 .map(LabelClass::to_value)
                 .collect();
-            said.derived(only, &each, total);
+            human_labels.derived(only, &each, total);
         }
-        let choice = said.classes.get(VERDICT).and_then(|it| majority(it));
+        let choice = human_labels
+            .classes
+            .get(VERDICT)
+            .and_then(|it| majority(it));
         let choice = choice.cloned();
         let value = choice
             .as_ref()
             .and_then(|choice| self.rule.choices.get(choice.text()).copied());
         if let Some(value) = value {
-            said.derived(VALUE, &[json!(value)], value);
+            human_labels.derived(VALUE, &[json!(value)], value);
         }
-        self.derive_rates(choice.as_ref(), said);
+        self.derive_rates(choice.as_ref(), human_labels);
         let points = [VERDICT, TOTAL]
             .iter()
-            .find(|name| said.classes.contains_key(**name));
+            .find(|name| human_labels.classes.contains_key(**name));
         let Some(points) = points else { return };
-        let each = said.classes[*points].iter().filter_map(|class| {
+        let each = human_labels.classes[*points].iter().filter_map(|class| {
             let number = match *points {
                 VERDICT => self.rule.choices.get(class.text()).copied(),
                 _ => class.number(),
@@ -184,34 +187,35 @@ impl<'a> PeoplesFigures<'a> {
         let each: Vec<_> = each.collect();
         let mean = match *points {
             VERDICT => value,
-            _ => said.values.get(TOTAL).copied(),
+            _ => human_labels.values.get(TOTAL).copied(),
         };
         if let Some(is) = mean.and_then(|mean| self.rule.is_correct(mean)) {
-            said.derived(CORRECT, &each, share(is));
+            human_labels.derived(CORRECT, &each, share(is));
         }
     }
 
     /// Derives the rate of each choice, such as `win`, `tie` and `loss` of pairs, if the judge has them. Agreement is
     /// that of the verdict.
-    fn derive_rates(&self, choice: Option<&LabelClass>, said: &mut SaidOfAnswer) {
+    fn derive_rates(&self, choice: Option<&LabelClass>, human_labels: &mut HumanLabels) {
         let Some(choice) = choice else { return };
         let names = self.rule.choices.keys();
         for name in names.filter(|name| self.numbers.contains(name.as_str())) {
             let value = share(choice.text() == name);
-            said.values.entry(name.clone()).or_insert(value);
+            human_labels.values.entry(name.clone()).or_insert(value);
         }
     }
 
     fn unknown(&self, name: &str) -> Error {
         let mut legal: Vec<&str> = self.numbers.iter().copied().collect();
         legal.extend(self.has_verdicts.then_some(VERDICT));
-        let told = format!("it has `{}`", legal.join("`, `"));
+        let offered = format!("it has `{}`", legal.join("`, `"));
         let near = nearest(name, legal).map(|near| format!("did you mean `{near}`? "));
-        Error::usage(format!("the judge gives no `{name}`")).hint(near.unwrap_or_default() + &told)
+        Error::usage(format!("the judge gives no `{name}`"))
+            .hint(near.unwrap_or_default() + &offered)
     }
 }
 
-impl SaidOfAnswer {
+impl HumanLabels {
     fn add(&mut self, figure: &str, label: LabelClass) {
         let classes = self.classes.entry(figure.to_owned()).or_default();
         classes.push(label);

@@ -10,11 +10,11 @@ use super::correct::{GradedItem, JudgeCorrection};
 use super::winrate::{
     ComparedAnswers, LogprobPreference, OrdersWinRate, PreferenceWinRate, Preferred,
 };
-use super::{JudgedLine, judged_line};
+use super::{InputLine, parse_input_line};
 use crate::stats::{DRAWS, SplitMix64};
 
-fn items<T: JudgedLine>(lines: impl IntoIterator<Item = Value>) -> Vec<T> {
-    let line = |line: Value| judged_line("x.jsonl".as_ref(), 1, &line.to_string()).unwrap();
+fn items<T: InputLine>(lines: impl IntoIterator<Item = Value>) -> Vec<T> {
+    let line = |line: Value| parse_input_line("x.jsonl".as_ref(), 1, &line.to_string()).unwrap();
     lines.into_iter().map(line).collect()
 }
 
@@ -189,12 +189,12 @@ fn ratings(items: u32, classes: usize) -> Vec<LabelledItem> {
     let mut random = SplitMix64(3);
     let line = |_| {
         let truth = random.below(classes);
-        let mut said = || match random.below(10) {
+        let mut draw = || match random.below(10) {
             0 => Value::Null,
             1..=3 => json!(random.below(classes)),
             _ => json!(truth),
         };
-        json!({ "labels": [said(), said(), said()], "judge": said() })
+        json!({ "labels": [draw(), draw(), draw()], "judge": draw() })
     };
     self::items((0..items).map(line).collect::<Vec<_>>())
 }
@@ -313,7 +313,7 @@ fn win_rate_of_preferences() {
     let found = PreferenceWinRate::of(&[Some(0.0), Some(1.0), None, Some(1.0), Some(1.0)]);
     let expect = json!({ "n": 4, "win_rate": 0.75, "standard_error": 0.25, "ci95": found.ci95 });
     assert_eq!(serde_json::to_value(found).unwrap(), expect);
-    assert_eq!(found.left_out, 1);
+    assert_eq!(found.excluded, 1);
     let none = PreferenceWinRate::of(&[None]);
     assert_eq!(
         (none.n, none.win_rate, none.standard_error, none.ci95),
@@ -354,9 +354,9 @@ fn preferences_from_log_probabilities() {
 }
 
 #[test]
-fn lines_that_are_wrong_say_where_and_how() {
-    fn check<T: JudgedLine>(line: &str, expect: &str) {
-        let Err(error) = judged_line::<T>("v.jsonl".as_ref(), 7, line) else {
+fn invalid_lines_report_place_and_reason() {
+    fn check<T: InputLine>(line: &str, expect: &str) {
+        let Err(error) = parse_input_line::<T>("v.jsonl".as_ref(), 7, line) else {
             panic!("{line} is read");
         };
         assert_eq!(error.message(), format!("v.jsonl:7{expect}"));

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use crate::error::{Error, Result};
 use crate::stats::{MeanEstimate, ratio, wilson95_of_share};
 
-use super::{JudgedLine, missing, share, wrong};
+use super::{InputLine, missing, share, wrong};
 
 /// Which of two answers is better, independent of the order in which they were shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl ComparedAnswers {
     }
 }
 
-impl JudgedLine for ComparedAnswers {
+impl InputLine for ComparedAnswers {
     const EXAMPLE: &'static str = r#"{"first": "A", "second": "tie"}` or `{"preference": 0.7}"#;
 
     fn read(fields: &Map<String, Value>) -> Result<Self> {
@@ -76,7 +76,7 @@ pub struct LogprobPreference(
     pub Option<f64>,
 );
 
-impl JudgedLine for LogprobPreference {
+impl InputLine for LogprobPreference {
     const EXAMPLE: &'static str = r#"{"logprobs": {"m": -0.1, "M": -2.4}, "swapped": false}"#;
 
     fn read(fields: &Map<String, Value>) -> Result<Self> {
@@ -167,7 +167,7 @@ pub struct PreferenceWinRate {
     pub ci95: Option<[f64; 2]>,
     /// Lines without a preference.
     #[serde(skip)]
-    pub left_out: u64,
+    pub excluded: u64,
 }
 
 impl OrdersWinRate {
@@ -212,7 +212,7 @@ impl PreferenceWinRate {
             win_rate: estimate.mean,
             standard_error: estimate.standard_error,
             ci95: estimate.ci95(),
-            left_out: preferences.len() as u64 - estimate.n,
+            excluded: preferences.len() as u64 - estimate.n,
         }
     }
 }

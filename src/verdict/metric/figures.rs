@@ -79,14 +79,14 @@ impl<'a> Figures<'a> {
 
     pub(super) fn error_rate(&self) -> Result<Measured, String> {
         let group = self.group;
-        let asked = group.scored + group.errors + group.unscored;
-        let value = stats::ratio(group.errors, asked)
+        let requested = group.scored + group.errors + group.unscored;
+        let value = stats::ratio(group.errors, requested)
             .ok_or_else(|| self.nothing("no sample was asked", "no sample came to its end"))?;
         let what = match self.facts.summary.epochs {
             None => "asked samples",
             Some(_) => "answers asked for",
         };
-        let from = format!("{} of {asked} {what}", group.errors);
+        let from = format!("{} of {requested} {what}", group.errors);
         Ok(Measured::certain(value, from))
     }
 
@@ -154,8 +154,8 @@ impl<'a> Figures<'a> {
             let interval = of.accuracy_ci95;
             let unknown = of.errors + self.group.skipped;
             let share = self.share(of.scored, [of.correct, unknown], interval, "correct");
-            let told = |why| self.told_unjudged(Some(scorer)).unwrap_or(why);
-            return share.map_err(|why| self.nothing_scored().unwrap_or_else(|| told(why)));
+            let message = |why| self.unjudged_text(Some(scorer)).unwrap_or(why);
+            return share.map_err(|why| self.nothing_scored().unwrap_or_else(|| message(why)));
         }
         if self.decides() == Some(scorer) {
             return self.accuracy();
@@ -240,8 +240,8 @@ impl<'a> Figures<'a> {
         let (Some(mean), Some(range)) = (means.get(&found.detail), ranges.get(&found.detail))
         else {
             let none = || {
-                let told = self.told_unjudged(found.scorer.as_deref());
-                told.unwrap_or_else(|| format!("no score here has `{}`", found.detail))
+                let message = self.unjudged_text(found.scorer.as_deref());
+                message.unwrap_or_else(|| format!("no score here has `{}`", found.detail))
             };
             return Err(self.nothing_scored().unwrap_or_else(none));
         };

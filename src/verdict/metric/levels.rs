@@ -65,17 +65,17 @@ impl Figures<'_> {
     /// The share of the requested answers that only a retry obtained.
     pub(super) fn recovered(&self) -> Result<Measured, String> {
         let recovered = self.facts.summary.recovered_by_retry;
-        let asked = self.group.scored + self.group.errors + self.group.unscored;
-        let value = stats::ratio(recovered.recovered, asked)
+        let requested = self.group.scored + self.group.errors + self.group.unscored;
+        let value = stats::ratio(recovered.recovered, requested)
             .ok_or_else(|| self.nothing("no sample was asked", "no sample came to its end"))?;
-        let all = asked + self.group.skipped;
+        let all = requested + self.group.skipped;
         let most = recovered.recovered + self.group.skipped;
         Ok(Measured {
             value,
             low: stats::ratio(recovered.recovered, all).unwrap_or(value),
             high: stats::ratio(most, all).unwrap_or(value),
             from: format!(
-                "{} of {asked} asked, {} of them more than once",
+                "{} of {requested} asked, {} of them more than once",
                 recovered.recovered, recovered.retried
             ),
         })
@@ -123,7 +123,7 @@ mod tests {
     use crate::verdict::summary::tests::record;
 
     #[track_caller]
-    fn check(gate: &str, records: &[Record], verdict: Verdict, value: Option<f64>, told: &str) {
+    fn check(gate: &str, records: &[Record], verdict: Verdict, value: Option<f64>, message: &str) {
         let gate: Gate = gate.parse().unwrap();
         let result = gate.check(&Facts::of(Summary::of("test", records)));
         assert_eq!(
@@ -132,7 +132,7 @@ mod tests {
             "{gate}: {}",
             result.message
         );
-        assert!(result.message.contains(told), "{}", result.message);
+        assert!(result.message.contains(message), "{}", result.message);
     }
 
     /// Right, wrong and errored samples of each level: `C`, `W`, `E`.
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_retries_saved_is_a_share_of_all_that_was_asked() {
+    fn recovered_is_a_share_of_all_requests() {
         let mut records = levels(&[("1", "CCWE")]);
         check(
             "recovered_by_retry <= 0",

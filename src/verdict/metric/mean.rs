@@ -32,13 +32,13 @@ impl KnownMeans {
     /// The means of a summary, including those of scorers that could not judge.
     pub(crate) fn of(summary: &Summary, bounds: &DetailBounds) -> Self {
         let mut of_first: BTreeSet<String> = summary.means.keys().cloned().collect();
-        let told = |scorer: &str| bounds.get(scorer).into_iter().flat_map(BTreeMap::keys);
+        let message = |scorer: &str| bounds.get(scorer).into_iter().flat_map(BTreeMap::keys);
         // If nothing was scored, there are no details.
         if let Some(first) = summary.scorer.as_deref().filter(|_| summary.scored > 0) {
-            of_first.extend(told(first).cloned());
+            of_first.extend(message(first).cloned());
         }
         let all = summary.scorers.iter().map(|(name, scorer)| {
-            let means = scorer.means.keys().chain(told(name));
+            let means = scorer.means.keys().chain(message(name));
             (name.clone(), means.cloned().collect())
         });
         let mut by_scorer: BTreeMap<_, _> = all.collect();

@@ -19,9 +19,11 @@ impl Figures<'_> {
             return None;
         }
         let found = self.found(gate);
-        let told = self.told_unjudged(scorer_of(gate, found.as_ref()))?;
+        let message = self.unjudged_text(scorer_of(gate, found.as_ref()))?;
         let [low, high] = range(measured, threshold);
-        Some(format!("{told}, which leaves it between {low} and {high}"))
+        Some(format!(
+            "{message}, which leaves it between {low} and {high}"
+        ))
     }
 
     /// Whose detail the mean of a gate is.
@@ -105,7 +107,7 @@ impl Figures<'_> {
     }
 
     /// The same in words; `None` where it could judge all.
-    pub(in crate::verdict) fn told_unjudged(&self, scorer: Option<&str>) -> Option<String> {
+    pub(in crate::verdict) fn unjudged_text(&self, scorer: Option<&str>) -> Option<String> {
         let unjudged = self.unjudged_by(scorer);
         (unjudged > 0).then(|| could_not_judge(&self.name_of(scorer), unjudged))
     }

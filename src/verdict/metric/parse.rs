@@ -14,7 +14,7 @@
 
 use std::str::FromStr;
 
-use super::{METRICS, MetricEntry, Takes, Unit};
+use super::{METRICS, MetricEntry, Takes, Unit, UsedBy};
 use crate::error::{Error, Result, nearest};
 use crate::text::quoted;
 use crate::verdict::gate::syntax::{
@@ -23,13 +23,6 @@ use crate::verdict::gate::syntax::{
 use crate::verdict::gate::{
     Gate, LevelStep, MIN_SAMPLES, Metric, NO_REGRESSION, Op, Slice, Suffix, WrittenIn, split_tier,
 };
-
-/// Where a metric is named.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::verdict) enum MetricUse {
-    Gate,
-    Alert,
-}
 
 impl FromStr for Gate {
     type Err = Error;
@@ -85,7 +78,7 @@ impl<'a> Parts<'a> {
 
     fn into_gate(self) -> Result<Gate> {
         let mut gate = Gate {
-            metric: Metric::parse(self.metric, self.argument, MetricUse::Gate)?,
+            metric: Metric::parse(self.metric, self.argument, UsedBy::Gates)?,
             slice: self.slice,
             tier: self.tier.map(str::to_owned),
             ..Gate::no_regression()
@@ -155,15 +148,12 @@ impl Metric {
     pub(in crate::verdict) fn parse(
         name: &str,
         argument: Option<&str>,
-        used: MetricUse,
+        user: UsedBy,
     ) -> Result<Self> {
-        let entries = METRICS.iter().filter(|entry| match used {
-            MetricUse::Gate => entry.is_of_gates(),
-            MetricUse::Alert => entry.is_of_alerts(),
-        });
+        let entries = METRICS.iter().filter(|entry| entry.is_for(user));
         let read = entries.clone().find_map(|entry| entry.read(name));
-        let (entry, metric) = read.unwrap_or_else(|| Err(unknown(name, used, entries)))?;
-        let argument = entry.argument(name, argument, used)?;
+        let (entry, metric) = read.unwrap_or_else(|| Err(unknown(name, user, entries)))?;
+        let argument = entry.argument(name, argument, user)?;
         Ok(Self { argument, ..metric })
     }
 }
@@ -208,22 +198,23 @@ impl MetricEntry {
     }
 
     /// What stands in parentheses, if that may be.
-    fn argument(
-        &self,
-        name: &str,
-        argument: Option<&str>,
-        used: MetricUse,
-    ) -> Result<Option<String>> {
+    fn argument(&self, name: &str, argument: Option<&str>, user: UsedBy) -> Result<Option<String>> {
+        // What they take in parentheses is said of the gate, not of the metric.
+        let is_of_gate = matches!(self.takes, Takes::Options | Takes::Threshold);
         match (self.takes, argument) {
-            (Takes::Options, _) => Ok(None),
-            (Takes::Threshold, _) if used == MetricUse::Gate => Ok(None),
+            _ if is_of_gate && user == UsedBy::Gates => Ok(None),
             (Takes::Name(hint), None | Some("")) => {
                 Err(Error::usage(format!("`{name}` of what")).hint(hint))
             }
             (_, None) => Ok(None),
-            (Takes::Nothing | Takes::Percent | Takes::Word(_) | Takes::Threshold, Some(given)) => {
-                Err(Error::usage(format!("`{name}` takes no `({given})`")))
-            }
+            (
+                Takes::Nothing
+                | Takes::Percent
+                | Takes::Word(_)
+                | Takes::Threshold
+                | Takes::Options,
+                Some(given),
+            ) => Err(Error::usage(format!("`{name}` takes no `({given})`"))),
             (_, Some("")) => {
                 let message = format!("nothing in the parentheses of `{name}`");
                 Err(Error::usage(message))
@@ -238,16 +229,15 @@ impl MetricEntry {
 
 fn unknown<'a>(
     name: &str,
-    used: MetricUse,
+    user: UsedBy,
     entries: impl Iterator<Item = &'a MetricEntry> + Clone,
 ) -> Error {
     let forms = entries.flat_map(|entry| entry.forms.iter().map(|form| form.form));
-    let (error, title) = match used {
-        MetricUse::Gate => (format!("unknown metric `{name}`"), "the metrics are"),
-        MetricUse::Alert => (
-            format!("`{name}` is no figure that a history keeps"),
-            "the figures are",
-        ),
+    let (error, title) = if user == UsedBy::Alerts {
+        let error = format!("`{name}` is no figure that a history keeps");
+        (error, "the figures are")
+    } else {
+        (format!("unknown metric `{name}`"), "the metrics are")
     };
     let legal = format!("{title} {}", quoted(forms.clone()));
     let mut bare = forms.map(|form| form.split('(').next().unwrap_or(form));

@@ -85,8 +85,8 @@ mod tests {
             );
             result.message
         };
-        let told = check(&records, "steps <= 6", Passed, Some(6.0));
-        assert!(told.contains("over 3 of 4 correct answers"), "{told}");
+        let message = check(&records, "steps <= 6", Passed, Some(6.0));
+        assert!(message.contains("over 3 of 4 correct answers"), "{message}");
         check(&records, "steps < 6", Failed, Some(6.0));
         check(&records, "steps[level=1] <= 5", Passed, Some(5.0));
         check(&records, "steps_ratio <= 1.5", Passed, Some(1.5));
@@ -94,8 +94,8 @@ mod tests {
         check(&records, "steps_ratio[level=2] <= 2", Inconclusive, None);
         records.push(record("e", Status::TimedOut, false, "1"));
         // At most (4 + 6 + 8 + 30) / 4, at least (4 + 6 + 8) / 4.
-        let told = check(&records, "steps <= 6", Inconclusive, Some(6.0));
-        assert!(told.contains("between 4.5 and 12"), "{told}");
+        let message = check(&records, "steps <= 6", Inconclusive, Some(6.0));
+        assert!(message.contains("between 4.5 and 12"), "{message}");
         check(&records, "steps <= 12", Passed, Some(6.0));
         check(&records, "steps < 4.5", Failed, Some(6.0));
         check(&records, "steps_ratio <= 5", Passed, Some(1.5));
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn without_steps_there_is_nothing_to_say() {
+    fn no_steps_no_figure() {
         let check = |records: &[Record], expect: &str| {
             let result = checked("steps <= 8", records);
             assert_eq!(result.verdict, Inconclusive);

@@ -26,6 +26,31 @@ const ENTRY: MetricEntry = MetricEntry {
     slice: None,
 };
 
+/// Seconds that answers took.
+const LATENCY: MetricEntry = MetricEntry {
+    unit: Unit::Seconds,
+    less_is_better: true,
+    basis: Basis::SoFar,
+    ..ENTRY
+};
+
+/// What all answers took together.
+const SUM: MetricEntry = MetricEntry {
+    unit: Unit::Count,
+    less_is_better: true,
+    basis: Basis::Sum,
+    ..ENTRY
+};
+
+/// What people say of the items.
+const REVIEW: MetricEntry = MetricEntry {
+    name: REVIEWED,
+    basis: Basis::SoFar,
+    whole_run: Some("leave the slice out"),
+    measure: |figures, gate| figures.reviewed(gate),
+    ..ENTRY
+};
+
 /// What a metric is that is not in the table.
 pub(super) const UNKNOWN: &MetricEntry = &ENTRY;
 
@@ -198,9 +223,6 @@ pub static METRICS: &[MetricEntry] = &[
             meaning: "the time that so many percent of the answers were faster than; any percentile",
             example: "latency_p95 <= 20s",
         }],
-        unit: Unit::Seconds,
-        less_is_better: true,
-        basis: Basis::SoFar,
         needs_samples: true,
         measure: |figures, gate| figures.latency_percentile(gate),
         line: Some(|line, metric| {
@@ -211,7 +233,7 @@ pub static METRICS: &[MetricEntry] = &[
                 _ => None,
             }
         }),
-        ..ENTRY
+        ..LATENCY
     },
     MetricEntry {
         name: "latency_mean",
@@ -220,12 +242,9 @@ pub static METRICS: &[MetricEntry] = &[
             meaning: "the mean time of an answer",
             example: "latency_mean <= 5s",
         }],
-        unit: Unit::Seconds,
-        less_is_better: true,
-        basis: Basis::SoFar,
         measure: |figures, _| figures.latency(|latency| latency.mean),
         line: Some(|line, _| line.latency_s.as_ref().map(|latency| latency.mean)),
-        ..ENTRY
+        ..LATENCY
     },
     MetricEntry {
         name: LATENCY_MAX,
@@ -234,12 +253,9 @@ pub static METRICS: &[MetricEntry] = &[
             meaning: "the time of the slowest answer",
             example: "latency_max <= 60s",
         }],
-        unit: Unit::Seconds,
-        less_is_better: true,
-        basis: Basis::SoFar,
         needs_samples: true,
         measure: |figures, _| figures.latency(|latency| latency.max),
-        ..ENTRY
+        ..LATENCY
     },
     MetricEntry {
         name: "cost_usd",
@@ -250,11 +266,9 @@ pub static METRICS: &[MetricEntry] = &[
             example: "cost_usd <= 2",
         }],
         unit: Unit::Usd,
-        less_is_better: true,
-        basis: Basis::Sum,
         measure: |figures, _| figures.total(figures.usage().cost_usd, "cost"),
         line: Some(|line, _| line.cost_usd),
-        ..ENTRY
+        ..SUM
     },
     MetricEntry {
         name: "tokens",
@@ -263,12 +277,9 @@ pub static METRICS: &[MetricEntry] = &[
             meaning: "what the agent says it read and wrote, of all answers",
             example: "tokens <= 9000",
         }],
-        unit: Unit::Count,
-        less_is_better: true,
-        basis: Basis::Sum,
         measure: |figures, _| figures.count(figures.usage().tokens(), "tokens"),
         line: Some(|line, _| line.tokens.map(stats::as_f64)),
-        ..ENTRY
+        ..SUM
     },
     MetricEntry {
         name: "input_tokens",
@@ -277,11 +288,8 @@ pub static METRICS: &[MetricEntry] = &[
             meaning: "what the model read, of all answers",
             example: "input_tokens <= 8000",
         }],
-        unit: Unit::Count,
-        less_is_better: true,
-        basis: Basis::Sum,
         measure: |figures, _| figures.count(figures.usage().input_tokens, "input tokens"),
-        ..ENTRY
+        ..SUM
     },
     MetricEntry {
         name: "output_tokens",
@@ -290,11 +298,8 @@ pub static METRICS: &[MetricEntry] = &[
             meaning: "what the model wrote, of all answers",
             example: "output_tokens <= 1000",
         }],
-        unit: Unit::Count,
-        less_is_better: true,
-        basis: Basis::Sum,
         measure: |figures, _| figures.count(figures.usage().output_tokens, "output tokens"),
-        ..ENTRY
+        ..SUM
     },
     MetricEntry {
         name: "steps",
@@ -354,7 +359,6 @@ pub static METRICS: &[MetricEntry] = &[
         ..ENTRY
     },
     MetricEntry {
-        name: REVIEWED,
         takes: Takes::Word(&["approved", "share", "agreement"]),
         forms: &[
             MetricForm {
@@ -373,22 +377,14 @@ pub static METRICS: &[MetricEntry] = &[
                 example: "reviewed.agreement >= 0.8",
             },
         ],
-        basis: Basis::SoFar,
-        whole_run: Some("leave the slice out"),
-        measure: |figures, gate| figures.reviewed(gate),
-        ..ENTRY
+        ..REVIEW
     },
     MetricEntry {
-        name: REVIEWED,
         takes: Takes::Word(&["rejected", "needs_revision"]),
         less_is_better: true,
-        basis: Basis::SoFar,
-        whole_run: Some("leave the slice out"),
-        measure: |figures, gate| figures.reviewed(gate),
-        ..ENTRY
+        ..REVIEW
     },
     MetricEntry {
-        name: REVIEWED,
         takes: Takes::Word(&[]),
         forms: &[MetricForm {
             form: "reviewed.DIMENSION",
@@ -396,10 +392,7 @@ pub static METRICS: &[MetricEntry] = &[
             example: "reviewed.clarity >= 4",
         }],
         unit: Unit::Amount("points"),
-        basis: Basis::SoFar,
-        whole_run: Some("leave the slice out"),
-        measure: |figures, gate| figures.reviewed(gate),
-        ..ENTRY
+        ..REVIEW
     },
     MetricEntry {
         name: NO_REGRESSION,
@@ -422,12 +415,9 @@ pub static METRICS: &[MetricEntry] = &[
             meaning: "how long the run took, for alerts alone",
             example: "",
         }],
-        unit: Unit::Seconds,
-        less_is_better: true,
-        basis: Basis::SoFar,
         used_by: UsedBy::Alerts,
         line: Some(|line, _| line.duration_s),
-        ..ENTRY
+        ..LATENCY
     },
 ];
 

@@ -46,7 +46,7 @@ struct Gathering {
     /// By the name of the scorer, if there are several.
     others: BTreeMap<String, Poll>,
     /// Epochs that errored, and so have no verdict of any scorer.
-    untold: u64,
+    missing: u64,
 }
 
 impl SummaryBuilder {
@@ -145,7 +145,7 @@ impl SummaryBuilder {
                 slices: Slice::all_of(record),
                 poll: Poll::default(),
                 others: BTreeMap::new(),
-                untold: 0,
+                missing: 0,
             });
         }
         if let Some(sample) = &mut self.sample {
@@ -153,7 +153,7 @@ impl SummaryBuilder {
             let before = seen(&sample.poll);
             sample.poll.add(&record.result);
             if record.result.scores.is_empty() {
-                sample.untold += seen(&sample.poll) - before;
+                sample.missing += seen(&sample.poll) - before;
             }
             for (name, score) in &record.result.scores {
                 let poll = sample.others.entry(name.clone()).or_default();
@@ -169,7 +169,7 @@ impl SummaryBuilder {
         };
         let poll = &sample.poll;
         for other in sample.others.values_mut() {
-            other.miss(sample.untold);
+            other.miss(sample.missing);
         }
         self.total.add_sample(self.epochs, poll, &sample.others);
         for slice in &sample.slices {

@@ -83,11 +83,11 @@ pub struct Flaky {
 impl EpochFigures {
     /// Excludes samples that were never asked, with `skipped` answers in total: epochs of a sample are asked together.
     pub(super) fn leave_out(&mut self, skipped: u64) {
-        let left = skipped / u64::from(self.epochs.max(1));
+        let missing = skipped / u64::from(self.epochs.max(1));
         let before = stats::as_f64(self.samples);
-        self.samples = self.samples.saturating_sub(left);
-        self.incomplete = self.incomplete.saturating_sub(left);
-        let (left, now) = (stats::as_f64(left), stats::as_f64(self.samples));
+        self.samples = self.samples.saturating_sub(missing);
+        self.incomplete = self.incomplete.saturating_sub(missing);
+        let (missing, now) = (stats::as_f64(missing), stats::as_f64(self.samples));
         // Each counts as 0 in the low ends, and as 1 in the high ends.
         let narrow = |value: Option<f64>, low: &mut Option<f64>, high: &mut Option<f64>| {
             if self.incomplete == 0 || self.samples == 0 {
@@ -95,7 +95,7 @@ impl EpochFigures {
                 return;
             }
             *low = low.map(|low| (low * before / now).min(1.0));
-            *high = high.map(|high| ((high * before - left) / now).clamp(0.0, 1.0));
+            *high = high.map(|high| ((high * before - missing) / now).clamp(0.0, 1.0));
         };
         for estimate in self.pass_at.values_mut().chain(self.pass_hat.values_mut()) {
             narrow(estimate.value, &mut estimate.low, &mut estimate.high);

@@ -117,7 +117,7 @@ pub(super) struct JudgeTally {
 
 #[derive(Clone, Debug, Default)]
 struct Sums {
-    told: JudgeSummary,
+    summary: JudgeSummary,
     costs: Sum,
     /// All of them, for percentiles.
     latencies: Vec<f64>,
@@ -158,7 +158,7 @@ impl JudgeTally {
                 continue;
             }
             own.clone().for_each(|call| sums.ask(call));
-            sums.told.samples += 1;
+            sums.summary.samples += 1;
             let own: Vec<&JudgeCall> = own.collect();
             // Only the first verdict counts, and of it the last call.
             let Some(last) = last_of(&own, 0) else {
@@ -171,18 +171,18 @@ impl JudgeTally {
             let mut failed = [Some(last), other].into_iter().flatten();
             let failed = failed.find(|call| call.has_failed());
             if let Some(failed) = failed {
-                sums.told.unread += 1;
-                *sums.told.reasons.entry(reason(failed)).or_default() += 1;
+                sums.summary.unread += 1;
+                *sums.summary.reasons.entry(reason(failed)).or_default() += 1;
                 // A juror that fails does not affect the others.
                 if last.vote.is_none() {
                     is_unread = true;
-                    *self.all.told.reasons.entry(reason(failed)).or_default() += 1;
+                    *self.all.summary.reasons.entry(reason(failed)).or_default() += 1;
                 }
             } else if let Some(given) = given {
                 sums.scores.push((given.value, stats::as_f64(last.length)));
                 sums.pairs.extend(given.pair);
                 if let Some((share, repeats)) = given.agreement {
-                    sums.told.repeats += repeats;
+                    sums.summary.repeats += repeats;
                     sums.agreement.add(share * stats::as_f64(repeats));
                 }
             }
@@ -196,11 +196,11 @@ impl JudgeTally {
             };
             if let Some(reason) = panel.add(record, name, first, &votes) {
                 is_unread = true;
-                *self.all.told.reasons.entry(reason).or_default() += 1;
+                *self.all.summary.reasons.entry(reason).or_default() += 1;
             }
         }
-        self.all.told.samples += 1;
-        self.all.told.unread += u64::from(is_unread);
+        self.all.summary.samples += 1;
+        self.all.summary.unread += u64::from(is_unread);
     }
 
     /// `None` if no judge was asked.
@@ -209,7 +209,7 @@ impl JudgeTally {
         let scorers = scorers.map(|(name, sums)| (name, sums.finish())).collect();
         let juries = self.juries.into_iter();
         let juries = juries.map(|(name, panel)| (name, panel.finish())).collect();
-        (self.all.told.calls > 0).then(|| JudgeSummary {
+        (self.all.summary.calls > 0).then(|| JudgeSummary {
             scorers,
             juries,
             ..self.all.finish()
@@ -219,22 +219,22 @@ impl JudgeTally {
 
 impl Sums {
     fn ask(&mut self, call: &JudgeCall) {
-        let told = &mut self.told;
-        told.calls += 1;
-        told.asked_again += u64::from(call.again > 0);
-        told.cached += u64::from(call.cached);
-        told.stored += u64::from(call.stored);
+        let summary = &mut self.summary;
+        summary.calls += 1;
+        summary.asked_again += u64::from(call.again > 0);
+        summary.cached += u64::from(call.cached);
+        summary.stored += u64::from(call.stored);
         if let Some(model) = call.output.as_ref().and_then(Output::answered_by) {
-            *told.models.entry(model).or_default() += 1;
+            *summary.models.entry(model).or_default() += 1;
         }
         let form = call.form.as_str().to_owned();
-        *told.forms.entry(form).or_default() += 1;
+        *summary.forms.entry(form).or_default() += 1;
         if call.cached || call.stored {
             return;
         }
-        told.requests += u64::from(call.attempts);
+        summary.requests += u64::from(call.attempts);
         if let Some(usage) = call.usage() {
-            add_usage(&mut told.usage, &mut self.costs, usage);
+            add_usage(&mut summary.usage, &mut self.costs, usage);
         }
         let is_timed = call.output.is_some() && call.latency_s.is_finite() && call.latency_s >= 0.0;
         if is_timed {
@@ -246,11 +246,11 @@ impl Sums {
         let mut same = self.scores.windows(2);
         let is_constant = same.all(|two| two[0].0.total_cmp(&two[1].0).is_eq());
         let pairs =
-            (!self.pairs.is_empty()).then(|| PairsSummary::of(&self.pairs, self.told.unread));
+            (!self.pairs.is_empty()).then(|| PairsSummary::of(&self.pairs, self.summary.unread));
         JudgeSummary {
             usage: UsageTotal {
                 cost_usd: self.costs.total().map(round_cost),
-                ..self.told.usage
+                ..self.summary.usage
             },
             latency_s: latency(&mut self.latencies),
             // For pairs the difference in length matters instead.
@@ -259,13 +259,13 @@ impl Sums {
                 Some(_) => None,
             },
             pairs,
-            self_agreement: (self.told.repeats > 0)
+            self_agreement: (self.summary.repeats > 0)
                 .then(|| self.agreement.total())
                 .flatten()
-                .map(|agreeing| agreeing / stats::as_f64(self.told.repeats)),
+                .map(|agreeing| agreeing / stats::as_f64(self.summary.repeats)),
             // For pairs this means that one side always wins, or that the order decides; their own figures show which.
             constant: is_constant && self.scores.len() >= ENOUGH && self.pairs.is_empty(),
-            ..self.told
+            ..self.summary
         }
     }
 }

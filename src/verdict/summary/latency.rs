@@ -7,7 +7,7 @@ use crate::data::Outcome;
 use crate::stats::{self, Sum};
 
 /// The reported percentiles.
-const TOLD: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 100.0];
+const PERCENTILES: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 100.0];
 
 /// The latency in seconds of an answer that was requested in this run.
 pub(crate) fn timed(outcome: &Outcome) -> Option<f64> {
@@ -23,13 +23,13 @@ pub(crate) struct SortedLatencies {
     seen: u64,
     sum: Sum,
     /// Those at the ranks around the percentiles.
-    told: BTreeMap<u64, f64>,
+    ranked: BTreeMap<u64, f64>,
 }
 
 impl SortedLatencies {
     /// For `count` latencies, none added yet.
     pub(crate) fn new(count: u64) -> Self {
-        let places = TOLD
+        let places = PERCENTILES
             .iter()
             .filter_map(|percent| stats::ranks(count, *percent));
         let places = places.flat_map(|ranks| [ranks.below, ranks.above]);
@@ -37,14 +37,14 @@ impl SortedLatencies {
             count,
             seen: 0,
             sum: Sum::default(),
-            told: places.map(|place| (place, 0.0)).collect(),
+            ranked: places.map(|place| (place, 0.0)).collect(),
         }
     }
 
     /// Adds the next one.
     pub(crate) fn add(&mut self, latency: f64) {
-        if let Some(told) = self.told.get_mut(&self.seen) {
-            *told = latency;
+        if let Some(ranked) = self.ranked.get_mut(&self.seen) {
+            *ranked = latency;
         }
         self.seen += 1;
         self.sum.add(latency);
@@ -54,10 +54,10 @@ impl SortedLatencies {
     pub(crate) fn finish(&self) -> Option<Latency> {
         let at = |percent| {
             let ranks = stats::ranks(self.count, percent)?;
-            let [low, high] = [ranks.below, ranks.above].map(|place| self.told.get(&place));
+            let [low, high] = [ranks.below, ranks.above].map(|place| self.ranked.get(&place));
             Some(ranks.between(*low?, *high?))
         };
-        let [p50, p90, p95, p99, max] = TOLD.map(at);
+        let [p50, p90, p95, p99, max] = PERCENTILES.map(at);
         Some(Latency {
             mean: self.sum.mean()?,
             p50: p50?,

@@ -27,7 +27,7 @@ pub struct StepFigures {
 /// The sums behind [`StepFigures`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct StepTally {
-    is_told: bool,
+    is_known: bool,
     steps: Sum,
     ratios: Sum,
     max: u64,
@@ -41,7 +41,7 @@ impl StepTally {
         let (Some(steps), Some(_)) = (outcome.steps, &outcome.score) else {
             return;
         };
-        self.is_told = true;
+        self.is_known = true;
         let count = stats::as_f64(steps);
         self.max = self.max.max(steps);
         let annotated = record.annotated_steps.filter(|steps| *steps > 0);
@@ -57,7 +57,7 @@ impl StepTally {
 
     /// The figures; `None` if no scored answer has steps.
     pub(super) fn finish(self) -> Option<StepFigures> {
-        self.is_told.then(|| StepFigures {
+        self.is_known.then(|| StepFigures {
             mean: self.steps.mean(),
             samples: self.steps.count(),
             max: self.max,

@@ -20,22 +20,20 @@ pub(crate) const VALUE: &str = "value";
 /// Running sums over records.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
-    pub(super) samples: u64,
-    pub(super) scored: u64,
-    correct: u64,
+    samples: u64,
     errors: u64,
     unscored: u64,
     skipped: u64,
     cached: u64,
     failed_as_wrong: u64,
-    unjudged: u64,
-    means: Means,
-    labels: LabelTally,
+    /// Of the scorer that decides.
+    first: ScorerTally,
+    /// Of each of several scorers by name.
     scorers: BTreeMap<String, ScorerTally>,
     /// Records that errored, and so have no verdict of any scorer.
-    untold: u64,
+    missing: u64,
     /// Samples whose epochs all errored.
-    untold_samples: u64,
+    missing_samples: u64,
     usage: UsageTotal,
     costs: Sum,
     steps: StepTally,
@@ -43,9 +41,6 @@ pub(super) struct Tally {
     latencies: Vec<f64>,
     /// Whether the caller stores them instead.
     pub(super) skips_latencies: bool,
-    /// With several epochs, the figures over those of each sample.
-    epochs: Option<Box<EpochTally>>,
-    groups: Groups,
 }
 
 /// Right answers and answers by group, if samples have groups.
@@ -77,23 +72,19 @@ impl Groups {
 impl Tally {
     pub(super) fn add(&mut self, record: &Record) {
         let (outcome, group) = (&record.result, record.cluster.as_deref());
-        if outcome.status == Status::Scored {
-            self.groups.add(group, outcome.is_correct());
-        }
         self.samples += 1;
         match outcome.status {
-            Status::Scored => self.scored += 1,
+            Status::Scored => self.first.add_verdict(outcome.is_correct(), group),
             Status::Unscored => self.unscored += 1,
             Status::Skipped => self.skipped += 1,
             Status::AgentFailed | Status::TimedOut | Status::ScorerFailed => self.errors += 1,
         }
-        self.unjudged += u64::from(outcome.status == Status::ScorerFailed);
-        self.correct += u64::from(outcome.is_correct());
+        self.first.unjudged += u64::from(outcome.status == Status::ScorerFailed);
         if let (Status::Scored, Some(score)) = (outcome.status, &outcome.score) {
-            self.means.add(score.value, score.details.iter());
-            self.labels.add(|name| score.details.get(name));
+            self.first.means.add(score.value, score.details.iter());
+            self.first.labels.add(|name| score.details.get(name));
         }
-        self.untold += u64::from(wants_verdict(outcome.status) && outcome.scores.is_empty());
+        self.missing += u64::from(wants_verdict(outcome.status) && outcome.scores.is_empty());
         for (name, score) in &outcome.scores {
             if !self.scorers.contains_key(name) {
                 self.scorers.insert(name.clone(), ScorerTally::default());
@@ -124,9 +115,9 @@ impl Tally {
     /// Adds the votes of all epochs of a sample, by the deciding scorer and by each of several.
     pub(super) fn add_sample(&mut self, epochs: u32, poll: &Poll, others: &BTreeMap<String, Poll>) {
         let new = || Box::new(EpochTally::new(epochs));
-        let is_told = !others.is_empty() || poll.scored() + poll.unknown() == 0;
-        self.untold_samples += u64::from(!is_told);
-        self.epochs.get_or_insert_with(new).add(poll);
+        let has_verdict = !others.is_empty() || poll.scored() + poll.unknown() == 0;
+        self.missing_samples += u64::from(!has_verdict);
+        self.first.epochs.get_or_insert_with(new).add(poll);
         for (name, poll) in others {
             if let Some(scorer) = self.scorers.get_mut(name) {
                 scorer.epochs.get_or_insert_with(new).add(poll);
@@ -135,40 +126,38 @@ impl Tally {
     }
 
     pub(super) fn finish(mut self) -> Group {
-        let judged = self.scored + self.errors;
+        let first = self.first;
+        let asked = first.scored + self.errors + self.unscored;
         let unknown = self.errors + self.skipped;
-        let untold = [self.untold, self.untold_samples];
-        let interval = self.groups.interval95().or_else(|| match &self.epochs {
-            Some(epochs) => epochs.interval95(),
-            None => stats::wilson95(self.correct, self.scored),
-        });
-        let [right, wrong] = both_bounds(self.correct, self.scored, self.unscored, unknown);
+        let missing = [self.missing, self.missing_samples];
+        let interval = first.interval95();
+        let [right, wrong] = both_bounds(first.correct, first.scored, self.unscored, unknown);
         Group {
             samples: self.samples,
-            scored: self.scored,
-            correct: self.correct,
+            scored: first.scored,
+            correct: first.correct,
             errors: self.errors,
             unscored: self.unscored,
             skipped: self.skipped,
             cached: self.cached,
             failed_as_wrong: self.failed_as_wrong,
-            unjudged: self.unjudged,
-            accuracy: stats::ratio(self.correct, self.scored),
+            unjudged: first.unjudged,
+            accuracy: stats::ratio(first.correct, first.scored),
             accuracy_bounds: right,
             accuracy_ci95: interval,
-            failure_rate: stats::ratio(self.scored.saturating_sub(self.correct), self.scored),
+            failure_rate: stats::ratio(first.scored.saturating_sub(first.correct), first.scored),
             failure_rate_bounds: wrong,
             failure_rate_ci95: interval.map(mirrored),
-            error_rate: stats::ratio(self.errors, judged + self.unscored),
-            means: self.means.means(),
-            mean_ranges: self.means.ranges(),
-            labels: self.labels.finish(),
+            error_rate: stats::ratio(self.errors, asked),
+            means: first.means.means(),
+            mean_ranges: first.means.ranges(),
+            labels: first.labels.finish(),
             scorers: self
                 .scorers
                 .into_iter()
-                .map(|(name, scorer)| (name, scorer.finish(untold, self.skipped)))
+                .map(|(name, scorer)| (name, scorer.finish(missing, self.skipped)))
                 .collect(),
-            epochs: self.epochs.map(|epochs| epochs.finish()),
+            epochs: first.epochs.map(|epochs| epochs.finish()),
             usage: UsageTotal {
                 cost_usd: self.costs.total().map(round_cost),
                 ..self.usage
@@ -186,14 +175,14 @@ fn wants_verdict(status: Status) -> bool {
 
 /// Whether the agent gave an answer, of any status.
 pub(super) fn is_answered(outcome: &Outcome) -> bool {
-    let is_told = matches!(
+    let has_verdict = matches!(
         outcome.status,
         Status::Scored | Status::Unscored | Status::ScorerFailed
     );
-    is_told && !outcome.is_failure_as_wrong()
+    has_verdict && !outcome.is_failure_as_wrong()
 }
 
-/// The sums of one of several scorers.
+/// The sums of a scorer.
 #[derive(Clone, Debug, Default)]
 struct ScorerTally {
     /// Answers that it could not judge.
@@ -202,20 +191,33 @@ struct ScorerTally {
     correct: u64,
     means: Means,
     labels: LabelTally,
+    /// With several epochs, what those of each sample say together.
     epochs: Option<Box<EpochTally>>,
     groups: Groups,
 }
 
 impl ScorerTally {
+    fn add_verdict(&mut self, correct: bool, group: Option<&str>) {
+        self.groups.add(group, correct);
+        self.scored += 1;
+        self.correct += u64::from(correct);
+    }
+
+    /// The interval of the accuracy.
+    fn interval95(&self) -> Option<[f64; 2]> {
+        self.groups.interval95().or_else(|| match &self.epochs {
+            Some(epochs) => epochs.interval95(),
+            None => stats::wilson95(self.correct, self.scored),
+        })
+    }
+
     /// Adds a `Score` in its JSON form. Without a verdict, the scorer could not judge.
     fn add(&mut self, score: &Value, group: Option<&str>) {
         let Some(correct) = score.get("correct").and_then(Value::as_bool) else {
             self.unjudged += 1;
             return;
         };
-        self.groups.add(group, correct);
-        self.scored += 1;
-        self.correct += u64::from(correct);
+        self.add_verdict(correct, group);
         let value = score.get("value").and_then(Value::as_f64);
         let details = score.get("details").and_then(Value::as_object);
         self.labels.add(|name| details?.get(name));
@@ -224,13 +226,13 @@ impl ScorerTally {
         self.means.add(value.unwrap_or(f64::NAN), details);
     }
 
-    fn finish(mut self, [untold, untold_samples]: [u64; 2], skipped: u64) -> ScorerSummary {
+    fn finish(mut self, [missing, missing_samples]: [u64; 2], skipped: u64) -> ScorerSummary {
         if let Some(epochs) = &mut self.epochs {
-            epochs.add_unknown(untold_samples);
+            epochs.add_unknown(missing_samples);
         }
         // Errors name no scorer. An answer with only other scorers was not for this one, such as a pair that was not
         // drawn.
-        let errors = untold + self.unjudged;
+        let errors = missing + self.unjudged;
         ScorerSummary {
             scored: self.scored,
             correct: self.correct,
@@ -238,10 +240,7 @@ impl ScorerTally {
             unjudged: self.unjudged,
             accuracy: stats::ratio(self.correct, self.scored),
             accuracy_bounds: accuracy_bounds(self.correct, self.scored, 0, errors + skipped),
-            accuracy_ci95: self.groups.interval95().or_else(|| match &self.epochs {
-                Some(epochs) => epochs.interval95(),
-                None => stats::wilson95(self.correct, self.scored),
-            }),
+            accuracy_ci95: self.interval95(),
             means: self.means.means(),
             mean_ranges: self.means.ranges(),
             labels: self.labels.finish(),
@@ -350,8 +349,9 @@ pub(super) fn add_usage(total: &mut UsageTotal, costs: &mut Sum, usage: &Usage) 
     if let Some(cost) = cost {
         costs.add(cost);
     }
-    let told = usage.input_tokens.is_some() || usage.output_tokens.is_some() || cost.is_some();
-    total.samples += u64::from(told);
+    let is_reported =
+        usage.input_tokens.is_some() || usage.output_tokens.is_some() || cost.is_some();
+    total.samples += u64::from(is_reported);
 }
 
 /// Rounds to 1e-12 dollars: three times 0.1 should be 0.3, not a sum of floats near 0.1.

@@ -194,15 +194,15 @@ fn several_scorers_have_figures_each() {
 }
 
 #[test]
-fn what_a_scorer_was_not_asked_about_is_outside_its_figures() {
-    let told = |id: &str, scores: Value| {
+fn unscored_samples_are_outside_a_scorers_figures() {
+    let scored = |id: &str, scores: Value| {
         let mut one = record(id, Status::Scored, true, "1");
         one.result.scores = object(scores);
         one
     };
     let right = json!({"value": 1.0, "correct": true, "details": {}});
-    let both = told("a", json!({"gaia": right, "pairwise": right}));
-    let one = told("b", json!({"gaia": right}));
+    let both = scored("a", json!({"gaia": right, "pairwise": right}));
+    let one = scored("b", json!({"gaia": right}));
     let failed = record("c", Status::AgentFailed, false, "1");
     let summary = Summary::of("test", &[both.clone(), one.clone()]);
     let pairwise = &summary.scorers["pairwise"];
@@ -377,9 +377,9 @@ fn what_was_not_needed_opens_no_range_of_epochs() {
         }
         Summary::of("test", &records)
     };
-    for asked in [&["+++", "+-+", "---"][..], &["+++", "+-!", "+!!", "---"]] {
-        let expect = summary(asked);
-        let mut sure = summary(&[asked, &["...", "..."]].concat());
+    for answers in [&["+++", "+-+", "---"][..], &["+++", "+-!", "+!!", "---"]] {
+        let expect = summary(answers);
+        let mut sure = summary(&[answers, &["...", "..."]].concat());
         assert_ne!(sure.accuracy_bounds, expect.accuracy_bounds);
         sure.leave_out_skipped();
         assert_eq!(sure.accuracy_bounds, expect.accuracy_bounds);

@@ -2,9 +2,9 @@
 
 use std::io;
 
-use crate::asked;
-use crate::journal::told;
+use crate::journal::counts;
 use crate::project::Project;
+use crate::requested;
 use crate::table::{Row, Table};
 use crate::watched;
 use crate::worker::{self, BAD};
@@ -41,7 +41,7 @@ pub(crate) fn all(table: &mut Table) -> io::Result<()> {
         let name = format!("command agent {fault}");
         table.row(&name, || {
             let then = format!("case $EVALTEST_SAMPLE_ID in {BAD}) {script};; esac");
-            let project = asked::project(12, &then, &limits(fault));
+            let project = requested::project(12, &then, &limits(fault));
             run(&name, &project, is_answered)
         })?;
     }
@@ -49,7 +49,7 @@ pub(crate) fn all(table: &mut Table) -> io::Result<()> {
         let name = format!("worker agent {fault}");
         table.row(&name, || {
             let project = Project::new();
-            asked::write_questions(&project, 12);
+            requested::write_questions(&project, 12);
             project.spec(
                 &worker::agent(fault, ", processes: 2, in_flight: 2")?,
                 &limits(fault),
@@ -68,7 +68,7 @@ fn limits(fault: &str) -> String {
 
 fn run(fault: &str, project: &Project, is_answered: bool) -> io::Result<Row> {
     let ended = watched::run(project, "run eval.yaml")?;
-    let told = told(&project.last_run());
+    let counts = counts(&project.last_run());
     let (expected, errors) = if is_answered {
         ("all answered, nothing left", 0)
     } else {
@@ -77,7 +77,7 @@ fn run(fault: &str, project: &Project, is_answered: bool) -> io::Result<Row> {
     let mut row = Row::of(fault, expected, &ended);
     row.exits(0)
         .within(60.0)
-        .told(&told, SAMPLES - errors, errors)
-        .lost(told.lost);
+        .counts(&counts, SAMPLES - errors, errors)
+        .lost(counts.lost);
     Ok(row)
 }

@@ -2,8 +2,8 @@
 
 use std::io;
 
-use crate::asked;
 use crate::project::Project;
+use crate::requested;
 use crate::table::{Row, Table};
 use crate::watched::{self, Ended};
 
@@ -29,11 +29,11 @@ fn deep(fault: &str) -> io::Result<Row> {
         add(&mut all, ended);
     }
     let ended = all.ok_or_else(|| io::Error::other("nothing was tried"))?;
-    let told = ended.err.matches("nest too deeply").count();
+    let mentions = ended.err.matches("nest too deeply").count();
     let mut row = Row::of(fault, "exit 2 in milliseconds", &ended);
     row.exits(2)
         .within(3.0)
-        .check(told >= 3, format!("it is said {told} times of 3"))
+        .check(mentions >= 3, format!("it is said {mentions} times of 3"))
         .note(format!("refused in {:.0} ms at the most", slowest * 1000.0));
     Ok(row)
 }
@@ -46,7 +46,7 @@ fn vanished(fault: &str) -> io::Result<Row> {
     ];
     let mut all = None;
     for gone in ways {
-        let project = asked::project(
+        let project = requested::project(
             12,
             &format!("test $EVALTEST_SAMPLE_ID != q003 || {gone}"),
             "limits: { concurrency: 2 }\n",
@@ -54,13 +54,16 @@ fn vanished(fault: &str) -> io::Result<Row> {
         add(&mut all, watched::run(&project, "run eval.yaml")?);
     }
     let ended = all.ok_or_else(|| io::Error::other("nothing was tried"))?;
-    let told = ended
+    let mentions = ended
         .err
         .matches("was removed or moved while the run went on");
-    let told = told.count();
+    let mentions = mentions.count();
     let mut row = Row::of(fault, "exit 3, and told", &ended);
     row.exits(3)
-        .check(told >= ways.len(), format!("it is said {told} times"))
+        .check(
+            mentions >= ways.len(),
+            format!("it is said {mentions} times"),
+        )
         .note(format!("exit 3 in each of {} ways", ways.len()));
     Ok(row)
 }

@@ -6,9 +6,9 @@ use std::io;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use crate::asked;
-use crate::journal::{answered, told};
+use crate::journal::{answered, counts};
 use crate::project::Project;
+use crate::requested;
 use crate::table::{Row, Table};
 use crate::watched::{self, Ended, WATCHED};
 
@@ -115,7 +115,7 @@ fn of_disk(disk: &Disk) -> io::Result<Vec<Row>> {
 /// A run on a disk of this size, resumed on a larger one.
 fn try_at(disk: &Disk, size: u32) -> io::Result<Tried> {
     let answer = "head -c 400 /dev/zero | tr '\\0' x; echo; printf 'FINAL ANSWER: '";
-    let project = asked::project(
+    let project = requested::project(
         24,
         answer,
         "limits: { concurrency: 2 }\noutput_root: runs\n",
@@ -146,17 +146,19 @@ fn try_at(disk: &Disk, size: u32) -> io::Result<Tried> {
         wrong.push(format!("resumed, it exits with {resumed:?}"));
     }
     let before = full.as_deref().map(answered).unwrap_or_default();
-    let told = whole.as_deref().map(told).unwrap_or_default();
-    if told.scored != SAMPLES {
-        wrong.push(format!("resumed, {} samples are scored", told.scored));
+    let counts = whole.as_deref().map(counts).unwrap_or_default();
+    if counts.scored != SAMPLES {
+        wrong.push(format!("resumed, {} samples are scored", counts.scored));
     }
-    let asked = asked::asked(&project);
-    let twice = before.iter().filter(|id| asked::times(&asked, id) != 1);
+    let requested = requested::requested(&project);
+    let twice = before
+        .iter()
+        .filter(|id| requested::times(&requested, id) != 1);
     let after = whole.as_deref().map(answered).unwrap_or_default();
     Ok(Tried {
         file: file_named(&ended),
         lost: before.difference(&after).count(),
-        twice: twice.count() + told.twice,
+        twice: twice.count() + counts.twice,
         wrong,
         ended,
     })

@@ -25,9 +25,9 @@ pub(crate) fn all(table: &mut Table) -> io::Result<()> {
 }
 
 fn slow() -> Server {
-    Server::new(|asked, _| {
+    Server::new(|requested, _| {
         sleep(Duration::from_millis(10));
-        answer(asked)
+        answer(requested)
     })
 }
 
@@ -58,13 +58,13 @@ fn killed(fault: &str) -> io::Result<Row> {
             Ok(())
         })?;
         let flows = std::fs::read_dir(project.file("evaltest-runs"));
-        let is_begun = flows.is_ok_and(|flows| {
+        let is_started = flows.is_ok_and(|flows| {
             flows
                 .flatten()
                 .any(|flow| flow.path().join("flow.json").is_file())
         });
         // Killed before there was a folder, it begins anew.
-        let command = if is_begun {
+        let command = if is_started {
             format!("flow --resume {}", folder(&project).display())
         } else {
             FLOW.to_owned()

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 /// What became of the samples.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct JournalCounts {
     pub(crate) scored: usize,
     pub(crate) correct: usize,
     pub(crate) errors: usize,
@@ -39,13 +39,13 @@ fn id(line: &Value) -> String {
 }
 
 /// Reads a run directory that is complete.
-pub(crate) fn told(dir: &Path) -> Told {
-    let mut told = Told::default();
+pub(crate) fn counts(dir: &Path) -> JournalCounts {
+    let mut counts = JournalCounts::default();
     let mut done = BTreeSet::new();
     for event in lines(&dir.join("events.jsonl")) {
         match event["kind"].as_str() {
             Some("answered") => _ = done.insert(id(&event)),
-            Some("started") => told.twice += usize::from(done.contains(&id(&event))),
+            Some("started") => counts.twice += usize::from(done.contains(&id(&event))),
             _ => {}
         }
     }
@@ -53,16 +53,16 @@ pub(crate) fn told(dir: &Path) -> Told {
         let result = &record["result"];
         match result["status"].as_str() {
             Some("scored") => {
-                told.scored += 1;
-                told.correct += usize::from(result["score"]["correct"] == true);
+                counts.scored += 1;
+                counts.correct += usize::from(result["score"]["correct"] == true);
                 done.remove(&id(&record));
             }
-            Some("skipped") => told.skipped += 1,
-            _ => told.errors += 1,
+            Some("skipped") => counts.skipped += 1,
+            _ => counts.errors += 1,
         }
     }
-    told.lost = done.len();
-    told
+    counts.lost = done.len();
+    counts
 }
 
 /// The summary without what differs from run to run.

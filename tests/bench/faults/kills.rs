@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::asked;
-use crate::journal::{answered, summary, told};
+use crate::journal::{answered, counts, summary};
 use crate::project::Project;
+use crate::requested;
 use crate::server::{Server, fine};
 use crate::servers::{agent, good};
 use crate::table::{Row, Table};
@@ -66,7 +66,7 @@ fn can_sandbox() -> bool {
 /// A run that is killed while its workers have tasks, and resumed.
 fn with_workers(fault: &str, keys: &str) -> io::Result<Row> {
     let project = Project::new();
-    asked::write_questions(&project, 400);
+    requested::write_questions(&project, 400);
     let agent = worker::agent("slow", &format!(", processes: 4, in_flight: 4{keys}"))?;
     project.spec(&agent, "");
     let started = Instant::now();
@@ -81,10 +81,10 @@ fn with_workers(fault: &str, keys: &str) -> io::Result<Row> {
     let before = answered(&dir).len();
     let resumed = watched::run(&project, &format!("run --resume {}", dir.display()))?;
     let mut row = Row::of(fault, "no process left, resumed: nothing lost", &ended);
-    let told = told(&dir);
+    let counts = counts(&dir);
     row.exits(KILLED)
-        .told(&told, 400, 0)
-        .lost(told.lost)
+        .counts(&counts, 400, 0)
+        .lost(counts.lost)
         .check(
             before > 40 && before < 400,
             format!("{before} answers at the kill"),
@@ -124,7 +124,7 @@ impl Dice {
 /// When the server was asked, and gave its answers.
 #[derive(Default)]
 struct Ledger {
-    asked: BTreeMap<String, usize>,
+    requested: BTreeMap<String, usize>,
     /// Whose answer, when it was asked and when it was given.
     given: Vec<(String, Instant, Instant)>,
 }
@@ -136,7 +136,7 @@ fn open(ledger: &Shared) -> std::sync::MutexGuard<'_, Ledger> {
 }
 
 fn asks(ledger: &Shared) -> usize {
-    open(ledger).asked.values().sum()
+    open(ledger).requested.values().sum()
 }
 
 /// What the kills did.
@@ -160,16 +160,16 @@ struct Toll {
 fn of_the_run(fault: &str) -> io::Result<Row> {
     let ledger = Shared::default();
     let own = Arc::clone(&ledger);
-    let server = Server::new(move |asked, number| {
-        let id = asked.body["id"].as_str().unwrap_or_default();
+    let server = Server::new(move |requested, number| {
+        let id = requested.body["id"].as_str().unwrap_or_default();
         let came = Instant::now();
-        *open(&own).asked.entry(id.to_owned()).or_default() += 1;
+        *open(&own).requested.entry(id.to_owned()).or_default() += 1;
         sleep(Duration::from_millis(30 + number as u64 * 37 % 90));
         open(&own).given.push((id.to_owned(), came, Instant::now()));
         fine(&good(id))
     });
     let project = Project::new();
-    asked::write_questions(&project, 3000);
+    requested::write_questions(&project, 3000);
     let more = format!("limits: {{ concurrency: {AT_ONCE} }}\ngates: [accuracy >= 0.4]\n");
     project.spec(&agent(&server), &more);
     let started = Instant::now();
@@ -193,9 +193,9 @@ fn of_the_run(fault: &str) -> io::Result<Row> {
         "nothing lost, only what was in flight asked again",
         &ended,
     );
-    let told = told(&project.last_run());
+    let counts = counts(&project.last_run());
     row.exits(0)
-        .told(&told, SAMPLES, 0)
+        .counts(&counts, SAMPLES, 0)
         .lost(toll.lost)
         .twice(toll.twice)
         .check(
@@ -237,12 +237,12 @@ fn killed_until_done(
         let arguments = dir.as_ref().map_or("run eval.yaml".to_owned(), |dir| {
             format!("run --resume {}", dir.display())
         });
-        let asked_before = asks(ledger);
+        let requests_before = asks(ledger);
         let began = Instant::now();
         let (mut first_ask, mut killed) = (None, None);
         let moment = Duration::from_millis(dice.below(1500));
         let ended = watched::with(project, &arguments, |child| {
-            if first_ask.is_none() && asks(ledger) > asked_before {
+            if first_ask.is_none() && asks(ledger) > requests_before {
                 first_ask = Some(Instant::now());
             }
             let is_time = first_ask.is_some_and(|at| at.elapsed() >= moment);
@@ -258,7 +258,7 @@ fn killed_until_done(
         let Some(dir) = new_run() else { continue };
         let journal = answered(&dir);
         let mut ledger = open(ledger);
-        let times = |id: &String| ledger.asked.get(id).copied().unwrap_or_default();
+        let times = |id: &String| ledger.requested.get(id).copied().unwrap_or_default();
         toll.twice += settled
             .iter()
             .filter(|(id, before)| times(id) != **before)
@@ -283,7 +283,11 @@ fn killed_until_done(
         // What was on its way is given once more.
         ledger.given.clear();
         if ended.code != Some(KILLED) {
-            toll.in_flight += ledger.asked.values().map(|times| times - 1).sum::<usize>();
+            toll.in_flight += ledger
+                .requested
+                .values()
+                .map(|times| times - 1)
+                .sum::<usize>();
             return Ok(ended);
         }
     }
@@ -293,7 +297,7 @@ fn killed_until_done(
 fn of_workers(fault: &str) -> io::Result<Row> {
     const KILLS: usize = 30;
     let project = Project::new();
-    asked::write_questions(&project, 900);
+    requested::write_questions(&project, 900);
     let agent = worker::agent("slow", ", processes: 4, in_flight: 4")?;
     project.spec(&agent, "limits: { retries: 5, backoff_s: 0.01 }\n");
     let (mut dice, mut kills) = (Dice::new(), 0);
@@ -312,16 +316,16 @@ fn of_workers(fault: &str) -> io::Result<Row> {
         next = Instant::now() + Duration::from_millis(30 + dice.below(60));
         Ok(())
     })?;
-    let told = told(&project.last_run());
-    let again = asked::asked(&project).len().saturating_sub(900);
+    let counts = counts(&project.last_run());
+    let again = requested::requested(&project).len().saturating_sub(900);
     let mut row = Row::of(
         fault,
         "all answered, only what was in flight asked again",
         &ended,
     );
     row.exits(0)
-        .told(&told, 900, 0)
-        .lost(told.lost)
+        .counts(&counts, 900, 0)
+        .lost(counts.lost)
         .check(kills == KILLS, format!("only {kills} kills"))
         .check(
             again <= KILLS * 4,

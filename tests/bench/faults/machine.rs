@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use evaltest::Eval;
 
-use crate::asked;
-use crate::journal::{lines, told};
+use crate::journal::{counts, lines};
 use crate::project::without_surroundings;
+use crate::requested;
 use crate::server::{Server, fine};
 use crate::servers::{agent, good};
 use crate::table::{Row, Table};
@@ -59,7 +59,7 @@ pub(crate) fn tests() -> Option<io::Result<std::process::ExitCode>> {
 fn few_descriptors(fault: &str, limit: &str) -> io::Result<Row> {
     const SAMPLES: usize = 400;
     let limits = "limits: { concurrency: 300, retries: 0, timeout_s: 60 }\n";
-    let project = asked::project(400, "sleep 0.05", limits);
+    let project = requested::project(400, "sleep 0.05", limits);
     let mut command = Command::new("sh");
     let script = format!("{limit} && exec \"$0\" evaltest run eval.yaml");
     command
@@ -69,20 +69,20 @@ fn few_descriptors(fault: &str, limit: &str) -> io::Result<Row> {
     without_surroundings(&mut command);
     let ended = watched::follow(&project, command, |_| Ok(()))?;
     let dir = project.last_run();
-    let told = told(&dir);
+    let counts = counts(&dir);
     let events = lines(&dir.join("events.jsonl"));
     let count = |kind: &str| events.iter().filter(|event| event["kind"] == kind).count();
-    let (begun, failed) = (count("started"), count("failed"));
-    let said = ended.err.matches("are in flight").count();
+    let (started, failed) = (count("started"), count("failed"));
+    let mentions = ended.err.matches("are in flight").count();
     let mut row = Row::of(fault, "no sample fails, none is tried again", &ended);
     row.exits(0)
-        .told(&told, SAMPLES, 0)
-        .lost(told.lost)
+        .counts(&counts, SAMPLES, 0)
+        .lost(counts.lost)
         .check(failed == 0, format!("{failed} attempts failed"))
-        .check(begun == SAMPLES, format!("{begun} attempts"))
-        .check(said <= 1, format!("it is said {said} times"))
+        .check(started == SAMPLES, format!("{started} attempts"))
+        .check(mentions <= 1, format!("it is said {mentions} times"))
         .note(format!(
-            "failures: {failed} of {SAMPLES} samples, {begun} attempts; that fewer are in flight is said {said} times"
+            "failures: {failed} of {SAMPLES} samples, {started} attempts; that fewer are in flight is said {mentions} times"
         ));
     Ok(row)
 }
@@ -92,10 +92,10 @@ fn stopped(fault: &str, kind: &str) -> io::Result<Row> {
     const SAMPLES: usize = 4;
     const STANDS: Duration = Duration::from_secs(5);
     let limits = "limits: { timeout_s: 4, retries: 0, concurrency: 4 }\n";
-    let project = asked::project(4, "sleep 6", limits);
-    let server = Server::new(|asked, _| {
+    let project = requested::project(4, "sleep 6", limits);
+    let server = Server::new(|requested, _| {
         std::thread::sleep(Duration::from_secs(6));
-        fine(&good(asked.body["id"].as_str().unwrap_or_default()))
+        fine(&good(requested.body["id"].as_str().unwrap_or_default()))
     });
     match kind {
         "http" => project.spec(&agent(&server), limits),
@@ -109,7 +109,7 @@ fn stopped(fault: &str, kind: &str) -> io::Result<Row> {
     let (mut is_stopped, mut goes_on) = (false, false);
     let ended = watched::with(&project, "run eval.yaml", |child| {
         let id = child.id().to_string();
-        let asks = asked::asked(&project).len() + server.asked().len();
+        let asks = requested::requested(&project).len() + server.requested().len();
         if since.is_none() && asks == SAMPLES {
             since = Some(Instant::now());
         }
@@ -123,19 +123,19 @@ fn stopped(fault: &str, kind: &str) -> io::Result<Row> {
         Ok(())
     })?;
     let dir = project.last_run();
-    let told = told(&dir);
+    let counts = counts(&dir);
     let events = lines(&dir.join("events.jsonl"));
     let failed = events.iter().filter(|event| event["kind"] == "failed");
     let failed = failed.count();
     let mut row = Row::of(fault, "nothing times out", &ended);
     row.exits(0)
-        .told(&told, SAMPLES, 0)
-        .lost(told.lost)
+        .counts(&counts, SAMPLES, 0)
+        .lost(counts.lost)
         .check(goes_on, "it ended before it was stopped")
         .check(failed == 0, format!("{failed} attempts failed"))
         .note(format!(
             "timed out: {} of {SAMPLES} samples with a timeout of 4 s, stopped for 4.7 s",
-            told.errors.max(failed)
+            counts.errors.max(failed)
         ));
     Ok(row)
 }
@@ -143,7 +143,7 @@ fn stopped(fault: &str, kind: &str) -> io::Result<Row> {
 /// This program runs an eval as tests, and is killed while its agents work and have started others.
 fn test_binary(fault: &str, kind: &str) -> io::Result<Row> {
     let begins = "(setsid sleep 300 < /dev/null > /dev/null 2>&1 &); sleep 300 & sleep 300";
-    let project = asked::project(12, begins, "limits: { concurrency: 4 }\n");
+    let project = requested::project(12, begins, "limits: { concurrency: 4 }\n");
     if kind == "worker" {
         let agent = worker::agent("hangs at once", ", processes: 4, in_flight: 1")?;
         project.spec(&agent, "limits: { concurrency: 4 }\n");
@@ -157,7 +157,7 @@ fn test_binary(fault: &str, kind: &str) -> io::Result<Row> {
         .stdin(Stdio::null());
     let (mut first, mut most) = (None, 0);
     let ended = watched::follow(&project, command, |child| {
-        if asked::asked(&project).len() >= 2 {
+        if requested::requested(&project).len() >= 2 {
             most = most.max(watched::in_folder(project.path()).len());
             let first = *first.get_or_insert_with(Instant::now);
             if first.elapsed() > Duration::from_millis(200) {
@@ -179,7 +179,7 @@ fn test_binary(fault: &str, kind: &str) -> io::Result<Row> {
 fn cold_cache(fault: &str) -> io::Result<Row> {
     const RUNS: usize = 6;
     const SAMPLES: usize = 300;
-    let project = asked::project(
+    let project = requested::project(
         300,
         "sleep 0.05",
         "cache: true\nlimits: { concurrency: 8 }\n",
@@ -199,7 +199,7 @@ fn cold_cache(fault: &str) -> io::Result<Row> {
         .into_iter()
         .map(|(_, line)| line)
         .collect();
-    let asks = asked::asked(&project).len();
+    let asks = requested::requested(&project).len();
     let runs = project.runs();
     let mut row = Row::of(fault, "each question is asked once", &ended);
     row.exits(0)
@@ -217,13 +217,13 @@ fn cold_cache(fault: &str) -> io::Result<Row> {
             "{asks} requests of {RUNS} runs for {SAMPLES} questions"
         ));
     for run in &runs {
-        let told = told(run);
-        row.told(&told, SAMPLES, 0).lost(told.lost);
+        let counts = counts(run);
+        row.counts(&counts, SAMPLES, 0).lost(counts.lost);
     }
-    let left = fs::read_dir(project.file("evaltest-runs/.cache"))?.flatten();
+    let remaining = fs::read_dir(project.file("evaltest-runs/.cache"))?.flatten();
     let is_claim =
         |entry: &fs::DirEntry| entry.path().extension().is_some_and(|end| end == "asking");
-    let claims = left.filter(is_claim).count();
+    let claims = remaining.filter(is_claim).count();
     row.check(
         claims == 0,
         format!("{claims} claims are left in the cache"),

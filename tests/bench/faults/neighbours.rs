@@ -5,8 +5,8 @@ use std::io;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use crate::asked;
-use crate::journal::told;
+use crate::journal::counts;
+use crate::requested;
 use crate::table::{Row, Table};
 use crate::watched;
 
@@ -21,7 +21,7 @@ pub(crate) fn all(table: &mut Table) -> io::Result<()> {
 
 fn one_output_root(fault: &str) -> io::Result<Row> {
     const ROUNDS: usize = 5;
-    let project = asked::project(40, "sleep 0.01", "limits: { concurrency: 4 }\n");
+    let project = requested::project(40, "sleep 0.01", "limits: { concurrency: 4 }\n");
     let mut last = None;
     let mut codes = Vec::new();
     for _ in 0..ROUNDS {
@@ -46,17 +46,20 @@ fn one_output_root(fault: &str) -> io::Result<Row> {
             format!("{} run directories", runs.len()),
         );
     for run in &runs {
-        let told = told(run);
-        row.told(&told, 40, 0).lost(told.lost);
+        let counts = counts(run);
+        row.counts(&counts, 40, 0).lost(counts.lost);
     }
-    let asked = asked::asked(&project).len();
-    row.check(asked == 2 * ROUNDS * 40, format!("asked {asked} times"));
+    let requested = requested::requested(&project).len();
+    row.check(
+        requested == 2 * ROUNDS * 40,
+        format!("asked {requested} times"),
+    );
     Ok(row)
 }
 
 fn one_snapshot_folder(fault: &str) -> io::Result<Row> {
     const ROUNDS: usize = 5;
-    let project = asked::project(200, ":", "limits: { concurrency: 4 }\n");
+    let project = requested::project(200, ":", "limits: { concurrency: 4 }\n");
     for _ in 0..2 {
         watched::run(&project, "run eval.yaml")?;
     }
@@ -84,14 +87,14 @@ fn one_snapshot_folder(fault: &str) -> io::Result<Row> {
     }
     let mut ended = watched::run(&project, "run eval.yaml")?;
     ended.seconds = last.map_or(ended.seconds, |last| last.seconds);
-    let told = told(&project.last_run());
+    let counts = counts(&project.last_run());
     let mut row = Row::of(fault, "one or both accept, the snapshots are whole", &ended);
     let is_fine = |codes: &(Option<i32>, Option<i32>)| {
         matches!(codes, (Some(0), Some(0 | 2)) | (Some(2), Some(0)))
     };
     row.exits(0)
-        .told(&told, 200, 0)
-        .lost(told.lost)
+        .counts(&counts, 200, 0)
+        .lost(counts.lost)
         .check(codes.iter().all(is_fine), format!("exit codes {codes:?}"))
         .check(
             torn == 0,
@@ -109,11 +112,11 @@ fn one_snapshot_folder(fault: &str) -> io::Result<Row> {
 
 fn interrupted(fault: &str) -> io::Result<Row> {
     let hangs = "case $EVALTEST_SAMPLE_ID in q000|q001|q002) ;; *) trap '' TERM INT; sleep 300 & wait; sleep 300;; esac";
-    let project = asked::project(12, hangs, "limits: { concurrency: 3 }\n");
+    let project = requested::project(12, hangs, "limits: { concurrency: 3 }\n");
     let (mut sent, mut first) = (0, Instant::now());
     let mut ended = watched::with(&project, "run eval.yaml", |child| {
         let is_time = match sent {
-            0 => asked::asked(&project).len() == 6,
+            0 => requested::requested(&project).len() == 6,
             1 => first.elapsed() >= Duration::from_millis(100),
             _ => false,
         };
@@ -141,19 +144,19 @@ fn interrupted(fault: &str) -> io::Result<Row> {
             "at its end the journal has {journal} answers, which the run keeps when it is resumed"
         ));
     let dir = project.last_run();
-    let before = asked::asked(&project).len();
-    asked::agent(&project, ":");
+    let before = requested::requested(&project).len();
+    requested::agent(&project, ":");
     let resumed = watched::run(
         &project,
         &format!("run --resume {} --allow-changed-agent", dir.display()),
     )?;
-    let told = crate::journal::told(&dir);
-    let again = asked::asked(&project).len() - before;
+    let counts = crate::journal::counts(&dir);
+    let again = requested::requested(&project).len() - before;
     row.check(
         again == 12 - journal,
         format!("resumed, it asks {again} samples"),
     );
-    row.told(&told, 12, 0).lost(told.lost).check(
+    row.counts(&counts, 12, 0).lost(counts.lost).check(
         resumed.code == Some(0),
         format!("resumed: exit code {:?}", resumed.code),
     );

@@ -33,7 +33,7 @@ pub(crate) fn all(table: &mut Table) -> io::Result<()> {
 /// What was looked through, and what has a secret in it.
 struct Search {
     pieces: Pieces,
-    looked: usize,
+    scanned: usize,
     leaks: Vec<String>,
 }
 
@@ -41,13 +41,13 @@ impl Search {
     fn new() -> Self {
         Self {
             pieces: Pieces::new(),
-            looked: 0,
+            scanned: 0,
             leaks: Vec::new(),
         }
     }
 
-    fn look(&mut self, name: &str, content: &[u8]) {
-        self.looked += 1;
+    fn scan(&mut self, name: &str, content: &[u8]) {
+        self.scanned += 1;
         let text = String::from_utf8_lossy(content).to_lowercase();
         if self.pieces.find(text.as_bytes()).is_some() {
             self.leaks.push(name.to_owned());
@@ -59,14 +59,14 @@ impl Search {
         let mut command = project.command(arguments);
         command.env(NAME, SECRET);
         let ended = watched::follow(project, command, |_| Ok(()))?;
-        self.look(arguments, ended.err.as_bytes());
+        self.scan(arguments, ended.err.as_bytes());
         Ok(ended)
     }
 
     fn look_at_files(&mut self, project: &Project) -> io::Result<()> {
         for path in all_files(project.path()) {
             let name = path.display().to_string();
-            self.look(&name, &[name.as_bytes(), b"\n", &fs::read(&path)?].concat());
+            self.scan(&name, &[name.as_bytes(), b"\n", &fs::read(&path)?].concat());
         }
         Ok(())
     }
@@ -87,17 +87,17 @@ fn cases() -> Project {
             let mut row = json!({
                 "task_id": id, "Question": "What?", "Level": 1, "Final answer": "17", "Annotator Metadata": {},
             });
-            let said = format!("it is {text} there");
+            let leaky = format!("it is {text} there");
             let (mut out, mut err) = (json!({ "answer": "17" }), String::new());
             match place {
-                "answer" => out["answer"] = said.into(),
-                "message" => out["messages"] = json!([{ "content": said }]),
-                "key" => out["messages"] = json!([{ (said): 1 }]),
-                "error" => out = json!({ "error": said }),
-                "prompt" => row["Question"] = said.into(),
-                "metadata" => row["Annotator Metadata"] = json!({ "Steps": said }),
-                "garbage" => out = said.into(),
-                _ => err = said + "\n",
+                "answer" => out["answer"] = leaky.into(),
+                "message" => out["messages"] = json!([{ "content": leaky }]),
+                "key" => out["messages"] = json!([{ (leaky): 1 }]),
+                "error" => out = json!({ "error": leaky }),
+                "prompt" => row["Question"] = leaky.into(),
+                "metadata" => row["Annotator Metadata"] = json!({ "Steps": leaky }),
+                "garbage" => out = leaky.into(),
+                _ => err = leaky + "\n",
             }
             let out = match out.as_str() {
                 Some(garbage) => garbage.to_owned(),
@@ -131,7 +131,7 @@ fn from_agents(fault: &str) -> io::Result<Row> {
     let written = records.lines().count();
     let blanked = records.lines().filter(|it| it.contains("[REDACTED]"));
     let blanked = blanked.count();
-    let dir = project.shown(dir);
+    let dir = project.display(dir);
     for arguments in [
         "show DIR answer-0",
         "show DIR message-5 --json",
@@ -157,7 +157,7 @@ fn from_agents(fault: &str) -> io::Result<Row> {
             search.leaks.len(),
             PLACES.len(),
             forms().len(),
-            search.looked
+            search.scanned
         ));
     Ok(row)
 }
@@ -165,21 +165,21 @@ fn from_agents(fault: &str) -> io::Result<Row> {
 /// Its words stop the run, and are told.
 fn from_servers(fault: &str) -> io::Result<Row> {
     let mut search = Search::new();
-    let (mut all, mut untold): (Option<Ended>, _) = (None, 0);
+    let (mut all, mut unreported): (Option<Ended>, _) = (None, 0);
     for (number, (_, text)) in forms().into_iter().enumerate() {
-        let said = format!("no {text} here");
-        let server = Server::new(move |_, _| refusal("401 Unauthorized", &said));
+        let leaky = format!("no {text} here");
+        let server = Server::new(move |_, _| refusal("401 Unauthorized", &leaky));
         let project = Project::new();
         project.questions(&[("q1", 1, "What?", "17"), ("q2", 1, "What?", "17")]);
         let headers = format!(", headers: {{ X-Trace: \"${{{NAME}}}\" }}");
         project.spec(&server.openai(&headers), "limits: { concurrency: 1 }\n");
         let arguments = ["run eval.yaml", "run eval.yaml --json"][number % 2];
         let ended = search.run(&project, arguments)?;
-        let is_told = ended.err.contains("[REDACTED]")
+        let is_reported = ended.err.contains("[REDACTED]")
             && ended
                 .err
                 .contains(["stopped early:", "stop_reason"][number % 2]);
-        untold += usize::from(!is_told);
+        unreported += usize::from(!is_reported);
         search.look_at_files(&project)?;
         match &mut all {
             Some(all) => all.add(ended),
@@ -193,14 +193,14 @@ fn from_servers(fault: &str) -> io::Result<Row> {
         format!("leaks: {:?}", search.leaks),
     )
     .check(
-        untold == 0,
-        format!("{untold} times it is not told why it stopped"),
+        unreported == 0,
+        format!("{unreported} times it is not told why it stopped"),
     )
     .note(format!(
         "leaks: {} of {} cases, in {} files and streams",
         search.leaks.len(),
         forms().len(),
-        search.looked
+        search.scanned
     ));
     Ok(row)
 }

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::asked;
-use crate::journal::told;
+use crate::journal::counts;
 use crate::project::Project;
+use crate::requested;
 use crate::server::{Answer, Server, fine, refusal};
 use crate::table::{Row, Table};
 use crate::watched;
@@ -124,8 +124,8 @@ pub(crate) fn all(table: &mut Table) -> io::Result<()> {
     for (fault, when, expected, answer) in FAULTS {
         table.row(fault, || {
             let seen: Arc<Mutex<BTreeSet<String>>> = Arc::default();
-            let server = Server::new(move |asked, _| {
-                let id = asked.body["id"].as_str().unwrap_or_default();
+            let server = Server::new(move |requested, _| {
+                let id = requested.body["id"].as_str().unwrap_or_default();
                 let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
                 let is_first = seen.insert(id.to_owned());
                 drop(seen);
@@ -148,8 +148,8 @@ pub(crate) fn all(table: &mut Table) -> io::Result<()> {
     table.row(fault, || sent_away(fault))?;
     let fault = "server resets connections first";
     table.row(fault, || {
-        let server = Server::resetting(SAMPLES / 2, |asked, _| {
-            fine(&good(asked.body["id"].as_str().unwrap_or_default()))
+        let server = Server::resetting(SAMPLES / 2, |requested, _| {
+            fine(&good(requested.body["id"].as_str().unwrap_or_default()))
         });
         run(fault, "all answered", &server, SAMPLES, 0)
     })
@@ -162,20 +162,20 @@ fn sent_away(fault: &str) -> io::Result<Row> {
         Answer::Status("429 Too Many Requests", later, String::new())
     });
     let project = Project::new();
-    asked::write_questions(&project, 24);
+    requested::write_questions(&project, 24);
     project.spec(&agent(&server), "limits: { concurrency: 4 }\n");
     let ended = watched::run(&project, "run eval.yaml")?;
-    let told = told(&project.last_run());
-    let asked = server.asked().len();
+    let counts = counts(&project.last_run());
+    let requested = server.requested().len();
     let mut row = Row::of(fault, "stopped, exit 3, no more asked than at once", &ended);
     row.exits(3)
         .within(10.0)
-        .told(&told, 0, asked)
+        .counts(&counts, 0, requested)
         .check(
-            (1..=8).contains(&asked) && told.skipped == SAMPLES - asked,
-            format!("{asked} samples were asked, {} not", told.skipped),
+            (1..=8).contains(&requested) && counts.skipped == SAMPLES - requested,
+            format!("{requested} samples were asked, {} not", counts.skipped),
         )
-        .note(format!("{asked} of {SAMPLES} samples were asked"));
+        .note(format!("{requested} of {SAMPLES} samples were asked"));
     Ok(row)
 }
 
@@ -187,7 +187,7 @@ fn run(
     code: i32,
 ) -> io::Result<Row> {
     let project = Project::new();
-    asked::write_questions(&project, 24);
+    requested::write_questions(&project, 24);
     project.spec(
         &agent(server),
         &format!(
@@ -195,7 +195,7 @@ fn run(
         ),
     );
     let ended = watched::run(&project, "run eval.yaml")?;
-    let told = told(&project.last_run());
+    let counts = counts(&project.last_run());
     // An outage that hits everyone is nobody's error.
     let errors = if expected.starts_with("stops") {
         0
@@ -205,7 +205,7 @@ fn run(
     let mut row = Row::of(fault, expected, &ended);
     row.exits(code)
         .within(40.0)
-        .told(&told, scored, errors)
-        .lost(told.lost);
+        .counts(&counts, scored, errors)
+        .lost(counts.lost);
     Ok(row)
 }

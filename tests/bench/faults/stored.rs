@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::asked;
 use crate::damages::{BELIEVERS, damages};
 use crate::journal::answered;
 use crate::process::peak_kib;
 use crate::project::{Project, all_files};
+use crate::requested;
 use crate::table::{Row, Table};
 use crate::watched::{self, Ended};
 
@@ -77,7 +77,7 @@ fn patiently(project: &Project, command: &str, dir: &Path) -> io::Result<Ended> 
 /// Files below a folder with what stands in them.
 type Files = BTreeMap<PathBuf, Vec<u8>>;
 
-fn kept(folder: &Path) -> io::Result<Files> {
+fn snapshot_of(folder: &Path) -> io::Result<Files> {
     let files = all_files(folder).into_iter();
     files
         .map(|path| Ok((path.clone(), fs::read(path)?)))
@@ -109,7 +109,7 @@ fn changed(before: &Files, after: &Files, is_meant: impl Fn(&Path) -> bool) -> u
 
 /// A run of which every second answer is wrong, so that its gate fails: no damage may turn it green.
 fn edited_records(fault: &str) -> io::Result<Row> {
-    let project = asked::project(20, "", "gates: [accuracy >= 0.9]\n");
+    let project = requested::project(20, "", "gates: [accuracy >= 0.9]\n");
     let mut ended = watched::run(&project, "run eval.yaml")?;
     let dir = project.last_run();
     let path = dir.join("samples.jsonl");
@@ -135,7 +135,7 @@ fn edited_records(fault: &str) -> io::Result<Row> {
     let is_whole = fs::read_to_string(&path)? == whole;
     ended.join(repaired);
     let gated = on(&project, "gate DIR", &dir)?;
-    let (code, asks) = (gated.code, asked::asked(&project).len());
+    let (code, asks) = (gated.code, requested::requested(&project).len());
     ended.join(gated);
     let mut row = Row::of(fault, "refused by every command, repaired", &ended);
     row.exits(2)
@@ -170,7 +170,7 @@ fn as_killed(dir: &Path, journal: &str) -> io::Result<()> {
 /// The answer to one sample is not as it was written; the run is resumed.
 fn damaged_journal(fault: &str) -> io::Result<Row> {
     const SAMPLES: usize = 20;
-    let project = asked::project(20, "", "");
+    let project = requested::project(20, "", "");
     let mut ended = watched::run(&project, "run eval.yaml")?;
     let dir = project.last_run();
     let records = fs::read(dir.join("samples.jsonl"))?;
@@ -186,19 +186,19 @@ fn damaged_journal(fault: &str) -> io::Result<Row> {
         "\u{fffd}".to_owned(),
     ];
     let mut again = Vec::new();
-    let (mut codes, mut untold, mut unequal) = (Vec::new(), 0, 0);
+    let (mut codes, mut unreported, mut unequal) = (Vec::new(), 0, 0);
     for damage in &damages {
         as_killed(&dir, &journal.replace(line, damage))?;
-        let before = asked::asked(&project).len();
+        let before = requested::requested(&project).len();
         let resumed = on(&project, "run --resume DIR", &dir)?;
-        again.push(asked::asked(&project).len() - before);
+        again.push(requested::requested(&project).len() - before);
         codes.push(resumed.code);
         let manifest: Value = serde_json::from_slice(&fs::read(dir.join("manifest.json"))?)?;
         let skipped = manifest["journal_lines_skipped"].as_array().map(Vec::len);
-        let is_told = resumed
+        let is_reported = resumed
             .err
             .contains("events.jsonl: lines that are not as they were written");
-        untold += usize::from(!is_told || skipped != Some(1));
+        unreported += usize::from(!is_reported || skipped != Some(1));
         let answers = |bytes: &[u8]| -> io::Result<Vec<Value>> {
             let lines = bytes
                 .split(|byte| *byte == b'\n')
@@ -221,7 +221,10 @@ fn damaged_journal(fault: &str) -> io::Result<Row> {
         codes.iter().all(|code| *code == Some(0)),
         format!("resumed: {codes:?}"),
     )
-    .check(untold == 0, format!("{untold} times the line is not named"))
+    .check(
+        unreported == 0,
+        format!("{unreported} times the line is not named"),
+    )
     .check(unequal == 0, format!("{unequal} times the answers differ"))
     .note(format!(
         "asked again: {} of {SAMPLES} samples, with each of {} damages; the line is named",
@@ -233,7 +236,7 @@ fn damaged_journal(fault: &str) -> io::Result<Row> {
 
 fn read_when_killed(fault: &str) -> io::Result<Row> {
     const SAMPLES: usize = 60;
-    let project = asked::project(
+    let project = requested::project(
         60,
         "sleep 0.03",
         "limits: { concurrency: 4 }\ngates: [accuracy >= 0.1]\n",
@@ -247,9 +250,9 @@ fn read_when_killed(fault: &str) -> io::Result<Row> {
     })?;
     let killed = ended.code;
     let dir = project.last_run();
-    let (files, answers) = (kept(&dir)?, answered(&dir).len());
-    let before = asked::asked(&project).len();
-    let told = format!(
+    let (files, answers) = (snapshot_of(&dir)?, answered(&dir).len());
+    let before = requested::requested(&project).len();
+    let message = format!(
         "was killed: it is read from its journal with {answers} of its {SAMPLES} questions"
     );
     let mut read = Vec::new();
@@ -263,18 +266,18 @@ fn read_when_killed(fault: &str) -> io::Result<Row> {
         ("accept DIR", 2),
     ] {
         let one = on(&project, command, &dir)?;
-        let is_told = one.err.contains(&told) || code == 2;
-        read.push((command, one.code == Some(code) && is_told));
+        let is_reported = one.err.contains(&message) || code == 2;
+        read.push((command, one.code == Some(code) && is_reported));
         if command.starts_with("gate") {
             ended.code = one.code;
         }
         ended.join(one);
     }
     let wrong: Vec<_> = read.iter().filter(|(_, is_so)| !is_so).collect();
-    let touched = changed(&files, &kept(&dir)?, |_| true);
+    let touched = changed(&files, &snapshot_of(&dir)?, |_| true);
     let mut row = Row::of(fault, "exit 3, from its journal, nothing asked", &ended);
     row.exits(3)
-        .twice(asked::asked(&project).len() - before)
+        .twice(requested::requested(&project).len() - before)
         .check(killed == Some(KILLED), format!("killed: {killed:?}"))
         .check(answers < SAMPLES, "it was killed too late")
         .check(wrong.is_empty(), format!("not as expected: {wrong:?}"))
@@ -296,7 +299,7 @@ fn foreign(fault: &str) -> io::Result<Row> {
         "eval.yaml",
         "name: e\nbenchmark: { type: custom, samples: [] }\nagent: echo\nsnapshot: { path: . }\n",
     );
-    let there = kept(victim.path())?;
+    let there = snapshot_of(victim.path())?;
     let folder = victim.path().display().to_string();
     let name = victim.path().file_name().unwrap_or_default();
     let out = format!("../{}", name.display());
@@ -309,7 +312,7 @@ fn foreign(fault: &str) -> io::Result<Row> {
         spec(Value::Null, json!(format!("{out}/eval.yaml"))),
     ] {
         for (eval, through) in [("e", &*folder), ("another", &folder), ("e", "link")] {
-            let project = asked::project(10, "", "");
+            let project = requested::project(10, "", "");
             watched::run(&project, "run eval.yaml")?;
             std::os::unix::fs::symlink(victim.path(), project.file("link"))?;
             let dir = project.last_run();
@@ -323,15 +326,15 @@ fn foreign(fault: &str) -> io::Result<Row> {
             manifest["snapshots_in_project"] = json!(if through == "link" { "link" } else { &out });
             fs::write(path, manifest.to_string())?;
             fs::remove_file(project.file("link"))?;
-            let before = kept(project.path())?;
+            let before = snapshot_of(project.path())?;
             std::os::unix::fs::symlink(victim.path(), project.file("link"))?;
             let accepted = on(&project, "accept DIR", &dir)?;
             tried += 1;
             refused += usize::from(accepted.code == Some(2));
-            touched += changed(&there, &kept(victim.path())?, |_| true);
+            touched += changed(&there, &snapshot_of(victim.path())?, |_| true);
             fs::remove_file(project.file("link"))?;
             let snapshots = project.file("snapshots");
-            strewn += changed(&before, &kept(project.path())?, |path| {
+            strewn += changed(&before, &snapshot_of(project.path())?, |path| {
                 !path.starts_with(&snapshots)
             });
             match &mut all {
@@ -355,11 +358,11 @@ fn foreign(fault: &str) -> io::Result<Row> {
 /// Each stored file in turn, and each command that may read it.
 fn pipes(fault: &str) -> io::Result<Row> {
     let more = "cache: true\ngates: [accuracy >= 0.1, no_regression(alpha=0.05)]\n";
-    let project = asked::project(8, "", more);
+    let project = requested::project(8, "", more);
     let mut ended = watched::run(&project, "run eval.yaml --ignore-baseline")?;
     let dir = project.last_run();
     ended.add(on(&project, "accept DIR", &dir)?);
-    let whole = kept(project.path())?;
+    let whole = snapshot_of(project.path())?;
     let is_answer = |path: &Path| path.extension().is_some_and(|end| end == "answer");
     let mut files = vec![dir.join("manifest.json"), dir.join("events.jsonl")];
     files.extend(RECORDS.map(|name| dir.join(name)));

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use crate::journal::Told;
+use crate::journal::JournalCounts;
 use crate::watched::Ended;
 
 /// What is expected of a fault, and what happened.
@@ -76,16 +76,21 @@ impl Row {
     }
 
     /// How many samples should be scored, and how many be errors.
-    pub(crate) fn told(&mut self, told: &Told, scored: usize, errors: usize) -> &mut Self {
-        let found = (told.scored, told.errors);
+    pub(crate) fn counts(
+        &mut self,
+        counts: &JournalCounts,
+        scored: usize,
+        errors: usize,
+    ) -> &mut Self {
+        let found = (counts.scored, counts.errors);
         let message = format!("(scored, errors) is {found:?}, not {:?}", (scored, errors));
         self.check(found == (scored, errors), message);
         // Those of every other sample are right.
         self.check(
-            told.correct * 2 <= scored + errors,
+            counts.correct * 2 <= scored + errors,
             "more correct than there can be",
         );
-        self.twice(told.twice)
+        self.twice(counts.twice)
     }
 
     pub(crate) fn note(&mut self, note: impl Into<String>) -> &mut Self {

@@ -12,11 +12,11 @@ use crate::process::peak_kib;
 use crate::project::Project;
 
 /// No fault may hold a run up for longer.
-const PATIENCE: Duration = Duration::from_mins(2);
+const TIMEOUT: Duration = Duration::from_mins(2);
 /// How long what was killed may take to be gone.
 const GRACE: Duration = Duration::from_millis(500);
 /// How often it is looked at.
-const GLANCE: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// A file in the project's folder with the id of the process whose memory counts, if that is not the command itself.
 pub(crate) const WATCHED: &str = "watched";
@@ -79,7 +79,7 @@ pub(crate) fn follow(
         if let Some(status) = child.try_wait()? {
             break Some(status);
         }
-        if started.elapsed() > PATIENCE {
+        if started.elapsed() > TIMEOUT {
             child.kill()?;
             child.wait()?;
             break None;
@@ -88,7 +88,7 @@ pub(crate) fn follow(
         let watched = other.as_deref().map_or(&*id, str::trim);
         peak = peak.max(peak_kib(watched));
         during(&mut child)?;
-        sleep(GLANCE);
+        sleep(POLL_INTERVAL);
     };
     let seconds = started.elapsed().as_secs_f64();
     Ok(Ended {
@@ -105,17 +105,17 @@ pub(crate) fn follow(
 fn orphans(project: &Project) -> Vec<String> {
     let until = Instant::now() + GRACE;
     loop {
-        let left = in_folder(project.path());
-        if left.is_empty() {
+        let remaining = in_folder(project.path());
+        if remaining.is_empty() {
             return Vec::new();
         }
         if Instant::now() >= until {
-            for (pid, _) in &left {
+            for (pid, _) in &remaining {
                 let _ = kill("KILL", pid);
             }
-            return left.into_iter().map(|(_, name)| name).collect();
+            return remaining.into_iter().map(|(_, name)| name).collect();
         }
-        sleep(GLANCE);
+        sleep(POLL_INTERVAL);
     }
 }
 

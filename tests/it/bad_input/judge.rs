@@ -30,7 +30,7 @@ fn check_scorers(scorers: &str, files: &[(&str, &[u8])], place: &str, error: &st
     );
     let ran = project.run("run eval.yaml");
     refused(&project, ran, &format!("eval.yaml:{place}"), error, hint);
-    assert_eq!(server.asked().len(), 0, "the judge was asked");
+    assert_eq!(server.requested().len(), 0, "the judge was asked");
 }
 
 /// A rubric with one dimension of this text.
@@ -139,8 +139,8 @@ fn limits_and_choices_that_are_none() {
     let one = "rubric: { dimensions: [{ name: a }], pass: 4, excellent: 3 }";
     let hint = "a number that is at least `pass`";
     check(&[one], "8:", "`excellent` 3 is below `pass` 4", hint);
-    let beside = &[AIME, "pass: 4.5", "excellent: 4"];
-    check(beside, "", "`excellent` 4 is below `pass` 4.5", hint);
+    let thresholds = &[AIME, "pass: 4.5", "excellent: 4"];
+    check(thresholds, "", "`excellent` 4 is below `pass` 4.5", hint);
     check(
         &[AIME, "pass: 6"],
         "9:11: ",

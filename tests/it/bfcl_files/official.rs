@@ -6,10 +6,10 @@ use std::process::Stdio;
 use needs::needs;
 use serde_json::{Value, json};
 
-use super::{VERDICTS, asked, conversations, project};
-use crate::patience::{given_time, until};
+use super::{VERDICTS, conversations, project, requested};
 use crate::project::{Project, Ran, json_lines};
 use crate::signals::{is_alive, send};
+use crate::wait::{given_time, until};
 
 /// Says the same as our score files, and tells with what it was called.
 const AGREES: &str = "#!/bin/sh\n\
@@ -26,7 +26,7 @@ fn official(project: &Project, run: &str, more: &str) -> Ran {
 #[test]
 fn the_official_program_is_called_as_it_wants_to_be() {
     let project = project();
-    let run = asked(&project);
+    let run = requested(&project);
     project.script("bfcl", AGREES);
     official(&project, &run, "")
         .exits(0)
@@ -73,7 +73,7 @@ fn the_official_program_is_called_as_it_wants_to_be() {
 #[test]
 fn keys_of_the_user_are_kept_from_it() {
     let project = project();
-    let run = asked(&project);
+    let run = requested(&project);
     project.script("bfcl", AGREES);
     let mut command = project.command(&format!(
         "bfcl official {run} --model-name m --bfcl-bin ./bfcl"
@@ -89,7 +89,7 @@ fn keys_of_the_user_are_kept_from_it() {
 #[test]
 fn disagreements_are_listed_with_both_verdicts() {
     let project = project();
-    let run = asked(&project);
+    let run = requested(&project);
     project.script(
         "bfcl",
         &format!(
@@ -130,7 +130,7 @@ fn disagreements_are_listed_with_both_verdicts() {
 #[test]
 fn its_failures_are_no_verdicts() {
     let project = project();
-    let run = asked(&project);
+    let run = requested(&project);
     let check = |script: &str, code: i32, expect: &str| {
         project.script("bfcl", &format!("#!/bin/sh\n{script}\n"));
         let ran = official(&project, &run, "").exits(code).says(expect);
@@ -196,7 +196,7 @@ fn its_failures_are_no_verdicts() {
 #[test]
 fn a_program_that_hangs_is_killed_with_its_children() {
     let project = project();
-    let run = asked(&project);
+    let run = requested(&project);
     project.script(
         "bfcl",
         "#!/bin/sh\ntrap '' TERM\nsleep 600 & echo $! > \"$BFCL_PROJECT_ROOT/../../../child\"\nwait; sleep 600\n",

@@ -30,8 +30,8 @@ pub(crate) fn masked(text: &str) -> String {
 }
 
 /// Whether a printed line is the one that is shown, which may have `…` in it.
-fn is_same(shown: &str, printed: &str) -> bool {
-    let mut parts = shown.split('…');
+fn is_same(documented: &str, printed: &str) -> bool {
+    let mut parts = documented.split('…');
     let first = parts.next().unwrap_or_default();
     let Some(mut rest) = printed.strip_prefix(first) else {
         return false;
@@ -46,12 +46,12 @@ fn is_same(shown: &str, printed: &str) -> bool {
     rest.is_empty()
 }
 
-/// Nothing if `shown` is what was printed, else the shown line that does not come.
-pub(crate) fn first_difference(shown: &str, printed: &str) -> Option<String> {
-    let (shown, printed) = (masked(shown), masked(printed));
+/// Nothing if `documented` is what was printed, else the shown line that does not come.
+pub(crate) fn first_difference(documented: &str, printed: &str) -> Option<String> {
+    let (documented, printed) = (masked(documented), masked(printed));
     let mut printed = printed.lines().map(str::trim_end).peekable();
     let mut elided = false;
-    for line in shown.lines().map(str::trim_end) {
+    for line in documented.lines().map(str::trim_end) {
         if line.trim() == "…" {
             elided = true;
             continue;
@@ -80,8 +80,12 @@ pub(crate) fn first_difference(shown: &str, printed: &str) -> Option<String> {
 
 #[test]
 fn what_is_shown_is_what_was_printed() {
-    let check = |shown: &str, printed: &str, same: bool| {
-        assert_eq!(first_difference(shown, printed).is_none(), same, "{shown}");
+    let check = |documented: &str, printed: &str, same: bool| {
+        assert_eq!(
+            first_difference(documented, printed).is_none(),
+            same,
+            "{documented}"
+        );
     };
     check("a\nb\n", "a\nb\n", true);
     check("a\n", "a\nb\n", false);

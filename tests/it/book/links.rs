@@ -29,12 +29,12 @@ fn links(text: &str) -> Vec<String> {
 /// The anchor of a heading, as mdBook and GitHub make it.
 fn anchor(heading: &str) -> String {
     let text = heading.trim_start_matches('#').trim().to_lowercase();
-    let kept = text.chars().filter_map(|c| match c {
+    let names = text.chars().filter_map(|c| match c {
         ' ' => Some('-'),
         c if c.is_alphanumeric() || c == '-' || c == '_' => Some(c),
         _ => None,
     });
-    kept.collect()
+    names.collect()
 }
 
 fn anchors(text: &str) -> BTreeSet<String> {

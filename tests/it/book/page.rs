@@ -28,7 +28,7 @@ pub(crate) struct Block {
     /// The file that it is.
     pub(crate) file: Option<String>,
     /// Why it is left out.
-    pub(crate) left_out: Option<String>,
+    pub(crate) excluded: Option<String>,
 }
 
 /// The name at the end of a line as `` Write this as `agent.py`: ``.
@@ -44,7 +44,7 @@ pub(crate) fn steps(text: &str) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut lines = text.lines().enumerate();
     let mut before = "";
-    let mut left_out = None;
+    let mut excluded = None;
     while let Some((at, line)) = lines.next() {
         if let Some(comment) = line.strip_prefix("<!--") {
             let mut comment = comment.to_owned();
@@ -54,7 +54,7 @@ pub(crate) fn steps(text: &str) -> Vec<Step> {
             }
             let comment = comment.split("-->").next().unwrap_or_default().trim();
             if let Some(reason) = comment.strip_prefix("not run:") {
-                left_out = Some(reason.trim().to_owned());
+                excluded = Some(reason.trim().to_owned());
             } else if let Some(script) = comment.strip_prefix("run:") {
                 steps.push(Step::Hidden(script.trim().to_owned()));
             } else if let Some(path) = comment.strip_prefix("picture:") {
@@ -72,7 +72,7 @@ pub(crate) fn steps(text: &str) -> Vec<Step> {
                 kind: kind.to_owned(),
                 text,
                 file: file_name(before),
-                left_out: left_out.take(),
+                excluded: excluded.take(),
             }));
             before = "";
         } else if !line.trim().is_empty() {
@@ -80,8 +80,8 @@ pub(crate) fn steps(text: &str) -> Vec<Step> {
         }
     }
     assert!(
-        left_out.is_none(),
-        "no block comes behind `not run: {left_out:?}`"
+        excluded.is_none(),
+        "no block comes behind `not run: {excluded:?}`"
     );
     steps
 }

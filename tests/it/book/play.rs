@@ -42,7 +42,7 @@ pub(crate) fn play(page: &str) -> Vec<String> {
         server,
         has_picture: steps.iter().any(|step| matches!(step, Step::Picture(_))),
     };
-    let mut left_out = Vec::new();
+    let mut excluded = Vec::new();
     for step in steps {
         match step {
             Step::Hidden(script) => {
@@ -50,21 +50,23 @@ pub(crate) fn play(page: &str) -> Vec<String> {
             }
             Step::Picture(path) => player.picture(&path),
             Step::Block(block) => {
-                if let Some(reason) = &block.left_out {
-                    left_out.push(format!("{page}:{}: {reason}", block.line));
+                if let Some(reason) = &block.excluded {
+                    excluded.push(format!("{page}:{}: {reason}", block.line));
                 } else {
                     player.block(&block);
                 }
             }
         }
     }
-    left_out
+    excluded
 }
 
 /// An endpoint that knows a few things, as the pages say.
 fn endpoint() -> Server {
-    Server::new(|asked, _| {
-        let question = asked.body["question"].as_str().unwrap_or(asked.prompt());
+    Server::new(|requested, _| {
+        let question = requested.body["question"]
+            .as_str()
+            .unwrap_or(requested.prompt());
         let known = [
             ("capital of France", "Paris"),
             ("capital of Japan", "Tokyo"),
@@ -74,7 +76,7 @@ fn endpoint() -> Server {
         ];
         let found = known.iter().find(|(about, _)| question.contains(about));
         let answer = found.map_or("I do not know.", |(_, answer)| answer);
-        if asked.body["question"].is_null() {
+        if requested.body["question"].is_null() {
             fine(&chat(&format!("FINAL ANSWER: {answer}")))
         } else {
             fine(&serde_json::json!({ "answer": answer }))

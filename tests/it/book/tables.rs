@@ -41,13 +41,13 @@ fn the_departures_are_told_everywhere() {
     // Help has a list in place of the table, and nothing of the table's signs.
     let titles = cells(departures[0]);
     for row in departures.iter().skip(2).map(|line| cells(line)) {
-        let told = format!(
+        let expected = format!(
             "{} {}: {} {}: {}",
             row[0], titles[1], row[1], titles[2], row[2]
         );
         assert!(
-            on_one_line(&help).contains(&told),
-            "`{told}` is missing in\n{help}"
+            on_one_line(&help).contains(&expected),
+            "`{expected}` is missing in\n{help}"
         );
     }
     assert!(!help.contains("\n|"), "{help}");
@@ -88,11 +88,11 @@ fn kind(spec: &str) -> &str {
 /// Runs those of the page's agents, as they stand there.
 fn smallest_specs(page: &str, which: fn(&str) -> bool) {
     // Whatever is asked, the right answer is the question.
-    let server = Server::new(|asked, _| {
-        let question = asked.body["question"].as_str();
+    let server = Server::new(|requested, _| {
+        let question = requested.body["question"].as_str();
         match question {
             Some(question) => fine(&json!({ "answer": question })),
-            None => fine(&chat(asked.prompt())),
+            None => fine(&chat(requested.prompt())),
         }
     });
     let project = Project::with_eval(&[("q1", 1, "ONE", "ONE")], "{ type: echo }", "");
@@ -103,13 +103,13 @@ fn smallest_specs(page: &str, which: fn(&str) -> bool) {
             project.write(name, &block.text);
         }
     }
-    let shown: Vec<_> = agents(page)
+    let documented: Vec<_> = agents(page)
         .into_iter()
         // Nobody is no agent for questions.
         .filter(|spec| which(spec) && kind(spec) != "none")
         .collect();
-    assert!(shown.len() > 2);
-    for spec in shown {
+    assert!(documented.len() > 2);
+    for spec in documented {
         // But for the address: here somebody else may listen there.
         let spec = spec.replace("http://127.0.0.1:8102", &server.url(""));
         project.spec(&spec, "");

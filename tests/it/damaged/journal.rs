@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::asked::{self, asked};
 use crate::project::{Project, Ran, json_lines, unsealed};
+use crate::requested::{self, requested};
 
 const QUESTIONS: u32 = 6;
 
 /// A run, with its journal as lines, and the line (from 0) with the answer to a sample.
 fn run() -> (Project, PathBuf, Vec<String>, usize) {
-    let project = asked::project(QUESTIONS, "", "");
+    let project = requested::project(QUESTIONS, "", "");
     project.run("run eval.yaml").exits(0);
     let dir = project.last_run();
     let text = fs::read_to_string(dir.join("events.jsonl")).unwrap();
@@ -69,13 +69,13 @@ fn a_damaged_answer_is_named_and_only_its_sample_is_asked_again() {
         let mut lines = lines.clone();
         lines[answer] = line;
         kill(&dir, &lines.concat());
-        let before = asked(&project);
+        let before = requested(&project);
         let ran = project.run_of(&["run", "--resume", &dir.display().to_string()]);
         let number = answer + 1;
         ran.exits(0).says(&format!(
             "events.jsonl: lines that are not as they were written are left out: {number}; what they alone told is asked again"
         ));
-        assert_eq!(asked(&project)[before.len()..], ["q002"]);
+        assert_eq!(requested(&project)[before.len()..], ["q002"]);
         assert_eq!(answers(&dir), expect);
         let manifest = project.last_json("manifest.json");
         assert_eq!(manifest["journal_lines_skipped"], json!([number]));
@@ -99,22 +99,27 @@ fn foreign_lines_and_those_that_are_there_twice_cost_nothing() {
         let mut lines = lines.clone();
         lines.insert(answer + 1, line.to_owned());
         kill(&dir, &lines.concat());
-        let before = asked(&project).len();
+        let before = requested(&project).len();
         let ran = project.run_of(&["run", "--resume", &dir.display().to_string()]);
         ran.exits(0)
             .says(&format!("are left out: {}; ", answer + 2));
-        assert_eq!(asked(&project).len(), before, "{line}");
+        assert_eq!(requested(&project).len(), before, "{line}");
         assert_eq!(answers(&dir), expect);
     }
 }
 
 /// Resumes the run by this journal, which costs nothing, and gives what was said.
 #[track_caller]
-fn check_resumed(project: &Project, dir: &Path, journal: &str, asked_again: &[&str]) -> Ran {
+fn check_resumed(project: &Project, dir: &Path, journal: &str, requested_again: &[&str]) -> Ran {
     kill(dir, journal);
-    let before = asked(project).len();
+    let before = requested(project).len();
     let ran = project.run_of(&["run", "--resume", &dir.display().to_string()]);
-    assert_eq!(asked(project)[before..], *asked_again, "{}", ran.err);
+    assert_eq!(
+        requested(project)[before..],
+        *requested_again,
+        "{}",
+        ran.err
+    );
     ran.exits(0)
 }
 
@@ -123,9 +128,9 @@ fn nothing_of_another_run_of_the_same_eval_is_believed() {
     let (project, dir, lines, _) = run();
     let expect = answers(&dir);
     // Another agent, which is always wrong.
-    asked::agent(&project, "echo wrong; exit 0");
+    requested::agent(&project, "echo wrong; exit 0");
     project.run("run eval.yaml");
-    asked::agent(&project, "");
+    requested::agent(&project, "");
     let other = project.runs().into_iter().find(|run| *run != dir);
     let other = other.unwrap();
     let foreign = fs::read_to_string(other.join("events.jsonl")).unwrap();
@@ -143,10 +148,10 @@ fn nothing_of_another_run_of_the_same_eval_is_believed() {
         })
         .collect();
     kill(&dir, &behind);
-    let before = asked(&project).len();
+    let before = requested(&project).len();
     let ran = project.run_of(&["run", "--resume", &dir.display().to_string()]);
     ran.exits(0).says("are left out: ");
-    let mut again = asked(&project)[before..].to_vec();
+    let mut again = requested(&project)[before..].to_vec();
     again.sort();
     assert_eq!(again, missing);
     assert_eq!(answers(&dir), expect);
@@ -191,9 +196,9 @@ fn journals_of_older_versions_have_no_checksums_and_are_read() {
     let old = unsealed(&lines.concat());
     assert!(!old.contains("\"sum\""));
     kill(&dir, &old);
-    let before = asked(&project).len();
+    let before = requested(&project).len();
     let ran = project.run_of(&["run", "--resume", &dir.display().to_string()]);
     ran.exits(0).says_nothing_of("left out");
-    assert_eq!(asked(&project).len(), before);
+    assert_eq!(requested(&project).len(), before);
     assert_eq!(answers(&dir), expect);
 }

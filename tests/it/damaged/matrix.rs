@@ -107,7 +107,7 @@ fn damage(path: &Path, damage: &Damage) {
 }
 
 /// Files below a folder with what stands in them.
-fn kept(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+fn snapshot_of(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let files = crate::project::all_files(folder).into_iter();
     files
         .map(|path| (path.clone(), fs::read(path).unwrap()))
@@ -146,7 +146,7 @@ fn run(mut command: Command, what: &str) -> Ran {
     Ran::of(&output.unwrap())
 }
 
-fn told_of(ran: &Ran, text: &str) -> bool {
+fn reports(ran: &Ran, text: &str) -> bool {
     ran.out.contains(text) || ran.err.contains(text)
 }
 
@@ -165,14 +165,14 @@ fn figures(ran: &Ran) -> (Option<i32>, Vec<String>) {
 
 /// What a command may not do, whatever a file is.
 fn check(ran: &Ran, what: &str, name: &str, is_whole: bool) {
-    let told = format!("{what}: {:?}\n{}\n{}", ran.code, ran.out, ran.err);
-    assert!(matches!(ran.code, Some(0..=3)), "{told}");
-    assert!(!told.contains("panicked"), "{told}");
+    let output = format!("{what}: {:?}\n{}\n{}", ran.code, ran.out, ran.err);
+    assert!(matches!(ran.code, Some(0..=3)), "{output}");
+    assert!(!output.contains("panicked"), "{output}");
     if ran.code == Some(0) && !is_whole {
-        let is_told = [name, "is not what the run wrote"]
+        let is_reported = [name, "is not what the run wrote"]
             .iter()
-            .any(|text| told_of(ran, text));
-        assert!(is_told, "{told}");
+            .any(|text| reports(ran, text));
+        assert!(is_reported, "{output}");
     }
 }
 
@@ -211,14 +211,14 @@ fn file_of_a_run(name: &str) {
     let (project, dir) = green();
     let (_other, foreign) = green();
     let foreign = fs::read(foreign.join(name)).unwrap();
-    let whole = kept(project.path());
+    let whole = snapshot_of(project.path());
     let path = dir.join(name);
-    let shown = dir.display().to_string();
+    let dir_name = dir.display().to_string();
     for command in OF_RUNS {
         for (how, damaged) in damages(&whole[&path], &foreign) {
             let what = format!("{name}, {how}: {command}");
             damage(&path, &damaged);
-            let ran = run(project.command_of(&words(command, &shown)), &what);
+            let ran = run(project.command_of(&words(command, &dir_name)), &what);
             // What is made again is what it was.
             let is_whole = fs::symlink_metadata(&path).is_ok_and(|about| about.is_file())
                 && fs::read(&path).unwrap() == whole[&path];
@@ -260,26 +260,26 @@ fn the_summary_for_people() {
 
 /// Damages one of the project's own files in each way; it is found by its end.
 fn file_of_the_project(project: &Project, dir: &Path, name: &str, commands: &[&str]) {
-    let whole = kept(project.path());
+    let whole = snapshot_of(project.path());
     let path = whole.keys().find(|path| path.ends_with(name)).unwrap();
-    let shown = dir.display().to_string();
+    let dir_name = dir.display().to_string();
     let foreign = b"{\"format_version\": 2}\n";
     for command in commands {
-        let sound = run(project.command_of(&words(command, &shown)), command);
+        let sound = run(project.command_of(&words(command, &dir_name)), command);
         put_back(project.path(), &whole);
         for (how, damaged) in damages(&whole[path], foreign) {
             let what = format!("{name}, {how}: {command}");
             damage(path, &damaged);
-            let ran = run(project.command_of(&words(command, &shown)), &what);
-            let told = path.file_name().unwrap().to_str().unwrap();
+            let ran = run(project.command_of(&words(command, &dir_name)), &what);
+            let output = path.file_name().unwrap().to_str().unwrap();
             // Version control may change line ends: then everything is as it was.
             // And who has cleared the cache knows it.
-            let is_cleared = how == "gone" && told.ends_with(".answer");
+            let is_cleared = how == "gone" && output.ends_with(".answer");
             // What only people read in a snapshot changes no figure.
             let is_figureless = path.extension().is_some_and(|end| end == "snap")
                 && figures(&ran) == figures(&sound);
             let is_same = how == "CRLF" && ran.code == sound.code || is_cleared || is_figureless;
-            check(&ran, &what, told, is_same);
+            check(&ran, &what, output, is_same);
             put_back(project.path(), &whole);
         }
     }
@@ -299,7 +299,7 @@ fn an_answer_in_the_cache() {
     let project = Project::with_eval(&QUESTIONS, agent, more);
     project.run("run eval.yaml").exits(0);
     let dir = project.last_run();
-    let cached = kept(&project.file("evaltest-runs/.cache"));
+    let cached = snapshot_of(&project.file("evaltest-runs/.cache"));
     let sizes = cached.iter().map(|(path, content)| (content.len(), path));
     let (_, answer) = sizes.max().unwrap();
     let name = answer.file_name().unwrap().to_str().unwrap();
@@ -309,7 +309,7 @@ fn an_answer_in_the_cache() {
 #[test]
 fn a_snapshot() {
     let (project, dir) = green();
-    let snapshots = kept(&project.file("snapshots")).into_keys();
+    let snapshots = snapshot_of(&project.file("snapshots")).into_keys();
     let mut names = snapshots.filter(|path| path.extension().is_some_and(|end| end == "snap"));
     let name = names.next().unwrap();
     let name = name.file_name().unwrap().to_str().unwrap();
@@ -320,8 +320,8 @@ fn a_snapshot() {
 #[test]
 fn a_pipe_or_a_device_is_no_dataset_and_no_spec() {
     let (project, dir) = green();
-    let whole = kept(project.path());
-    let shown = dir.display().to_string();
+    let whole = snapshot_of(project.path());
+    let dir_name = dir.display().to_string();
     let commands = [
         "run eval.yaml",
         "list eval.yaml",
@@ -333,11 +333,14 @@ fn a_pipe_or_a_device_is_no_dataset_and_no_spec() {
             for command in commands {
                 damage(&project.file(name), &damaged);
                 let what = format!("{name}: {command}");
-                let ran = run(project.command_of(&words(command, &shown)), &what);
-                let told = format!("{what}: {:?}\n{}\n{}", ran.code, ran.out, ran.err);
-                assert!(matches!(ran.code, Some(2 | 3)), "{told}");
-                let is_told = ["is no file", "is not here"];
-                assert!(is_told.iter().any(|text| told_of(&ran, text)), "{told}");
+                let ran = run(project.command_of(&words(command, &dir_name)), &what);
+                let output = format!("{what}: {:?}\n{}\n{}", ran.code, ran.out, ran.err);
+                assert!(matches!(ran.code, Some(2 | 3)), "{output}");
+                let is_reported = ["is no file", "is not here"];
+                assert!(
+                    is_reported.iter().any(|text| reports(&ran, text)),
+                    "{output}"
+                );
                 put_back(project.path(), &whole);
             }
         }

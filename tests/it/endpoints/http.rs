@@ -8,8 +8,8 @@ use crate::server::{Server, fine, refusal};
 
 #[test]
 fn the_smallest_http_spec_works() {
-    let server = Server::new(|asked, _| {
-        let question = asked.body["question"].as_str().unwrap_or_default();
+    let server = Server::new(|requested, _| {
+        let question = requested.body["question"].as_str().unwrap_or_default();
         fine(&json!({"answer": question.to_uppercase(), "usage": {"input_tokens": 3}}))
     });
     let url = server.url("/answer");
@@ -18,9 +18,12 @@ fn the_smallest_http_spec_works() {
     );
     let project = Project::with_eval(&THREE, &agent, "");
     run(&project).exits(0).says("3 samples, 3 correct");
-    let asked = server.asked();
-    assert_eq!(asked[0].line, "POST /answer");
-    let bodies: Vec<_> = asked.iter().map(|asked| asked.body.clone()).collect();
+    let requested = server.requested();
+    assert_eq!(requested[0].line, "POST /answer");
+    let bodies: Vec<_> = requested
+        .iter()
+        .map(|requested| requested.body.clone())
+        .collect();
     assert!(
         bodies.contains(&json!({"question": "three", "id": "c"})),
         "{bodies:?}"
@@ -36,7 +39,7 @@ fn the_smallest_http_spec_works() {
         .run("run eval.yaml --output-root runs --agent-option deep=true")
         .exits(0)
         .says("1 samples, 1 correct");
-    let body = &server.asked()[3].body;
+    let body = &server.requested()[3].body;
     assert_eq!(
         (&body["options"], &body["attempt"]),
         (&json!({"deep": true}), &json!(1))
@@ -45,7 +48,7 @@ fn the_smallest_http_spec_works() {
 
 #[test]
 fn an_http_spec_says_where_things_are() {
-    let server = Server::new(|asked, _| match asked.line.as_str() {
+    let server = Server::new(|requested, _| match requested.line.as_str() {
         "GET /q/a?level=hard" => fine(&json!({"data": [{"text": "ONE"}]})),
         _ => refusal("404 Not Found", "nobody"),
     });

@@ -17,7 +17,11 @@ fn what_no_sample_survives_is_told_once() {
             .says("samples not asked");
         let times = (ran.out + &ran.err).matches("/chat/completions").count();
         assert_eq!(times, 1);
-        assert!(server.asked().len() <= requests, "{}", server.asked().len());
+        assert!(
+            server.requested().len() <= requests,
+            "{}",
+            server.requested().len()
+        );
     };
     check(
         || refusal("401 Unauthorized", "no such key"),
@@ -51,9 +55,9 @@ fn a_request_that_is_always_wrong_stops_the_run_after_three() {
         .exits(2)
         .says("answered 400 Bad Request: temperature must be below 2; hint: check `model` and what else the spec sends");
     assert!(
-        (3..=4).contains(&server.asked().len()),
+        (3..=4).contains(&server.requested().len()),
         "{}",
-        server.asked().len()
+        server.requested().len()
     );
     // After an answer, it is the sample's own fault.
     let server = Server::new(|_, number| match number {
@@ -85,14 +89,14 @@ fn a_redirect_is_not_followed_and_takes_no_key_along() {
         .exits(2)
         .says("answered 307 Temporary Redirect to `http://127.0.0.1:")
         .says("hint: write the address that it points to");
-    assert_eq!(other.asked().len(), 0);
+    assert_eq!(other.requested().len(), 0);
 }
 
 #[test]
 fn a_key_that_expires_stops_the_run_and_resuming_asks_the_rest() {
-    let server = Server::new(|asked, number| match number {
+    let server = Server::new(|requested, number| match number {
         2..4 => refusal("401 Unauthorized", "expired"),
-        _ => fine(&chat(&asked.prompt().to_uppercase())),
+        _ => fine(&chat(&requested.prompt().to_uppercase())),
     });
     let questions = [THREE[0], THREE[1], THREE[2], ("d", 2, "four", "FOUR")];
     let project = Project::with_eval(&questions, &server.openai(""), "");
@@ -109,5 +113,5 @@ fn a_key_that_expires_stops_the_run_and_resuming_asks_the_rest() {
         .run(&format!("run --resume {}", dir.display()))
         .exits(0)
         .says("4 samples, 4 correct");
-    assert_eq!(server.asked().len(), 6);
+    assert_eq!(server.requested().len(), 6);
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{AGENT, failed, outcome, project, times_asked};
+use super::{AGENT, failed, outcome, project, request_count};
 use crate::project::Project;
 
 #[test]
@@ -22,7 +22,7 @@ fn failures_are_repeated_and_wrong_answers_are_not() {
     );
     assert_eq!(outcome(&project, "wrong")["attempts"], 1);
     for (id, times) in [("first", 1), ("flaky", 3), ("broken", 3), ("wrong", 1)] {
-        assert_eq!(times_asked(&project, id), times, "{id}");
+        assert_eq!(request_count(&project, id), times, "{id}");
     }
     let events = project.last_lines("events.jsonl");
     let kinds = |id: &str| -> Vec<(u64, String)> {

@@ -25,7 +25,7 @@ fn approve(folder: &Path, items: &str) {
 
 #[test]
 fn a_flow_with_gates_of_its_own_asks_people_too_and_never_how_often_they_fail() {
-    let server = Server::new(|asked, _| answer(asked));
+    let server = Server::new(|requested, _| answer(requested));
     let gates = "gates: [mean(judge.total) >= 3, error_rate <= 0.1]";
     let project = project_of(&server, gates);
     project.run("flow flow.yaml").exits(0);
@@ -41,14 +41,14 @@ fn a_flow_with_gates_of_its_own_asks_people_too_and_never_how_often_they_fail() 
 
 #[test]
 fn a_judge_that_cannot_be_read_gives_way_to_another() {
-    let server = Server::new(|asked, _| match asked.body["model"].as_str() {
+    let server = Server::new(|requested, _| match requested.body["model"].as_str() {
         Some("judge") => fine(&chat("They are all fine.")),
         Some("other") => {
-            let mut asked = asked.clone();
-            asked.body["model"] = json!("judge");
-            answer(&asked)
+            let mut requested = requested.clone();
+            requested.body["model"] = json!("judge");
+            answer(&requested)
         }
-        _ => answer(asked),
+        _ => answer(requested),
     });
     let project = project_of(&server, EASY);
     project
@@ -59,9 +59,9 @@ fn a_judge_that_cannot_be_read_gives_way_to_another() {
     let folder = folder(&project);
     let resume = ["flow", "--resume", folder.to_str().unwrap()];
     // What was said is not asked for again, and says no more than before.
-    let asked = server.asked().len();
+    let requested = server.requested().len();
     project.run_of(&resume).exits(3);
-    assert_eq!(server.asked().len(), asked);
+    assert_eq!(server.requested().len(), requested);
     let other = format!(
         "{{type: openai, base_url: '{}', model: other}}",
         server.url("/v1")
@@ -69,7 +69,7 @@ fn a_judge_that_cannot_be_read_gives_way_to_another() {
     let resume = [&resume[..], &["--judge", &other]].concat();
     project.run_of(&resume).exits(0).says("judge: done");
     assert_eq!(of_model(&server, "other"), 6);
-    assert_eq!(server.asked().len(), asked + 6);
+    assert_eq!(server.requested().len(), requested + 6);
     // A judge whose replies were read stays.
     project
         .run_of(

@@ -5,27 +5,27 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::state;
-use crate::patience::until;
 use crate::project::{Ran, all_files};
 use crate::puzzles::{EASY, ITEMS, answer, contents, folder, project_of, twice};
 use crate::server::Server;
 use crate::signals::send;
+use crate::wait::until;
 
 #[test]
 fn a_killed_flow_goes_on_and_asks_nothing_twice() {
-    let whole = Server::new(|asked, _| answer(asked));
+    let whole = Server::new(|requested, _| answer(requested));
     let project = project_of(&whole, EASY);
     project
         .run("flow flow.yaml --run-id flow-x-000000")
         .exits(0);
     let expect = contents(&folder(&project));
-    let all = whole.asked().len();
+    let all = whole.requested().len();
     assert_eq!(all, ITEMS * 4);
     // In each stage, and on its edges.
     for moment in [0, 2, ITEMS, ITEMS + 3, 2 * ITEMS, 2 * ITEMS + 5, all - 1] {
-        let server = Server::new(|asked, _| {
+        let server = Server::new(|requested, _| {
             std::thread::sleep(Duration::from_millis(15));
-            answer(asked)
+            answer(requested)
         });
         let project = project_of(&server, EASY);
         let mut child = project
@@ -34,7 +34,7 @@ fn a_killed_flow_goes_on_and_asks_nothing_twice() {
             .stderr(std::process::Stdio::null())
             .spawn()
             .unwrap();
-        until("the moment comes", || server.asked().len() > moment);
+        until("the moment comes", || server.requested().len() > moment);
         send("KILL", &child);
         child.wait().unwrap();
         let folder = folder(&project);
@@ -55,9 +55,9 @@ fn a_killed_flow_goes_on_and_asks_nothing_twice() {
 
 #[test]
 fn an_interrupted_flow_says_what_to_type() {
-    let server = Server::new(|asked, _| {
+    let server = Server::new(|requested, _| {
         std::thread::sleep(Duration::from_millis(40));
-        answer(asked)
+        answer(requested)
     });
     let project = project_of(&server, EASY);
     let child = project
@@ -66,7 +66,9 @@ fn an_interrupted_flow_says_what_to_type() {
         .stderr(std::process::Stdio::piped())
         .spawn()
         .unwrap();
-    until("the judge is asked", || server.asked().len() > ITEMS + 1);
+    until("the judge is asked", || {
+        server.requested().len() > ITEMS + 1
+    });
     send("INT", &child);
     let output = child.wait_with_output().unwrap();
     let ran = Ran::of(&output).exits(130);

@@ -28,27 +28,27 @@ fn a_run_without_a_spec_stands_where_it_was_typed_and_goes_on_there() {
             let mut command = project.command("generate");
             command.args(arguments).current_dir(&at);
             let made = command.output().unwrap();
-            let told = String::from_utf8_lossy(&made.stderr).into_owned();
-            (made.status.code(), told)
+            let stderr = String::from_utf8_lossy(&made.stderr).into_owned();
+            (made.status.code(), stderr)
         };
         let agent = "{type: command, command: [sh, g.sh]}";
-        let (code, told) = run(&[
+        let (code, stderr) = run(&[
             "aime", "--agent", agent, "--count", "1", "--topics", "Algebra", "--output", "out",
         ]);
-        assert_eq!(code, Some(3), "{told}");
+        assert_eq!(code, Some(3), "{stderr}");
         write("works", "");
         let dir = only(&at.join("out"), "2", "");
         let dir = dir.to_str().unwrap();
-        let (code, told) = run(&["aime", "--resume", dir]);
-        assert_eq!(code, Some(0), "{told}");
-        let asked = fs::read_to_string(at.join("asked")).unwrap();
+        let (code, stderr) = run(&["aime", "--resume", dir]);
+        assert_eq!(code, Some(0), "{stderr}");
+        let requested = fs::read_to_string(at.join("asked")).unwrap();
         let home = fs::canonicalize(&at).unwrap();
-        let mut places = asked.lines().map(fs::canonicalize);
-        assert!(places.all(|place| place.unwrap() == home), "{asked}");
+        let mut places = requested.lines().map(fs::canonicalize);
+        assert!(places.all(|place| place.unwrap() == home), "{requested}");
         // There is no file that another run could be scored by.
-        let (code, told) = run(&["--resume", dir, "--solver", "echo"]);
-        assert_eq!(code, Some(2), "{told}");
-        assert!(!told.contains("--spec"), "{told}");
+        let (code, stderr) = run(&["--resume", dir, "--solver", "echo"]);
+        assert_eq!(code, Some(2), "{stderr}");
+        assert!(!stderr.contains("--spec"), "{stderr}");
     }
 }
 

@@ -23,10 +23,10 @@ fn a_mistake_is_one_line_before_anything_is_asked() {
         .find(|path| path.is_dir())
         .unwrap();
     let other = other.to_str().unwrap();
-    let check = |arguments: &[&str], told: &str| {
+    let check = |arguments: &[&str], expected: &str| {
         let mut words = vec!["generate"];
         words.extend(arguments);
-        project.run_of(&words).exits(2).says(told);
+        project.run_of(&words).exits(2).says(expected);
     };
     check(&["aime.yaml", "--count", "0"], "--count");
     check(&["aime.yaml", "--delay-s=-1"], "--delay-s");
@@ -101,11 +101,11 @@ fn a_run_goes_on_as_it_began() {
         .says_nothing_of("evaltest run --resume");
     let run = super::only(&project.file("out"), "2", "");
     let run = run.to_str().unwrap();
-    let before = server.asked().len();
-    let check = |more: &[&str], told: &str| {
+    let before = server.requested().len();
+    let check = |more: &[&str], expected: &str| {
         let mut arguments = vec!["generate", "--resume", run];
         arguments.extend(more);
-        project.run_of(&arguments).exits(2).says(told);
+        project.run_of(&arguments).exits(2).says(expected);
     };
     check(&["--output", "elsewhere"], "leave `--output` out");
     check(
@@ -118,7 +118,7 @@ fn a_run_goes_on_as_it_began() {
     );
     check(&["--agent", "echo"], "the agent");
     check(&["words.yaml", "--run-id", "other"], "--run-id");
-    assert_eq!(server.asked().len(), before);
+    assert_eq!(server.requested().len(), before);
     project
         .run_of(&[
             "generate",

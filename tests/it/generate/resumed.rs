@@ -8,8 +8,8 @@ use std::process::Stdio;
 use serde_json::Value;
 
 use super::{json_of, only, words, writer};
-use crate::patience::until;
 use crate::project::{Project, json_lines};
+use crate::wait::until;
 
 /// What a run made, but for times, and for what only says which run it was.
 fn made(folder: &Path) -> (Value, String, Value) {
@@ -48,9 +48,9 @@ fn killed_at_any_moment_no_reply_is_asked_for_again() {
     project.run("generate words.yaml --output whole").exits(0);
     let whole = made(&project.file("whole"));
     assert_eq!(whole.0.as_array().unwrap().len(), 11);
-    let asked_once = server.asked().len();
+    let first_requests = server.requested().len();
     // 12 items, of which five are asked for again once and one three times.
-    assert_eq!(asked_once, 12 + 5 + 3);
+    assert_eq!(first_requests, 12 + 5 + 3);
     let reasons = whole.2["replies"]["reasons"].to_string();
     assert_eq!(reasons, r#"[["answer_in_range",8],["no_copy_of_item",1]]"#);
     for lines in [1, 5, 9, 16, 24, 33, 41, 52] {
@@ -82,7 +82,11 @@ fn killed_at_any_moment_no_reply_is_asked_for_again() {
                 *answered.entry(id).or_insert(0) += 1;
             }
         }
-        assert_eq!(answered.values().sum::<usize>(), asked_once, "{answered:?}");
+        assert_eq!(
+            answered.values().sum::<usize>(),
+            first_requests,
+            "{answered:?}"
+        );
     }
 }
 
@@ -102,11 +106,11 @@ fn what_was_killed_before_its_files_were_there_writes_them_and_nothing_twice() {
     fs::write(&items, "").unwrap();
     fs::remove_file(&report).unwrap();
     let run = only(&out, "2", "");
-    let asked = server.asked().len();
+    let requested = server.requested().len();
     project
         .run_of(&["generate", "--resume", run.to_str().unwrap()])
         .exits(0);
     assert_eq!(fs::read(&items).unwrap(), before);
     assert!(report.exists());
-    assert_eq!(server.asked().len(), asked);
+    assert_eq!(server.requested().len(), requested);
 }

@@ -22,8 +22,8 @@ fn a_download_that_breaks_goes_on_where_it_ended() {
         &[Fault::Status(429, "Retry-After: 0\r\n")],
     );
     run(&project, &hub, "run eval.yaml").exits(0);
-    let asked = hub.asked();
-    let parts: Vec<_> = asked
+    let requested = hub.requested();
+    let parts: Vec<_> = requested
         .iter()
         .filter(|line| line.starts_with("GET /cdn/") && line.contains("large"))
         .map(|line| line.split_once(" from ").map_or("", |(_, from)| from))
@@ -38,10 +38,10 @@ fn a_download_that_breaks_goes_on_where_it_ended() {
         .join("blobs")
         .join(checksum(large().as_bytes()));
     let incomplete = blob.with_extension("incomplete");
-    for (left, fault) in [("n,squ", vec![Fault::Whole]), ("wrong", vec![])] {
+    for (content, fault) in [("n,squ", vec![Fault::Whole]), ("wrong", vec![])] {
         let _ = fs::remove_dir_all(project.file("hf"));
         fs::create_dir_all(blob.parent().unwrap()).unwrap();
-        fs::write(&incomplete, left).unwrap();
+        fs::write(&incomplete, content).unwrap();
         hub.fault(file, &fault);
         run(&project, &hub, "run eval.yaml").exits(0);
         assert_eq!(fs::read_to_string(&blob).unwrap(), large());
@@ -79,11 +79,13 @@ fn redirects_on_the_hub_are_followed_but_not_for_ever() {
     project.write("hf/token", TOKEN);
     hub.set(|state| state.moved = Some(Moved::Elsewhere));
     run(&project, &hub, "run eval.yaml --limit 1").exits(0);
-    let asked = hub.asked();
-    let kept = asked.iter().filter(|line| line.contains("resolve-cache"));
-    assert!(kept.count() >= 4, "{asked:?}");
+    let requested = hub.requested();
+    let stored = requested
+        .iter()
+        .filter(|line| line.contains("resolve-cache"));
+    assert!(stored.count() >= 4, "{requested:?}");
     // To large storage it leads with the token left out.
-    let of_cdn = asked.iter().filter(|line| line.contains("/cdn/"));
+    let of_cdn = requested.iter().filter(|line| line.contains("/cdn/"));
     assert!(of_cdn.clone().count() == 1 && of_cdn.clone().all(|line| !line.contains("token")));
 
     fs::remove_dir_all(cached(&project)).unwrap();
@@ -91,7 +93,7 @@ fn redirects_on_the_hub_are_followed_but_not_for_ever() {
     run(&project, &hub, "run eval.yaml")
         .exits(3)
         .says("redirects without end");
-    assert!(hub.asked().len() < 15);
+    assert!(hub.requested().len() < 15);
 }
 
 #[test]
@@ -175,8 +177,8 @@ fn a_hostile_hub_reaches_no_file_outside_its_folder() {
     let _ = fs::remove_dir_all(project.file("hf"));
     let _ = run(&project, &hub, "run eval.yaml");
     let snapshot = cached(&project).join("snapshots").join(COMMIT);
-    let kept = snapshot.join("2023/validation/metadata.jsonl");
-    assert!(!kept.exists() || fs::read_to_string(&kept).unwrap() == metadata());
+    let stored = snapshot.join("2023/validation/metadata.jsonl");
+    assert!(!stored.exists() || fs::read_to_string(&stored).unwrap() == metadata());
     // A link in the cache that somebody else made.
     let hub = toy();
     run(&project, &hub, "run eval.yaml").exits(0);

@@ -98,7 +98,7 @@ impl Hub {
     }
 
     /// What was asked since the last time: the last part of each path.
-    pub(crate) fn asked(&self) -> Vec<String> {
+    pub(crate) fn requested(&self) -> Vec<String> {
         std::mem::take(&mut self.state.lock().unwrap().log)
     }
 }
@@ -237,16 +237,16 @@ fn answer(state: &mut State, request: &Request) -> Vec<u8> {
 /// A file from the Hub itself, or from the other host.
 fn content(state: &mut State, request: &Request, is_cdn: bool) -> Vec<u8> {
     let named = format!("/datasets/acme/toy/resolve/{COMMIT}/");
-    let kept = format!("/api/resolve-cache/datasets/acme/toy/{COMMIT}/");
+    let stored = format!("/api/resolve-cache/datasets/acme/toy/{COMMIT}/");
     let moved = state.moved.filter(|_| !is_cdn);
     let prefix = match moved {
         _ if is_cdn => "/cdn/",
-        Some(Moved::Elsewhere) if request.path.starts_with(&kept) => &kept,
+        Some(Moved::Elsewhere) if request.path.starts_with(&stored) => &stored,
         _ => &named,
     };
     if prefix == named && moved.is_some() {
         let around = moved == Some(Moved::Around);
-        let start = if around { &named } else { &kept };
+        let start = if around { &named } else { &stored };
         let location = request.path.replace(&named, start);
         return reply(307, &format!("Location: {location}\r\n"), b"");
     }
@@ -259,8 +259,8 @@ fn content(state: &mut State, request: &Request, is_cdn: bool) -> Vec<u8> {
     let bearer = state.gate.map(|token| format!("Bearer {token}"));
     if !is_cdn && bearer.is_some() && request.token != bearer {
         let status = if request.token.is_some() { 403 } else { 401 };
-        let said = "X-Error-Code: GatedRepo\r\nX-Error-Message: Access to dataset acme/toy is restricted.\r\n";
-        return reply(status, said, b"");
+        let headers = "X-Error-Code: GatedRepo\r\nX-Error-Message: Access to dataset acme/toy is restricted.\r\n";
+        return reply(status, headers, b"");
     }
     let path = path.replace("%20", " ");
     let Some(content) = state.files.get(&path) else {

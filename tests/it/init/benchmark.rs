@@ -80,7 +80,7 @@ fn the_spec_of_gaia_tells_of_terms_token_and_gates() {
 
 #[test]
 fn a_cargo_project_asks_for_the_features_that_the_data_need() {
-    let check = |kind: &str, features: &str, is_asked: bool| {
+    let check = |kind: &str, features: &str, is_requested: bool| {
         let project = Project::new();
         project.write(
             "Cargo.toml",
@@ -93,7 +93,11 @@ fn a_cargo_project_asks_for_the_features_that_the_data_need() {
             manifest.contains(&format!("features = [{features}]")),
             "{manifest}"
         );
-        assert_eq!(!manifest.contains("test = false"), is_asked, "{manifest}");
+        assert_eq!(
+            !manifest.contains("test = false"),
+            is_requested,
+            "{manifest}"
+        );
     };
     check("gaia", "\"http\", \"parquet\"", false);
     check("bfcl", "\"bfcl\", \"http\"", false);

@@ -135,14 +135,14 @@ fn a_project_with_evals_is_given_the_workflow_alone() {
     );
     check(&project, "", WORKFLOW);
     // Who asks for an eval has one.
-    for asked in [
+    for requested in [
         "--name other",
         "--benchmark qa --name other",
         "--name other -- cat",
     ] {
         let project = Project::new();
         project.write("evals/mine.yaml", SPEC);
-        let line = format!("init --ci github --from path {asked}");
+        let line = format!("init --ci github --from path {requested}");
         typed_in(&project, "", &line)
             .exits(0)
             .says("created  evals/other.yaml");
@@ -167,9 +167,9 @@ fn a_place_of_this_machine_is_told_at_the_end() {
             .exits(0)
             .says(&line);
     }
-    let mended = project.read(".gitlab-ci.yml");
-    let mended = mended.replace(&format!("--path {here}/cargo-evaltest"), "--git ADDRESS");
-    project.write(".gitlab-ci.yml", mended);
+    let fixed = project.read(".gitlab-ci.yml");
+    let fixed = fixed.replace(&format!("--path {here}/cargo-evaltest"), "--git ADDRESS");
+    project.write(".gitlab-ci.yml", fixed);
     project
         .run("init --ci gitlab --from path")
         .exits(0)

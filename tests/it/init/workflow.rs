@@ -80,9 +80,9 @@ fn on_github_its_steps_run_and_the_committed_baseline_decides() {
     );
     run(1);
     // What the workflow keeps is there.
-    let kept = |name: &str| project.last_run().join(name).is_file();
-    assert!(kept("summary.json") && kept("summary.md"));
-    assert!(kept("../junit.xml") && kept("../comment.md"));
+    let exists = |name: &str| project.last_run().join(name).is_file();
+    assert!(exists("summary.json") && exists("summary.md"));
+    assert!(exists("../junit.xml") && exists("../comment.md"));
 }
 
 /// The steps of a job that `init --ci github` writes, by the name of one of them.
@@ -198,9 +198,9 @@ fn a_comment_is_written_once_and_then_anew() {
     let program = env!("CARGO_BIN_EXE_cargo-evaltest");
     std::os::unix::fs::symlink(program, project.file("bin/cargo-evaltest")).unwrap();
     let ours = project.read("comment.md");
-    let said =
+    let comment =
         |kind: &str, id: u32, body: &str| json!({"id": id, "user": {"type": kind}, "body": body});
-    let others = json!([said("Bot", 1, "x"), said("User", 2, &ours)]);
+    let others = json!([comment("Bot", 1, "x"), comment("User", 2, &ours)]);
     for (comments, expect) in [
         (
             json!([]),
@@ -211,7 +211,7 @@ fn a_comment_is_written_once_and_then_anew() {
             "api --silent --method POST repos/o/r/issues/7/comments --field body=@comment.md",
         ),
         (
-            json!([said("Bot", 3, &ours), said("Bot", 4, &ours)]),
+            json!([comment("Bot", 3, &ours), comment("Bot", 4, &ours)]),
             "api --silent --method PATCH repos/o/r/issues/comments/3 --field body=@comment.md",
         ),
     ] {

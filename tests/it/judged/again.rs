@@ -27,8 +27,8 @@ fn other(court: &Court, more: &str) -> String {
 
 #[test]
 fn the_same_rubric_asks_nothing_and_another_says_before_how_much_it_asks() {
-    let court = Court::new(4, "", |asked, _| {
-        fine(&points(if asked.prompt().contains("Strictly.") {
+    let court = Court::new(4, "", |requested, _| {
+        fine(&points(if requested.prompt().contains("Strictly.") {
             2
         } else {
             4
@@ -90,9 +90,9 @@ fn the_budget_of_the_run_holds_and_what_was_said_until_then_is_kept() {
     let court = Court::new(
         6,
         "limits: { concurrency: 1, budget: { tokens: 80 } }\n",
-        |asked, _| {
+        |requested, _| {
             let mut reply = points(4);
-            if asked.prompt().contains("Strictly.") {
+            if requested.prompt().contains("Strictly.") {
                 reply["usage"] = json!({ "prompt_tokens": 80, "completion_tokens": 10 });
             }
             fine(&reply)

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::asked;
 use crate::project::{Project, Ran};
-use crate::server::{Answer, Asked, Server, chat, fine};
+use crate::requested;
+use crate::server::{Answer, Request, Server, chat, fine};
 
 /// One dimension; 4 of 5 points pass.
 pub(crate) const RUBRIC: &str = "rubric: { dimensions: [{ name: merit }] }";
@@ -28,8 +28,8 @@ pub(crate) fn lenient() -> Server {
 }
 
 /// The number of the question that a judge is asked about.
-pub(crate) fn number(asked: &Asked) -> u32 {
-    let prompt = asked.prompt();
+pub(crate) fn number(requested: &Request) -> u32 {
+    let prompt = requested.prompt();
     let rest = prompt.split_once("What is ").map_or("", |(_, rest)| rest);
     let digits = rest.split(|c: char| !c.is_ascii_digit()).next();
     digits
@@ -38,8 +38,8 @@ pub(crate) fn number(asked: &Asked) -> u32 {
 }
 
 /// Whether it is the second ask.
-pub(crate) fn is_again(asked: &Asked) -> bool {
-    asked.prompt().contains("# Once more")
+pub(crate) fn is_again(requested: &Request) -> bool {
+    requested.prompt().contains("# Once more")
 }
 
 /// The judge of a spec, at this endpoint.
@@ -58,7 +58,7 @@ impl Court {
     pub(crate) fn new(
         questions: u32,
         more: &str,
-        act: impl Fn(&Asked, usize) -> Answer + Send + Sync + 'static,
+        act: impl Fn(&Request, usize) -> Answer + Send + Sync + 'static,
     ) -> Self {
         Self::of(questions, Server::new(act), "", more)
     }
@@ -76,15 +76,15 @@ impl Court {
         } else {
             "limits: { concurrency: 1 }\n"
         };
-        let project = asked::project(questions, "", &format!("{scorers}{limits}{more}"));
+        let project = requested::project(questions, "", &format!("{scorers}{limits}{more}"));
         Self { project, judge }
     }
 
     /// The gaia rule first and the judge beside it.
-    pub(crate) fn beside(
+    pub(crate) fn as_second_scorer(
         questions: u32,
         more: &str,
-        act: impl Fn(&Asked, usize) -> Answer + Send + Sync + 'static,
+        act: impl Fn(&Request, usize) -> Answer + Send + Sync + 'static,
     ) -> Self {
         let judge = Server::new(act);
         let scorers = format!("scorers: [gaia, {}]\n", self::judge(&judge, ""));
@@ -97,12 +97,12 @@ impl Court {
 
     /// How often the judge was asked.
     pub(crate) fn judged(&self) -> usize {
-        self.judge.asked().len()
+        self.judge.requested().len()
     }
 
     /// How often the agent was asked.
     pub(crate) fn answered(&self) -> usize {
-        asked::asked(&self.project).len()
+        requested::requested(&self.project).len()
     }
 
     pub(crate) fn summary(&self) -> Value {

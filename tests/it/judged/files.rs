@@ -22,8 +22,8 @@ fn the_text_of_a_file_stands_between_marks_as_any_other_and_an_image_goes_along(
         ),
     );
     project.run("run eval.yaml").exits(0);
-    let asked = &server.asked()[0];
-    let content = &asked.body["messages"][0]["content"];
+    let requested = &server.requested()[0];
+    let content = &requested.body["messages"][0]["content"];
     let prompt = content[0]["text"].as_str().unwrap();
     let begin = prompt
         .lines()

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::court::{Court, judge, number, points};
-use crate::server::{Asked, Server, chat, fine, refusal};
+use crate::server::{Request, Server, chat, fine, refusal};
 
 /// A call of the tool with so many points.
 fn called(points: u32) -> Value {
@@ -18,7 +18,7 @@ fn called(points: u32) -> Value {
 
 /// An endpoint that knows no schemas.
 fn without_schemas() -> Server {
-    Server::new(|asked, _| match asked.body.get("response_format") {
+    Server::new(|requested, _| match requested.body.get("response_format") {
         Some(_) => refusal("400 Bad Request", "unknown field `response_format`"),
         None => fine(&called(4)),
     })
@@ -26,8 +26,9 @@ fn without_schemas() -> Server {
 
 /// An endpoint that knows neither schemas nor tools.
 fn plain() -> Server {
-    Server::new(|asked, _| {
-        if asked.body.get("response_format").is_some() || asked.body.get("tools").is_some() {
+    Server::new(|requested, _| {
+        if requested.body.get("response_format").is_some() || requested.body.get("tools").is_some()
+        {
             return refusal("422 Unprocessable Entity", "extra fields are not permitted");
         }
         fine(&chat(
@@ -72,7 +73,7 @@ fn a_schema_has_a_whole_number_for_each_dimension_beside_texts_and_the_reason_fi
     // `excellent` takes 4.5 on.
     let ran = court.run("eval.yaml").exits(1);
     ran.says("gate mean(judge.excellent) >= 0.4: FAILED");
-    let body = &court.judge.asked()[0].body;
+    let body = &court.judge.requested()[0].body;
     let format = &body["response_format"];
     assert_eq!(format["type"], "json_schema");
     assert_eq!(format["json_schema"]["strict"], true);
@@ -147,10 +148,10 @@ fn what_an_endpoint_does_not_know_is_asked_for_otherwise_by_each_for_itself() {
     let court = Court::with(3, modern, &scorers, "");
     court.run("eval.yaml").exits(0);
     // The first question finds out.
-    let count = |server: &Server| server.asked().len();
+    let count = |server: &Server| server.requested().len();
     assert_eq!((count(&tools), count(&plain), court.judged()), (4, 5, 3));
-    let choice = |asked: &Asked| asked.body["tool_choice"]["function"]["name"].clone();
-    assert_eq!(choice(&tools.asked()[1]), "record_grade");
+    let choice = |requested: &Request| requested.body["tool_choice"]["function"]["name"].clone();
+    assert_eq!(choice(&tools.requested()[1]), "record_grade");
     for result in court.results() {
         let forms: Vec<_> = result["judged"]
             .as_array()
@@ -178,7 +179,7 @@ fn what_an_endpoint_does_not_know_is_asked_for_otherwise_by_each_for_itself() {
 #[test]
 fn what_one_question_is_refused_for_says_nothing_of_forms() {
     // A filter, and a prompt that is too long: whatever the form, and before anything else was asked.
-    let court = Court::new(4, "", |asked, _| match number(asked) {
+    let court = Court::new(4, "", |requested, _| match number(requested) {
         0 => refusal("400 Bad Request", "flagged by the content_filter"),
         1 => refusal("400 Bad Request", "the prompt is too long"),
         _ => fine(&points(4)),
@@ -191,9 +192,9 @@ fn what_one_question_is_refused_for_says_nothing_of_forms() {
     let of = |n: u32| {
         court
             .judge
-            .asked()
+            .requested()
             .iter()
-            .filter(|asked| number(asked) == n)
+            .filter(|requested| number(requested) == n)
             .count()
     };
     assert_eq!([of(0), of(1), of(2), of(3)], [2, 3, 1, 1]);
@@ -201,8 +202,8 @@ fn what_one_question_is_refused_for_says_nothing_of_forms() {
 
 #[test]
 fn a_choice_has_a_value_and_passes_from_the_pass_on() {
-    let server = Server::new(|asked, _| {
-        let verdict = ["correct", "partial", "wrong"][number(asked) as usize];
+    let server = Server::new(|requested, _| {
+        let verdict = ["correct", "partial", "wrong"][number(requested) as usize];
         fine(&chat(
             &json!({ "reason": "r", "verdict": verdict, "comments": "c" }).to_string(),
         ))
@@ -240,14 +241,17 @@ fn a_choice_has_a_value_and_passes_from_the_pass_on() {
         json!([[1.0, true, right], [0.5, true, half], [0.0, false, wrong]])
     );
     // `qa` sees the reference answer where there is one; other choices do not unless told to.
-    let asked = court.judge.asked();
-    let sees = |asked: &Asked| asked.prompt().contains("The reference answer");
-    assert_eq!(asked.iter().filter(|asked| sees(asked)).count(), 3);
+    let requested = court.judge.requested();
+    let sees = |requested: &Request| requested.prompt().contains("The reference answer");
+    assert_eq!(
+        requested.iter().filter(|requested| sees(requested)).count(),
+        3
+    );
 }
 
 #[test]
 fn a_refused_form_is_told_once_and_is_no_failure() {
-    for (server, told) in [
+    for (server, notice) in [
         (
             without_schemas(),
             "judge `judge`: the endpoint takes no schema: asked by tool",
@@ -259,7 +263,7 @@ fn a_refused_form_is_told_once_and_is_no_failure() {
     ] {
         let court = Court::of(4, server, "", "limits: { concurrency: 4 }\n");
         let ran = court.run("eval.yaml").exits(0);
-        let notices = ran.err.lines().filter(|line| line.contains(told));
+        let notices = ran.err.lines().filter(|line| line.contains(notice));
         assert_eq!(notices.count(), 1, "{}", ran.err);
         ran.says_nothing_of("asking again");
         // But the journal has it.
@@ -276,7 +280,7 @@ fn a_refused_form_is_told_once_and_is_no_failure() {
 fn a_recording_says_in_which_form_a_judge_replied() {
     let scorer = "scorers: [{ type: judge, rubric: { dimensions: [{ name: merit }] }, agent: { type: replay, path: said.jsonl } }]\n";
     let court = Court::with(3, plain(), scorer, "");
-    let said: Vec<String> = court
+    let replies: Vec<String> = court
         .project
         .read("data.jsonl")
         .lines()
@@ -287,7 +291,7 @@ fn a_recording_says_in_which_form_a_judge_replied() {
             json!({ "id": line["task_id"], "answer": reply, "form": form }).to_string()
         })
         .collect();
-    court.project.write("said.jsonl", said.join("\n"));
+    court.project.write("said.jsonl", replies.join("\n"));
     court.run("eval.yaml").exits(0);
     assert_eq!(forms(&court), ["schema", "tool", "text"]);
 }

@@ -77,7 +77,7 @@ fn the_same_judge_at_another_address_with_another_key_is_the_same() {
         .run("eval.yaml")
         .exits(0)
         .says("no_regression(max_drop=0.5): passed");
-    assert_eq!((court.judged(), moved.asked().len()), (4, 4));
+    assert_eq!((court.judged(), moved.requested().len()), (4, 4));
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn another_model_as_served_leaves_the_gates_against_the_baseline_open() {
         "is served by `tiny-2027` in B, and was by `tiny-2026` in A: what changed may be the judge",
     );
     // Judging went on.
-    assert_eq!(newer.asked().len(), 4);
+    assert_eq!(newer.requested().len(), 4);
     assert_eq!(court.summary()["accuracy"], 1.0);
 }
 

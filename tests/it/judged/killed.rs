@@ -10,11 +10,11 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::court::{Court, is_again, judge, number, points};
-use crate::asked;
-use crate::patience::until;
 use crate::project::json_lines;
+use crate::requested;
 use crate::server::{Server, chat, fine, refusal};
 use crate::signals::send;
+use crate::wait::until;
 
 /// The numbers of questions of which a whole line of the journal has a reply.
 fn replied(events: &str) -> Vec<u32> {
@@ -31,9 +31,9 @@ fn replied(events: &str) -> Vec<u32> {
 #[test]
 fn killed_at_any_moment_no_reply_is_lost_or_asked_for_again() {
     const SAMPLES: u32 = 24;
-    let court = Court::new(SAMPLES, "limits: { concurrency: 4 }\n", |asked, _| {
+    let court = Court::new(SAMPLES, "limits: { concurrency: 4 }\n", |requested, _| {
         sleep(Duration::from_millis(15));
-        fine(&points(1 + number(asked) % 5))
+        fine(&points(1 + number(requested) % 5))
     });
     let mut in_flight = 0;
     let mut arguments = "run eval.yaml --run-id r".to_owned();
@@ -58,15 +58,15 @@ fn killed_at_any_moment_no_reply_is_lost_or_asked_for_again() {
     let on_disk = replied(&events);
     let before = court.judged();
     court.project.run(&arguments).exits(0);
-    let asked = court.judge.asked();
-    for again in &asked[before..] {
+    let requested = court.judge.requested();
+    for again in &requested[before..] {
         assert!(
             !on_disk.contains(&number(again)),
             "{} was asked again",
             number(again)
         );
     }
-    assert_eq!(asked.len(), SAMPLES as usize + in_flight);
+    assert_eq!(requested.len(), SAMPLES as usize + in_flight);
     let results = court.results();
     for (number, result) in (0..).zip(&results) {
         assert_eq!(result["score"]["details"]["merit"], 1 + number % 5);
@@ -92,7 +92,7 @@ fn what_was_answered_and_never_judged_is_judged_when_the_run_goes_on() {
     let court = Court::new(
         5,
         "limits: { retries: 0 }\n",
-        move |asked, _| match number(asked) {
+        move |requested, _| match number(requested) {
             // What it said stays: unreadable is a reply.
             0 => fine(&chat("Hm.")),
             1 | 2 if out.load(Relaxed) => refusal("500 Internal Server Error", "no"),
@@ -135,19 +135,19 @@ fn a_torn_reply_is_asked_for_again_alone_and_a_damaged_line_is_told() {
     let resume = format!("--resume {}", court.dir().display());
     court.run(&resume).exits(0);
     assert_eq!((court.judged(), court.answered()), (5, 4));
-    assert_eq!(number(&court.judge.asked()[4]), 3);
+    assert_eq!(number(&court.judge.requested()[4]), 3);
     // In the middle, too; but the verdict behind it is there, and nobody is asked.
     let broken = events.replacen("\"kind\":\"judged\"", "\"kind\":\"jud", 1);
     fs::write(&journal, broken).unwrap();
-    let told = "lines that are not as they were written are left out: 3;";
-    court.run(&resume).exits(0).says(told);
+    let message = "lines that are not as they were written are left out: 3;";
+    court.run(&resume).exits(0).says(message);
     assert_eq!((court.judged(), court.answered()), (5, 4));
 }
 
 #[test]
 fn of_two_asks_the_one_that_is_missing_is_asked_for() {
-    let judge = Server::new(|asked, _| {
-        if is_again(asked) {
+    let judge = Server::new(|requested, _| {
+        if is_again(requested) {
             fine(&points(4))
         } else {
             fine(&chat("Hm."))
@@ -163,13 +163,13 @@ fn of_two_asks_the_one_that_is_missing_is_asked_for() {
         .match_indices("\"kind\":\"judged\"")
         .map(|(at, _)| at)
         .collect();
-    for (kept, end) in ends.into_iter().enumerate() {
+    for (stored, end) in ends.into_iter().enumerate() {
         fs::write(&journal, &events[..=events[..end].rfind('\n').unwrap()]).unwrap();
         let before = court.judged();
         court
             .run(&format!("--resume {}", court.dir().display()))
             .exits(0);
-        assert_eq!((court.judged() - before, court.answered()), (4 - kept, 1));
+        assert_eq!((court.judged() - before, court.answered()), (4 - stored, 1));
         assert_eq!(court.results()[0]["judged"].as_array().unwrap().len(), 4);
     }
 }
@@ -177,8 +177,8 @@ fn of_two_asks_the_one_that_is_missing_is_asked_for() {
 #[test]
 fn a_rescore_that_is_killed_loses_no_reply() {
     const SAMPLES: usize = 12;
-    let court = Court::new(12, "limits: { concurrency: 2 }\n", |asked, _| {
-        if asked.prompt().contains("Strictly.") {
+    let court = Court::new(12, "limits: { concurrency: 2 }\n", |requested, _| {
+        if requested.prompt().contains("Strictly.") {
             sleep(Duration::from_millis(25));
         }
         fine(&points(4))
@@ -199,16 +199,16 @@ fn a_rescore_that_is_killed_loses_no_reply() {
     let on_disk = replied(&events);
     assert!(!on_disk.is_empty());
     let before = court.judged();
-    let left = SAMPLES - on_disk.len();
+    let remaining = SAMPLES - on_disk.len();
     court
         .project
         .run_of(&arguments)
         .exits(0)
-        .says(&format!("is asked {left} times"));
-    let asked = court.judge.asked();
-    assert_eq!(asked.len() - before, left);
+        .says(&format!("is asked {remaining} times"));
+    let requested = court.judge.requested();
+    assert_eq!(requested.len() - before, remaining);
     assert!(
-        asked[before..]
+        requested[before..]
             .iter()
             .all(|again| !on_disk.contains(&number(again)))
     );
@@ -218,7 +218,7 @@ fn a_rescore_that_is_killed_loses_no_reply() {
 #[test]
 fn nobody_judges_what_nobody_answered() {
     let court = Court::new(3, "limits: { retries: 0 }\n", |_, _| fine(&points(4)));
-    asked::agent(&court.project, "test $EVALTEST_SAMPLE_ID != q001 || exit 3");
+    requested::agent(&court.project, "test $EVALTEST_SAMPLE_ID != q001 || exit 3");
     court.run("eval.yaml").exits(3);
     assert_eq!(court.judged(), 2);
     let results = court.results();

@@ -10,9 +10,9 @@ use crate::project::root;
 #[test]
 fn a_judge_that_never_sees_the_answer_is_told() {
     let court = Court::of(1, lenient(), ", sees: [prompt, ground_truth]", "");
-    let told = "scorer `judge`: the judge never sees the answer: `sees` has no `prediction`";
-    court.run("eval.yaml --dry-run").exits(0).says(told);
-    court.run("eval.yaml").exits(0).says(told);
+    let message = "scorer `judge`: the judge never sees the answer: `sees` has no `prediction`";
+    court.run("eval.yaml --dry-run").exits(0).says(message);
+    court.run("eval.yaml").exits(0).says(message);
     let court = Court::of(1, lenient(), ", sees: [prediction]", "");
     court
         .run("eval.yaml --dry-run")
@@ -43,8 +43,8 @@ fn a_gate_off_the_scale_of_points_is_refused_at_its_line() {
 
 #[test]
 fn hidden_truths_are_told_only_where_somebody_misses_them() {
-    let told = "have no ground truth";
-    for (scorers, is_told) in [("", false), ("gaia, ", true)] {
+    let message = "have no ground truth";
+    for (scorers, is_expected) in [("", false), ("gaia, ", true)] {
         let server = lenient();
         let judge = judge(&server, "");
         let court = Court::with(2, server, &format!("scorers: [{scorers}{judge}]\n"), "");
@@ -54,10 +54,10 @@ fn hidden_truths_are_told_only_where_somebody_misses_them() {
         line.as_object_mut().unwrap().remove("Final answer");
         court.project.write("data.jsonl", format!("{line}\n{rest}"));
         let ran = court.run("eval.yaml --dry-run").exits(0);
-        if is_told {
-            ran.says(told);
+        if is_expected {
+            ran.says(message);
         } else {
-            ran.says_nothing_of(told);
+            ran.says_nothing_of(message);
             court.run("eval.yaml").exits(0);
             let id = line["task_id"].as_str().unwrap();
             let show = format!("show {} {id}", court.dir().display());
@@ -74,8 +74,8 @@ fn hidden_truths_are_told_only_where_somebody_misses_them() {
 fn default_limits_on_another_scale_are_told_before_anybody_is_asked() {
     let court = Court::of(1, lenient(), "", "gates: []\n");
     court.edit("{ name: merit }", "{ name: merit, scale: [0, 10] }");
-    let told = "scorer `judge`: totals go from 0 to 10, and by defaults meant for 1 to 5 an answer passes from 3.5";
-    court.run("eval.yaml --dry-run").exits(0).says(told);
+    let message = "scorer `judge`: totals go from 0 to 10, and by defaults meant for 1 to 5 an answer passes from 3.5";
+    court.run("eval.yaml --dry-run").exits(0).says(message);
     assert_eq!(court.judged(), 0);
 }
 

@@ -48,8 +48,8 @@ fn a_judge_that_nobody_can_reach_is_waited_for_and_its_outage_is_not_the_agents(
 #[test]
 fn one_that_comes_back_costs_no_sample() {
     // After the first reply it is out for four samples at once, and three times more: each has one retry.
-    let asked = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&asked);
+    let requested = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&requested);
     let limits = QUICK.replace("0.005", "0.05");
     let court = Court::new(6, &limits, move |_, _| match count.fetch_add(1, Relaxed) {
         1..=4 => {
@@ -68,12 +68,12 @@ fn one_that_comes_back_costs_no_sample() {
         json!([summary["errors"], summary["judge"]["unread"]]),
         json!([0, 0])
     );
-    assert_eq!(summary["judge"]["requests"], asked.load(Relaxed));
+    assert_eq!(summary["judge"]["requests"], requested.load(Relaxed));
 }
 
 #[test]
 fn an_error_of_the_endpoint_leaves_answers_without_a_verdict_and_the_first_scorers_outcome() {
-    let court = Court::beside(4, "limits: { retries: 0 }\n", |_, _| {
+    let court = Court::as_second_scorer(4, "limits: { retries: 0 }\n", |_, _| {
         refusal("500 Internal Server Error", "out of memory")
     });
     court.run("eval.yaml");

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::court::{Court, is_again, number, points};
-use crate::server::{Answer, Asked, Server, chat, fine, refusal};
+use crate::server::{Answer, Request, Server, chat, fine, refusal};
 
 const REASONS: [&str; 5] = [
     "invalid_response_format",
@@ -16,15 +16,15 @@ const REASONS: [&str; 5] = [
 ];
 
 /// A reply that fails for the reason of the question's number, and 4 points for further questions.
-fn spoilt(asked: &Asked) -> Answer {
-    let mut reply = match number(asked) {
+fn spoilt(requested: &Request) -> Answer {
+    let mut reply = match number(requested) {
         0 => chat(r#"{"reason": "r", "merit": true, "comments": "c"}"#),
         1 => chat("{\"merit\": 4}\n{\"merit\": 5}"),
         2 | 3 => chat("{\"merit\": 4"),
         4 => chat(""),
         _ => points(4),
     };
-    match number(asked) {
+    match number(requested) {
         2 => reply["choices"][0]["message"]["refusal"] = json!("I would rather not."),
         3 => reply["choices"][0]["finish_reason"] = json!("length"),
         _ => {}
@@ -34,7 +34,7 @@ fn spoilt(asked: &Asked) -> Answer {
 
 #[test]
 fn a_first_scorer_that_cannot_judge_says_why() {
-    let court = Court::new(6, "", |asked, _| spoilt(asked));
+    let court = Court::new(6, "", |requested, _| spoilt(requested));
     court.run("eval.yaml").exits(3);
     let results = court.results();
     for (result, reason) in results.iter().zip(REASONS) {
@@ -50,11 +50,11 @@ fn a_first_scorer_that_cannot_judge_says_why() {
         assert_eq!(result["score"], Value::Null);
     }
     assert_eq!(results[5]["score"]["correct"], true);
-    let asked = court.judge.asked();
+    let requested = court.judge.requested();
     for question in 0..5 {
-        let of: Vec<_> = asked
+        let of: Vec<_> = requested
             .iter()
-            .filter(|asked| number(asked) == question)
+            .filter(|requested| number(requested) == question)
             .map(is_again)
             .collect();
         assert_eq!(of, [false, true], "{question}");
@@ -96,7 +96,9 @@ fn beside_another_scorer_it_changes_no_outcome_and_gates_count_both_ways() {
         ("mean(judge.total) >= 4.9", 1),
         ("accuracy >= 0.5", 0),
     ] {
-        let court = Court::beside(6, &format!("gates: ['{gate}']\n"), |asked, _| spoilt(asked));
+        let court = Court::as_second_scorer(6, &format!("gates: ['{gate}']\n"), |requested, _| {
+            spoilt(requested)
+        });
         court.run("eval.yaml").exits(code);
         for (number, (result, reason)) in court.results().iter().zip(REASONS).enumerate() {
             assert_eq!(result["status"], "scored");
@@ -112,8 +114,8 @@ fn beside_another_scorer_it_changes_no_outcome_and_gates_count_both_ways() {
 
 #[test]
 fn a_second_ask_that_can_be_read_is_the_verdict() {
-    let court = Court::new(2, "", |asked, _| {
-        if is_again(asked) {
+    let court = Court::new(2, "", |requested, _| {
+        if is_again(requested) {
             fine(&points(5))
         } else {
             fine(&chat("It is rather good."))

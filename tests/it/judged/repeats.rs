@@ -10,8 +10,8 @@ use crate::server::{Server, chat, fine};
 #[test]
 fn each_is_asked_for_whatever_the_first_was_and_the_first_alone_counts() {
     // By question: the points of each ask in turn.
-    let said: BTreeMap<u32, [u32; 3]> = [(0, [4, 2, 5]), (1, [2, 2, 2]), (2, [5, 5, 4])].into();
-    let judge = Server::new(move |asked, n| fine(&points(said[&number(asked)][n % 3])));
+    let replies: BTreeMap<u32, [u32; 3]> = [(0, [4, 2, 5]), (1, [2, 2, 2]), (2, [5, 5, 4])].into();
+    let judge = Server::new(move |requested, n| fine(&points(replies[&number(requested)][n % 3])));
     let court = Court::of(
         3,
         judge,
@@ -47,8 +47,8 @@ fn each_is_asked_for_whatever_the_first_was_and_the_first_alone_counts() {
 
 #[test]
 fn an_unreadable_first_is_not_replaced_and_an_unreadable_repeat_costs_nothing() {
-    let judge = Server::new(|asked, _| {
-        let is_first = number(asked) == 0;
+    let judge = Server::new(|requested, _| {
+        let is_first = number(requested) == 0;
         if is_first {
             fine(&chat("Hm."))
         } else {

@@ -16,15 +16,17 @@ fn verdicts(court: &Court) -> Vec<Value> {
 #[test]
 fn it_repeats_every_reply_of_the_judge_of_the_same_name() {
     // By question: the points of each ask in turn.
-    let said: BTreeMap<u32, [u32; 3]> = [(0, [4, 2, 5]), (1, [2, 4, 4]), (2, [5, 5, 4])].into();
-    let judge = Server::new(move |asked, n| match (number(asked), is_again(asked)) {
-        // It has to be asked once more.
-        (0, false) => fine(&chat("Hm.")),
-        (question, _) => fine(&points(said[&question][n % 3])),
-    });
+    let replies: BTreeMap<u32, [u32; 3]> = [(0, [4, 2, 5]), (1, [2, 4, 4]), (2, [5, 5, 4])].into();
+    let judge = Server::new(
+        move |requested, n| match (number(requested), is_again(requested)) {
+            // It has to be asked once more.
+            (0, false) => fine(&chat("Hm.")),
+            (question, _) => fine(&points(replies[&question][n % 3])),
+        },
+    );
     let court = Court::of(3, judge, ", repeats: 3", "epochs: 2\n");
     court.run("eval.yaml").exits(0);
-    let (before, asked) = (verdicts(&court), court.judged());
+    let (before, requested) = (verdicts(&court), court.judged());
     let dir = court.dir();
     let openai = court.project.read("eval.yaml");
     let openai = openai.split_once("judge, agent: ").unwrap().1;
@@ -33,7 +35,7 @@ fn it_repeats_every_reply_of_the_judge_of_the_same_name() {
     court.edit(&openai, &replay);
     court.run("eval.yaml").exits(0);
     assert_eq!(verdicts(&court), before);
-    assert_eq!(court.judged(), asked);
+    assert_eq!(court.judged(), requested);
     let judge = &court.summary()["judge"];
     assert_eq!(judge["asked_again"], 6, "{judge}");
 

@@ -30,7 +30,7 @@ fn check(grading: &str, options: &str, says: &str) {
         "{\"id\": \"x9\", \"label\": 4}\n{\"id\": \"x1\", \"label\": 4}\n",
     );
     says_all(&court, says);
-    assert_eq!(crate::asked::asked(&court.project).len(), 0);
+    assert_eq!(crate::requested::requested(&court.project).len(), 0);
 }
 
 #[test]

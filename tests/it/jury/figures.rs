@@ -64,14 +64,14 @@ fn how_far_judges_agree() {
         (&json!(0.7), &json!(3))
     );
 
-    let shown = std::fs::read_to_string(court.project.last_run().join("summary.md")).unwrap();
+    let output = std::fs::read_to_string(court.project.last_run().join("summary.md")).unwrap();
     for part in [
         "## Jury jury",
         "| judge | judged | unread | far from the others |",
         "| odd | 10 | 0 | 3 (30.0 %) |",
         "| flat, odd | 70.0 % of 10, kappa ",
     ] {
-        assert!(shown.contains(part), "{part} is not in {shown}");
+        assert!(output.contains(part), "{part} is not in {output}");
     }
     // The same again from the records.
     let gate = format!("gate {} --gate accuracy(jury)>=0.5", court.dir());
@@ -89,9 +89,9 @@ fn a_panel_that_is_worse_than_its_best_judge_is_told() {
     let court = Court::new(12, YES_NO, &judges, ", labels: labels.jsonl");
     let labels = |from: u32| labels(from..12, |_| json!({ "label": "yes" }));
     court.project.write("labels.jsonl", labels(0));
-    let told = "jury `jury` is worse than its best judge: the panel agrees with the labels of 12 answers in 0.0 %, its judge \
+    let message = "jury `jury` is worse than its best judge: the panel agrees with the labels of 12 answers in 0.0 %, its judge \
                 `good` alone in 100.0 %: -100.0 points, 95 % interval -100.0 to ";
-    court.run("eval.yaml").exits(0).says(told);
+    court.run("eval.yaml").exits(0).says(message);
     let jury = court.jury();
     assert_eq!(jury["worse"]["judge"], "good");
     assert_eq!(jury["worse"]["difference"], -1.0);
@@ -114,9 +114,9 @@ fn of_points_the_distance_from_labels_counts() {
     let court = Court::new(12, MERIT, &judges, ", labels: labels.jsonl");
     let labels = labels(0..12, |n| json!({ "labels": [4 + n % 2, 4] }));
     court.project.write("labels.jsonl", labels);
-    let told = "the panel is 2.25 points from the labels of 12 answers, its judge `good` alone 0.25: +2.00, 95 % interval \
+    let message = "the panel is 2.25 points from the labels of 12 answers, its judge `good` alone 0.25: +2.00, 95 % interval \
                 +2.00 to +2.00";
-    court.run("eval.yaml").exits(0).says(told);
+    court.run("eval.yaml").exits(0).says(message);
     let jury = court.jury();
     assert_eq!(jury["panel"]["distance"], 2.25);
     assert_eq!(jury["judges"][0]["labels"]["distance"], 0.25);

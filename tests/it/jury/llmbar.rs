@@ -63,7 +63,9 @@ impl Recorded {
     fn majority(&self, id: &str) -> Option<&str> {
         let says = &self.0[id].1;
         ["1", "2"].into_iter().find(|name| {
-            let votes = says.iter().filter(|said| said.as_deref() == Some(name));
+            let votes = says
+                .iter()
+                .filter(|verdict| verdict.as_deref() == Some(name));
             votes.count() >= 2
         })
     }
@@ -79,15 +81,15 @@ impl Recorded {
                     continue;
                 }
                 let (label, says) = &self.0[*other];
-                if let Some(said) = &says[judge] {
+                if let Some(verdict) = &says[judge] {
                     all += 1.0;
-                    right += f64::from(u8::from(said == label));
+                    right += f64::from(u8::from(verdict == label));
                 }
             }
             let share: f64 = (right + 1.0) / (all + 2.0);
             let weight = (share / (1.0 - share)).ln().max(0.0);
-            if let Some(said) = &self.0[id].1[judge] {
-                *sums.get_mut(&**said).unwrap() += weight;
+            if let Some(verdict) = &self.0[id].1[judge] {
+                *sums.get_mut(&**verdict).unwrap() += weight;
             }
         }
         let (one, two) = (sums["1"], sums["2"]);
@@ -121,9 +123,10 @@ impl Recorded {
         let mut list = Vec::new();
         for (place, judge) in JUDGES.iter().enumerate() {
             let reply = |id: &str| {
-                let said = self.0[id].1[place].as_deref();
-                let said = said.map_or("Hm.".to_owned(), |said| format!("VERDICT: {said}"));
-                serde_json::json!({ "id": id, "answer": said })
+                let verdict = self.0[id].1[place].as_deref();
+                let verdict =
+                    verdict.map_or("Hm.".to_owned(), |verdict| format!("VERDICT: {verdict}"));
+                serde_json::json!({ "id": id, "answer": verdict })
             };
             let again = |id: &str| {
                 let mut reply = reply(id);

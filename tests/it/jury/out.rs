@@ -35,7 +35,7 @@ fn a_wrong_key_leaves_a_judge_out_and_is_told() {
         .says("Incorrect API key provided")
         .says("it is not asked any more, and the others of its jury go on without it")
         .says("judge `jury/far0` gave no verdict on any of 6 answers (6 misconfigured)");
-    assert_eq!((server.asked().len(), court.judged()), (1, 12));
+    assert_eq!((server.requested().len(), court.judged()), (1, 12));
     for result in court.results() {
         let details = &result["score"]["details"];
         assert_eq!(details["total"], 4.5);
@@ -49,7 +49,7 @@ fn a_wrong_key_leaves_a_judge_out_and_is_told() {
         .run(&format!("rescore {dir} --spec eval.yaml"))
         .exits(0)
         .says_nothing_of("no verdict");
-    assert_eq!((server.asked().len(), court.judged()), (7, 12));
+    assert_eq!((server.requested().len(), court.judged()), (7, 12));
     for result in court.results() {
         assert_eq!(result["score"]["details"]["total"], 4.0);
     }
@@ -65,7 +65,7 @@ fn the_run_ends_where_too_few_are_left() {
     let court = court(6, &server, 2);
     court.run("eval.yaml").exits(0);
     assert_eq!(court.jury()["judges"][3]["unread"], 6);
-    assert_eq!(server.asked().len(), 2);
+    assert_eq!(server.requested().len(), 2);
     let server = wrong();
     let court = self::court(6, &server, 2);
     court.edit(" }]\nlimits", ", min_judges: 4 }]\nlimits");
@@ -74,7 +74,7 @@ fn the_run_ends_where_too_few_are_left() {
         .exits(2)
         .says("judge `jury/far0`")
         .says("Incorrect API key provided");
-    assert_eq!(server.asked().len(), 1);
+    assert_eq!(server.requested().len(), 1);
 }
 
 #[test]

@@ -128,14 +128,14 @@ fn with_an_unreadable_member_all_orders_give_the_same_verdict() {
             (&reasons["unread"], &reasons["reasons"]),
             (&json!(2), &json!({ "no_majority": 2 }))
         );
-        let told = results[1]["error"]["message"].as_str().unwrap();
+        let message = results[1]["error"]["message"].as_str().unwrap();
         for part in [
             "scorer `jury`: no_majority: no verdict has more than half of 3 judges: ",
             "`a` says `yes`",
             "`b` says `no`",
             "`mute` gave no verdict (invalid_response_format)",
         ] {
-            assert!(told.contains(part), "{told}");
+            assert!(message.contains(part), "{message}");
         }
         let manifest = court.project.last_json("manifest.json");
         fingerprints.insert(manifest["scorer_hash"].to_string());
@@ -195,9 +195,9 @@ fn too_few_judges_give_no_verdict() {
     court.run("eval.yaml").exits(3).says("too_few_judges");
     let result = court.results()[0].clone();
     assert_eq!(result["error"]["reason"], "too_few_judges");
-    let told = "scorer `jury`: too_few_judges: 1 of 3 judges gave a verdict, and 2 must: `a` gives 4, `broken` gave no \
+    let message = "scorer `jury`: too_few_judges: 1 of 3 judges gave a verdict, and 2 must: `a` gives 4, `broken` gave no \
                 verdict (failed), `mute` gave no verdict (invalid_response_format)";
-    assert_eq!(result["error"]["message"], told);
+    assert_eq!(result["error"]["message"], message);
     // What it heard counts in the figures all the same.
     assert_eq!(court.jury()["judges"][0]["judged"], 1);
     // No more digits of thirds than anybody reads.
@@ -211,7 +211,7 @@ fn too_few_judges_give_no_verdict() {
     assert_eq!(court.results()[0]["score"]["details"]["total"], 4.0);
 
     // Beside another scorer the sample keeps its verdict.
-    let court = Court::beside(1, MERIT, &judges, "", "gaia, ");
+    let court = Court::as_second_scorer(1, MERIT, &judges, "", "gaia, ");
     court.run("eval.yaml").exits(0);
     let result = court.results()[0].clone();
     assert_eq!(result["status"], "scored");

@@ -35,11 +35,11 @@ fn a_run_that_was_killed_asks_no_judge_again() {
         .collect();
     assert_eq!(ends.len(), 6);
     // Killed before each of the replies was on disk.
-    for (kept, end) in ends.into_iter().enumerate() {
+    for (stored, end) in ends.into_iter().enumerate() {
         fs::write(&journal, &events[..=events[..end].rfind('\n').unwrap()]).unwrap();
         let before = court.judged();
         court.run(&format!("--resume {}", court.dir())).exits(0);
-        assert_eq!(court.judged() - before, 6 - kept);
+        assert_eq!(court.judged() - before, 6 - stored);
         let results = court.results();
         for result in &results {
             assert_eq!(result["score"]["details"]["total"], 4.0);
@@ -55,8 +55,8 @@ fn judges_that_are_the_same_are_asked_each() {
     let one = super::juror("a", MERIT);
     let same = one.replace("name: a,", "name: b,");
     court.edit(&one, &format!("{one}, {same}"));
-    let told = "judge `b` is the same as one before it";
-    court.run("eval.yaml").exits(0).says(told);
+    let message = "judge `b` is the same as one before it";
+    court.run("eval.yaml").exits(0).says(message);
     assert_eq!(court.judged(), 2);
     let results = court.results();
     let keys: Vec<_> = (0..2)
@@ -77,7 +77,7 @@ fn weights_are_learnt_from_a_run_and_its_labels() {
     // The second is right on every answer.
     let labels = labels(0..10, |_| json!({ "label": "yes", "chosen": "all" }));
     court.project.write("labels.jsonl", labels);
-    let asked = court.judged();
+    let requested = court.judged();
     court.edit(
         " }]\nlimits",
         &format!(
@@ -90,7 +90,7 @@ fn weights_are_learnt_from_a_run_and_its_labels() {
         .exits(0)
         .says("jury jury: of 10 labels, how many agree: panel 100.0 %")
         .says("good 100.0 %");
-    assert_eq!(court.judged(), asked);
+    assert_eq!(court.judged(), requested);
     for result in court.results() {
         assert_eq!(result["score"]["details"]["verdict"], "yes");
     }
@@ -105,7 +105,7 @@ fn weights_are_learnt_from_a_run_and_its_labels() {
     let again = court.run("eval.yaml").exits(0);
     assert!(again.out.contains("of 10 labels"), "{}", again.out);
     assert_eq!(court.jury(), jury);
-    assert_eq!(court.judged(), 2 * asked);
+    assert_eq!(court.judged(), 2 * requested);
 }
 
 /// Each reply of a judge is another one, so that one which is taken for another shows.
@@ -120,7 +120,7 @@ fn a_run_that_is_scored_again_has_the_records_that_it_had() {
         "{alone}, {{ type: pairwise, against: {{ path: others.jsonl }}, criteria: Which is right?, \
          agent: {{ type: command, command: [./pair.sh] }} }}, "
     );
-    let court = Court::beside(6, MERIT, &judges, "", &first);
+    let court = Court::as_second_scorer(6, MERIT, &judges, "", &first);
     // The first judge of the jury is the one that stands alone, and the last is the second once more.
     let second = super::juror("b", MERIT);
     let third = second.replace("name: b", "name: c");
@@ -131,7 +131,7 @@ fn a_run_that_is_scored_again_has_the_records_that_it_had() {
         .project
         .write("others.jsonl", others.collect::<String>());
     court.run("eval.yaml");
-    let (dir, before, asked) = (court.dir(), court.results(), court.judged());
+    let (dir, before, requested) = (court.dir(), court.results(), court.judged());
     assert!(before[0]["judged"].as_array().unwrap().len() >= 6);
     let check = |arguments: &str| {
         court.project.run(arguments);
@@ -145,7 +145,7 @@ fn a_run_that_is_scored_again_has_the_records_that_it_had() {
             assert_eq!(again, before, "{arguments}");
         }
         assert_eq!(again.len(), before.len());
-        assert_eq!(court.judged(), asked, "{arguments}");
+        assert_eq!(court.judged(), requested, "{arguments}");
     };
     check(&format!("rescore {dir}"));
     let again = court.dir();
@@ -170,7 +170,7 @@ fn weights_of_points_are_learnt_by_how_far_they_are_off() {
     let judges = [("near", &*near), ("far", &points("2"))];
     let court = Court::new(20, MERIT, &judges, "");
     court.run("eval.yaml").exits(0);
-    let (dir, asked) = (court.dir(), court.judged());
+    let (dir, requested) = (court.dir(), court.judged());
     assert_eq!(court.results()[0]["score"]["details"]["total"], 3.0);
     // Half of them are labelled: what is learnt from these ten counts for the others.
     let labels = labels(
@@ -188,7 +188,7 @@ fn weights_of_points_are_learnt_by_how_far_they_are_off() {
         .exits(0)
         .says("of 10 labels, ")
         .says("far 2.00 points");
-    assert_eq!(court.judged(), asked);
+    assert_eq!(court.judged(), requested);
     // Mean squared errors of 0.5 and 4, drawn to 2.25 as by two more items.
     let [one, other] = [5.0, 40.0].map(|sum: f64| 12.0 / (sum + 2.0 * 2.25));
     let total = (4.0 * one + 2.0 * other) / (one + other);

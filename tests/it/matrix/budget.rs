@@ -3,16 +3,16 @@
 use serde_json::{Value, json};
 
 use super::{evals, manifests};
-use crate::asked::{self, asked};
 use crate::project::Project;
+use crate::requested::{self, requested};
 use crate::trials;
 
 /// Two agents that tell what they cost, 0.25 dollars an answer, and six questions.
 fn paid(limits: &str) -> Project {
     let project = Project::new();
-    asked::write_questions(&project, 6);
+    requested::write_questions(&project, 6);
     let reply = r#"echo '{"answer": "no", "usage": {"input_tokens": 10, "output_tokens": 0, "cost_usd": 0.25}}'; exit"#;
-    asked::agent(&project, reply);
+    requested::agent(&project, reply);
     let agent = "{ type: command, command: [../agent.sh], output: json }";
     project.write(
         "evals/e.yaml",
@@ -26,7 +26,7 @@ fn paid(limits: &str) -> Project {
 
 #[test]
 fn it_is_shared_by_all_variants() {
-    for (key, most, asked_in_all) in [
+    for (key, most, total_requests) in [
         ("requests", "9", 9),
         ("cost_usd", "2", 8),
         ("tokens", "70", 7),
@@ -34,7 +34,7 @@ fn it_is_shared_by_all_variants() {
         // The second place opens after minutes: nothing is asked before what it will cost is known.
         let project = paid(&format!("ramp_up_s: 1000, budget: {{ {key}: {most} }}"));
         let ran = project.run("run --json").exits(3);
-        assert_eq!(asked(&project).len(), asked_in_all, "{key}");
+        assert_eq!(requested(&project).len(), total_requests, "{key}");
         let ended: Vec<Value> = manifests(&project)
             .iter()
             .map(|it| it["status"].clone())
@@ -61,7 +61,7 @@ fn it_is_shared_by_all_variants() {
 fn a_run_that_goes_on_knows_what_the_others_had() {
     let project = paid("ramp_up_s: 1000, budget: { requests: 8 }");
     project.run("run").exits(3);
-    assert_eq!(asked(&project).len(), 8);
+    assert_eq!(requested(&project).len(), 8);
     let dir = project.runs()[1].clone();
     let dir = dir.file_name().unwrap().to_str().unwrap();
     // 6 were asked of `a` and 2 of `b`: two more are left.
@@ -70,17 +70,17 @@ fn a_run_that_goes_on_knows_what_the_others_had() {
             "run --resume {dir} --set limits.budget.requests=10"
         ))
         .exits(3);
-    assert_eq!(asked(&project).len(), 10);
+    assert_eq!(requested(&project).len(), 10);
     project
         .run(&format!(
             "run --resume {dir} --set limits.budget.requests=12"
         ))
         .exits(0);
-    assert_eq!(asked(&project).len(), 12);
+    assert_eq!(requested(&project).len(), 12);
     assert_eq!(evals(&project), ["e@a", "e@b", "e@c"]);
     // A new command has a budget of its own.
     project.run("run e@c").exits(0);
-    assert_eq!(asked(&project).len(), 18);
+    assert_eq!(requested(&project).len(), 18);
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn under_a_test_harness_it_is_shared_too() {
     trials::run(&project, "")
         .exits(101)
         .says("which all variants of the spec share");
-    assert_eq!(asked(&project).len(), 5);
+    assert_eq!(requested(&project).len(), 5);
     // A process for each test, as under nextest: those before count.
     trials::forget(&project);
     let modes = [
@@ -119,7 +119,7 @@ fn under_a_test_harness_it_is_shared_too() {
     trials::run_with(&project, "--exact e@b::level3::q002", &modes)
         .exits(101)
         .says("which all variants of the spec share");
-    assert_eq!(asked(&project).len(), 5);
+    assert_eq!(requested(&project).len(), 5);
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn without_one_each_has_what_it_needs_and_the_cache_is_shared() {
         .exits(0)
         .says("`e@b`: 6 of 6 answers are from the cache");
     // All three are the same agent: what one was asked no other is.
-    assert_eq!(asked(&project).len(), 6);
+    assert_eq!(requested(&project).len(), 6);
     let cached = |at: usize| {
         let lines = crate::project::json_lines(&project.runs()[at].join("samples.jsonl"));
         lines
@@ -157,7 +157,7 @@ fn one_that_tells_no_cost_ends_alone() {
         assert!(spec.contains(silent), "{spec}");
         project.write("evals/e.yaml", spec);
         // More than are asked before ten have answered.
-        asked::write_questions(&project, 20);
+        requested::write_questions(&project, 20);
         let ran = project.run("run --json").exits(3).json();
         let ended = |eval: &str| {
             let mut manifests = manifests(&project).into_iter();
@@ -167,11 +167,11 @@ fn one_that_tells_no_cost_ends_alone() {
         for eval in ["e@a", "e@b", "e@c"] {
             assert_eq!(ended(eval), None);
         }
-        let told = ended("e@silent").unwrap();
+        let reason = ended("e@silent").unwrap();
         assert!(
-            told.contains("none of 10 answers tells what it took")
-                && !told.contains("variants of the spec"),
-            "{told}"
+            reason.contains("none of 10 answers tells what it took")
+                && !reason.contains("variants of the spec"),
+            "{reason}"
         );
         assert_eq!(ran["matrix"][0]["runs"].as_array().unwrap().len(), 4);
     }

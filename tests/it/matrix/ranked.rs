@@ -105,11 +105,11 @@ fn who_is_not_told_apart_shares_a_letter() {
             assert_eq!(ours[key], theirs[key], "{key}");
         }
     }
-    let shown = project.run("run e.yaml").exits(0);
-    let shown = shown
+    let output = project.run("run e.yaml").exits(0);
+    let output = output
         .says("e: 4 agents, ranked by accuracy")
         .says("adjusted by Holm over all 6 pairs");
-    let row = shown
+    let row = output
         .out
         .lines()
         .find(|line| line.trim_start().starts_with("middle"))
@@ -120,7 +120,7 @@ fn who_is_not_told_apart_shares_a_letter() {
             "{cell} in {row}"
         );
     }
-    assert!(!shown.out.contains("ranges"), "{}", shown.out);
+    assert!(!output.out.contains("ranges"), "{}", output.out);
 }
 
 #[test]
@@ -128,9 +128,9 @@ fn pairs_are_adjusted_together() {
     // Six that only one knows: p is 0.03 alone, and 0.19 beside five other pairs.
     let alone = project(&[("a", 20, 0), ("b", 14, 0)]);
     check(&alone, &[("a", [1, 1], "a"), ("b", [2, 2], "b")]);
-    let beside = project(&[("a", 20, 0), ("b", 14, 0), ("c", 14, 0), ("d", 14, 0)]);
+    let apart = project(&[("a", 20, 0), ("b", 14, 0), ("c", 14, 0), ("d", 14, 0)]);
     check(
-        &beside,
+        &apart,
         &[
             ("a", [1, 1], "a"),
             ("b", [2, 2], "a"),
@@ -166,13 +166,13 @@ fn an_outage_makes_nobody_better_or_worse() {
     );
     // Of 40 pairs three are between those that answered.
     assert_eq!(ranking["pairs"].as_array().unwrap().len(), 3);
-    let shown = project.run("run e.yaml").exits(3);
-    let shown = shown
+    let output = project.run("run e.yaml").exits(3);
+    let output = output
         .says("25.0 % to 100.0 %")
         .says("1 to 4")
         .says("no such answer could turn them round");
     // The interval of ten answers says nothing of forty.
-    let rows = shown.out.lines();
+    let rows = output.out.lines();
     let row = rows.map(str::trim).find(|row| row.starts_with("flaky"));
     let cells: Vec<_> = row.unwrap().split("  ").map(str::trim).collect();
     let cells: Vec<_> = cells.into_iter().filter(|cell| !cell.is_empty()).collect();
@@ -186,16 +186,16 @@ fn a_run_alone_and_other_specs_have_no_table() {
         .run("run e.yaml --filter e@a::")
         .exits(0)
         .says_nothing_of("ranked");
-    let told = project
+    let output = project
         .run("run e.yaml --filter e@a:: --json")
         .exits(0)
         .json();
-    assert_eq!(told["matrix"], Value::Null);
+    assert_eq!(output["matrix"], Value::Null);
     // Each spec has its own.
     let text = project.read("e.yaml");
     project.write("other.yaml", text);
-    let told = project.run("run e.yaml other.yaml --json").exits(0).json();
-    let evals: Vec<_> = told["matrix"]
+    let output = project.run("run e.yaml other.yaml --json").exits(0).json();
+    let evals: Vec<_> = output["matrix"]
         .as_array()
         .unwrap()
         .iter()

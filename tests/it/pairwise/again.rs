@@ -13,12 +13,12 @@ fn duel() -> Duel {
 fn what_the_judge_said_before_is_not_asked_again() {
     let duel = duel();
     let few = duel.pairs("--pairs 2 --seed 7");
-    assert_eq!((&few["wins"], duel.asked()), (&json!(2), 4));
+    assert_eq!((&few["wins"], duel.requested()), (&json!(2), 4));
     let ran = duel.winrate("").exits(0);
     ran.says("the judge is asked 8 times, two for each pair, and at most 16 where replies cannot be read at first, beside 4 \
               replies that are there already")
         .says("6 pairs of 6 items: 6 wins");
-    assert_eq!(duel.asked(), 12);
+    assert_eq!(duel.requested(), 12);
     // Also where the run that asked first is gone: what it was told stands in the next one.
     for run in duel.project.runs() {
         let summary = std::fs::read_to_string(run.join("summary.json")).unwrap();
@@ -30,14 +30,14 @@ fn what_the_judge_said_before_is_not_asked_again() {
     let ran = duel.winrate("").exits(0);
     ran.says("the judge said everything before: nobody is asked")
         .says("6 pairs of 6 items: 6 wins");
-    assert_eq!(duel.asked(), 12);
+    assert_eq!(duel.requested(), 12);
     // Other criteria are another judge.
     duel.project.write(
         "better.yaml",
         "agent: { type: command, command: [sh, ./judge.sh] }\ncriteria: Which is clearer?\n",
     );
     duel.winrate("").exits(0).says("is asked 12 times");
-    assert_eq!(duel.asked(), 24);
+    assert_eq!(duel.requested(), 24);
 }
 
 #[test]
@@ -70,29 +70,29 @@ fn the_budget_of_a_spec_holds_and_else_that_of_the_run() {
         .exits(2)
         .says("better.yaml:")
         .says("limits.budget.requests must be above 0");
-    assert_eq!(duel.asked(), 0);
+    assert_eq!(duel.requested(), 0);
     spec("{ concurrency: 1, budget: { requests: 4 } }");
     duel.winrate("")
         .exits(3)
         .says("the budget is used up")
         .says("limits.budget.requests");
-    let asked = duel.asked();
-    assert!((4..12).contains(&asked), "{asked}");
+    let requested = duel.requested();
+    assert!((4..12).contains(&requested), "{requested}");
     // A file without one leaves it to the run, which has none.
     duel.project.write(
         "better.yaml",
         "agent: { type: command, command: [sh, ./judge.sh] }\n",
     );
     duel.winrate("").exits(0).says("6 wins");
-    assert_eq!(duel.asked(), 12);
+    assert_eq!(duel.requested(), 12);
 }
 
 #[test]
 fn a_model_that_changes_midway_is_told() {
     let duel = duel();
-    let said = json!({ "reason": "so", "verdict": "tie" }).to_string();
+    let text = json!({ "reason": "so", "verdict": "tie" }).to_string();
     let judge = Server::new(move |_, number| {
-        let mut reply = chat(&said);
+        let mut reply = chat(&text);
         reply["model"] = json!(if number < 5 { "tiny-2026" } else { "tiny-2027" });
         reply["system_fingerprint"] = json!(format!("fp_{}", number % 2));
         fine(&reply)
@@ -102,9 +102,9 @@ fn a_model_that_changes_midway_is_told() {
         judge.url("/v1")
     );
     duel.project.write("better.yaml", &file);
-    let told = "judge `pairwise` was served by 2 models (`tiny-2026` 5, `tiny-2027` 7 calls): its verdicts are not those of one \
+    let message = "judge `pairwise` was served by 2 models (`tiny-2026` 5, `tiny-2027` 7 calls): its verdicts are not those of one \
                 judge";
-    duel.winrate("").exits(0).says(told).says("6 ties");
+    duel.winrate("").exits(0).says(message).says("6 ties");
     // Machines of one model are one.
     let steady = Server::new(|_, number| {
         let mut reply = chat("VERDICT: tie");

@@ -53,7 +53,7 @@ fn a_file_of_answers_with_one_missing() {
         (&summary["scored"], &summary["unscored"]),
         (&json!(2), &json!(2))
     );
-    assert_eq!(duel.asked(), 4);
+    assert_eq!(duel.requested(), 4);
     let more = format!("scorers: [{scorer}]\n");
     duel.project.write("c.yaml", eval("c", 4, "echo c", &more));
     duel.project
@@ -174,7 +174,7 @@ fn an_eval_beside_the_ground_truths_of_another_benchmark() {
         .run("run c.yaml")
         .exits(0)
         .says("2 pairs of 2 items: 2 wins");
-    assert_eq!(duel.asked(), 4);
+    assert_eq!(duel.requested(), 4);
     // One that cannot be read is told of before anybody is asked.
     let nowhere = benchmark.replace("real/", "unreal/");
     duel.project.write(

@@ -11,7 +11,7 @@ fn check(duel: &Duel, spec: &str, expect: &str) {
         .write("c.yaml", eval("c", 3, "echo c >> asked.log; echo c", spec));
     duel.project.run("run c.yaml").exits(2).says(expect);
     assert!(!duel.project.file("asked.log").exists(), "{spec}");
-    assert_eq!(duel.asked(), 0, "{spec}");
+    assert_eq!(duel.requested(), 0, "{spec}");
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn an_against_that_shares_no_item() {
             .exits(2)
             .says("`against` shares no item with what is judged");
     }
-    assert_eq!(duel.asked(), 0);
+    assert_eq!(duel.requested(), 0);
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn a_run_is_not_compared_with_itself() {
         .run(&format!("winrate {dir} {again} --judge better.yaml"))
         .exits(2)
         .says("its answers are the same");
-    assert_eq!(duel.asked(), 0);
+    assert_eq!(duel.requested(), 0);
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn a_damaged_run_is_not_believed() {
     duel.winrate("")
         .exits(2)
         .says("samples.jsonl is not what the run wrote");
-    assert_eq!(duel.asked(), 0);
+    assert_eq!(duel.requested(), 0);
 }
 
 #[test]

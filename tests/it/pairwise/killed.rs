@@ -5,8 +5,8 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use super::{Duel, always};
-use crate::patience::until;
 use crate::signals::send;
+use crate::wait::until;
 
 #[test]
 fn killed_at_any_moment_nothing_is_asked_twice() {
@@ -19,13 +19,13 @@ fn killed_at_any_moment_nothing_is_asked_twice() {
         .command_of(&["winrate", &a, &b, "--judge", "better.yaml"]);
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut run = command.spawn().unwrap();
-    until("some were judged", || duel.asked() >= 9);
+    until("some were judged", || duel.requested() >= 9);
     send("KILL", &run);
     run.wait().unwrap();
     sleep(Duration::from_millis(200));
-    let before = duel.asked();
+    let before = duel.requested();
     duel.winrate("").exits(0).says("12 inconsistent");
-    let all = duel.asked();
+    let all = duel.requested();
     // What the killed one had asked and not written down is asked again: no more than were in flight.
     assert!((24..=24 + 8).contains(&all), "{before} {all}");
 }

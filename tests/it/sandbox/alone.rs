@@ -69,15 +69,18 @@ fn tests_without_the_command_have_bubblewrap_without_a_filter_and_say_so_once() 
         assert_eq!(ran.err.matches(NO_SHIM).count(), 1, "{}", ran.err);
         ran.says("`cargo install cargo-evaltest`");
         assert_eq!(project.last_json("manifest.json")["sandbox"], "bwrap");
-        let said = answer(&project, "b");
-        assert!(!said.contains(TREASURE) && said.contains("here"), "{said}");
-        assert!(said.ends_with('0'), "{said}");
+        let reply = answer(&project, "b");
+        assert!(
+            !reply.contains(TREASURE) && reply.contains("here"),
+            "{reply}"
+        );
+        assert!(reply.ends_with('0'), "{reply}");
 
         // With it there is a filter, and nothing to say.
         let command = Path::new(PROGRAM).parent().unwrap();
         tests(&project, &[command], None).says_nothing_of("bubblewrap");
-        let said = answer(&project, "b");
-        assert!(said.contains("here") && said.ends_with('2'), "{said}");
+        let reply = answer(&project, "b");
+        assert!(reply.contains("here") && reply.ends_with('2'), "{reply}");
     }
 }
 
@@ -139,14 +142,17 @@ fn a_bubblewrap_that_cannot_forbid_namespaces_is_told() {
                 before.insert(0, &old);
             }
             let ran = tests(&project, &before, user);
-            let told = format!("{who} forbids the agent {NAMESPACES}");
+            let message = format!("{who} forbids the agent {NAMESPACES}");
             if is_old {
-                ran.says(&told);
+                ran.says(&message);
             } else {
                 ran.says_nothing_of(NAMESPACES);
             }
-            let said = answer(&project, "a");
-            assert!(!said.contains(TREASURE) && said.contains("here"), "{said}");
+            let reply = answer(&project, "a");
+            assert!(
+                !reply.contains(TREASURE) && reply.contains("here"),
+                "{reply}"
+            );
         }
     }
 }

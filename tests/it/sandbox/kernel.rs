@@ -31,11 +31,11 @@ fn attack(sandbox: &str, check: impl Fn(&str, &dyn Fn(&str) -> Value, &Project))
         let (project, _guard) = project(sandbox);
         let ran = run(&project, plain.then_some(PLAIN));
         assert!(matches!(ran.code, Some(0 | 1)), "{who}: {ran:?}");
-        let said = |id: &str| {
+        let reply = |id: &str| {
             let text = super::answer(&project, id);
             serde_json::from_str(&text).unwrap_or_else(|_| panic!("{who}: {id}: {text}"))
         };
-        check(who, &said, &project);
+        check(who, &reply, &project);
     }
 }
 
@@ -129,27 +129,30 @@ pub(crate) fn give(path: &Path, user: u32) {
 }
 
 /// What is the same in every sandbox.
-fn check_all(who: &str, said: &dyn Fn(&str) -> Value, project: &Project) {
-    let calls = said("calls");
+fn check_all(who: &str, reply: &dyn Fn(&str) -> Value, project: &Project) {
+    let calls = reply("calls");
     for (call, came) in calls.as_object().unwrap() {
         assert_eq!(came, "ENOSYS", "{who}: {call}");
     }
     assert!(calls.as_object().unwrap().len() > 20);
-    let rights = said("rights");
+    let rights = reply("rights");
     assert_eq!(
         rights,
         json!({ "CapEff": 0, "NoNewPrivs": 1, "Seccomp": 2 }),
         "{who}"
     );
-    assert_eq!(said("descriptors"), json!([0, 1, 2]), "{who}");
-    assert_eq!(said("inherited"), "EBADF", "{who}");
-    assert_eq!(said("terminal"), "EPERM", "{who}");
-    let looks = said("looks");
-    assert!(!looks.to_string().contains(TREASURE), "{who}: {looks}");
-    assert!(!looks.to_string().contains(".snap"), "{who}: {looks}");
-    assert!(!looks.to_string().contains("manifest"), "{who}: {looks}");
-    assert_eq!(looks["sub/tool.txt"], "a tool", "{who}");
-    let written = said("written");
+    assert_eq!(reply("descriptors"), json!([0, 1, 2]), "{who}");
+    assert_eq!(reply("inherited"), "EBADF", "{who}");
+    assert_eq!(reply("terminal"), "EPERM", "{who}");
+    let listing = reply("looks");
+    assert!(!listing.to_string().contains(TREASURE), "{who}: {listing}");
+    assert!(!listing.to_string().contains(".snap"), "{who}: {listing}");
+    assert!(
+        !listing.to_string().contains("manifest"),
+        "{who}: {listing}"
+    );
+    assert_eq!(listing["sub/tool.txt"], "a tool", "{who}");
+    let written = reply("written");
     for (what, came) in written.as_object().unwrap() {
         let may = what.ends_with("/scratch/written.1") || what == "/tmp" || what == "/dev/shm";
         // In memory, where bubblewrap makes the folder; nothing of it is left.
@@ -163,7 +166,7 @@ fn check_all(who: &str, said: &dyn Fn(&str) -> Value, project: &Project) {
     assert_eq!(project.read("secret.txt"), TREASURE, "{who}");
     let mode = std::fs::metadata(project.file("secret.txt")).unwrap();
     assert_ne!(mode.permissions().mode() & 0o777, 0o777, "{who}");
-    let sockets = said("sockets");
+    let sockets = reply("sockets");
     for family in ["vsock", "alg"] {
         assert_eq!(sockets[family], "EAFNOSUPPORT", "{who}: {family}");
     }
@@ -172,7 +175,11 @@ fn check_all(who: &str, said: &dyn Fn(&str) -> Value, project: &Project) {
     }
     assert_eq!(sockets["open"], "done", "{who}");
     // Of its own processes, which are in the sandbox with it, it may read more.
-    assert_eq!(said("others")["read"]["cwd/data.jsonl"], json!([]), "{who}");
+    assert_eq!(
+        reply("others")["read"]["cwd/data.jsonl"],
+        json!([]),
+        "{who}"
+    );
 }
 
 #[needs(bwrap, python3)]
@@ -180,11 +187,11 @@ fn check_all(who: &str, said: &dyn Fn(&str) -> Value, project: &Project) {
 fn no_call_of_the_kernel_leads_out_of_bubblewrap() {
     let sandbox =
         "{ type: bwrap, network: { loopback: [OPEN] }, read: [sub, ports.json], disk_mb: 8 }";
-    attack(sandbox, |who, said, project| {
-        check_all(who, said, project);
-        let others = said("others");
+    attack(sandbox, |who, reply, project| {
+        check_all(who, reply, project);
+        let others = reply("others");
         assert!(others["seen"].as_u64().unwrap() < 8, "{who}: {others}");
-        for place in said("many-files").as_array().unwrap() {
+        for place in reply("many-files").as_array().unwrap() {
             assert_eq!(place[1], "ENOSPC", "{who}: {place}");
             assert!(place[0].as_u64().unwrap() < 2100, "{who}: {place}");
         }
@@ -196,19 +203,19 @@ fn no_call_of_the_kernel_leads_out_of_bubblewrap() {
 #[test]
 fn no_call_of_the_kernel_leads_out_of_landlock() {
     let sandbox = "{ type: landlock, network: { loopback: [OPEN] }, read: [sub, ports.json] }";
-    attack(sandbox, |who, said, project| {
-        check_all(who, said, project);
-        let others = said("others");
+    attack(sandbox, |who, reply, project| {
+        check_all(who, reply, project);
+        let others = reply("others");
         for (file, pids) in others["read"].as_object().unwrap() {
             assert_eq!(*pids, json!([]), "{who}: {file}");
         }
         assert_eq!(others["signals"], json!([]), "{who}");
         assert_eq!(others["limits"], json!([]), "{who}");
-        let written = said("written");
+        let written = reply("written");
         for place in ["/tmp", "/dev/shm", &*project.path().display().to_string()] {
             assert_eq!(written[place], "EACCES", "{who}: {place}");
         }
-        let sockets = said("sockets");
+        let sockets = reply("sockets");
         assert_eq!(sockets["udp"], "EAFNOSUPPORT", "{who}");
         assert_eq!(sockets["closed"], "EACCES", "{who}");
         assert_eq!(sockets["listening"], "EACCES", "{who}");
@@ -221,8 +228,8 @@ fn no_call_of_the_kernel_leads_out_of_landlock() {
 fn without_a_network_landlock_leaves_no_socket() {
     attack(
         "{ type: landlock, network: off, read: [sub, ports.json] }",
-        |who, said, _| {
-            for (way, came) in said("sockets").as_object().unwrap() {
+        |who, reply, _| {
+            for (way, came) in reply("sockets").as_object().unwrap() {
                 assert_eq!(came, "EAFNOSUPPORT", "{who}: {way}");
             }
         },
@@ -234,8 +241,8 @@ fn without_a_network_landlock_leaves_no_socket() {
 fn with_the_network_landlock_keeps_from_sockets_of_this_machine_that_are_no_ports() {
     attack(
         "{ type: landlock, read: [sub, ports.json] }",
-        |who, said, _| {
-            let sockets = said("sockets");
+        |who, reply, _| {
+            let sockets = reply("sockets");
             for way in ["open", "closed", "listening", "udp"] {
                 assert_eq!(sockets[way], "done", "{who}: {way}");
             }

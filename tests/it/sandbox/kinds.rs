@@ -9,13 +9,13 @@ use super::{TREASURE, answer};
 use crate::project::{Project, Ran};
 
 /// What says what it finds of the answer, and writes as programs do.
-const LOOKS: &str =
+const LISTING_SCRIPT: &str =
     "#!/bin/sh\nexec 2>&1\ncat data.jsonl\necho here > $TMPDIR/x && cat $TMPDIR/x\ncat $FILE\n";
 
 fn project(agent: &str) -> Project {
     let questions = [("a", 1, "Where?", TREASURE)];
     let project = Project::with_eval(&questions, agent, "");
-    project.script("agent.sh", LOOKS);
+    project.script("agent.sh", LISTING_SCRIPT);
     project
 }
 
@@ -108,8 +108,11 @@ fn landlock_is_used_where_bubblewrap_does_not_work() {
             ran.says("Landlock does not keep `disk_mb`");
         }
         assert_eq!(project.last_json("manifest.json")["sandbox"], "landlock");
-        let said = answer(&project, "a");
-        assert!(!said.contains(TREASURE) && said.contains("here"), "{said}");
+        let reply = answer(&project, "a");
+        assert!(
+            !reply.contains(TREASURE) && reply.contains("here"),
+            "{reply}"
+        );
     }
 }
 
@@ -188,9 +191,9 @@ done
         "",
     );
     project.run("run eval.yaml").exits(0);
-    let said = answer(&project, "a");
-    assert!(said.starts_with("7 apples"), "{said}");
-    assert!(said.ends_with('x'), "{said}");
-    assert!(!said.contains(TREASURE), "{said}");
+    let reply = answer(&project, "a");
+    assert!(reply.starts_with("7 apples"), "{reply}");
+    assert!(reply.ends_with('x'), "{reply}");
+    assert!(!reply.contains(TREASURE), "{reply}");
     assert!(Path::new(&project.file("box.txt")).exists());
 }

@@ -5,8 +5,8 @@ use std::time::Instant;
 use needs::needs;
 
 use super::{TREASURE, answer, processes_with, run};
-use crate::patience::{LONG, given_time, late, nap, until};
 use crate::project::Project;
+use crate::wait::{LONG, given_time, late, nap, until};
 
 /// A worker in shell: runs the prompt of each task and answers with what that printed, in one line.
 const WORKER: &str = r#"#!/bin/bash
@@ -48,7 +48,7 @@ fn project(samples: &[(&str, &str)], keys: &str, more: &str) -> Project {
 #[needs(bwrap, bash)]
 #[test]
 fn a_hostile_worker_in_a_sandbox_finds_no_answer_and_no_file_of_another_process() {
-    let look = format!(
+    let script = format!(
         "grep -rlsa {TREASURE} $PWD /tmp /var/tmp /run --exclude=worker.sh; \
          cat data.jsonl eval.yaml secret.txt; ls -a . evaltest-runs; echo done"
     );
@@ -59,7 +59,7 @@ fn a_hostile_worker_in_a_sandbox_finds_no_answer_and_no_file_of_another_process(
         &[
             ("one", neighbour),
             ("two", neighbour),
-            ("look", &look),
+            ("look", &script),
             (
                 "write",
                 "echo x > $HOME/x && echo x > /tmp/x && cat $HOME/x; touch $PWD/x && echo wrote",
@@ -71,27 +71,27 @@ fn a_hostile_worker_in_a_sandbox_finds_no_answer_and_no_file_of_another_process(
     );
     run(&project);
     for id in ["one", "two"] {
-        let said = answer(&project, id);
+        let reply = answer(&project, id);
         assert!(
-            said.starts_with(&format!("file of {id} 1 ")),
-            "{id}: {said}"
+            reply.starts_with(&format!("file of {id} 1 ")),
+            "{id}: {reply}"
         );
-        assert!(!said.contains("wrote"), "{id}: {said}");
+        assert!(!reply.contains("wrote"), "{id}: {reply}");
     }
-    let said = answer(&project, "look");
-    assert!(said.ends_with("done"), "{said}");
+    let reply = answer(&project, "look");
+    assert!(reply.ends_with("done"), "{reply}");
     assert!(
-        !said.contains(TREASURE) && !said.contains("manifest"),
-        "{said}"
+        !reply.contains(TREASURE) && !reply.contains("manifest"),
+        "{reply}"
     );
     let found = ["data.jsonl", "secret.txt", "eval.yaml"];
     let found = found.iter().any(|name| {
-        let places = said.split(' ').filter(|word| word.ends_with(name));
-        places.count() > 0 && !said.contains("No such file")
+        let places = reply.split(' ').filter(|word| word.ends_with(name));
+        places.count() > 0 && !reply.contains("No such file")
     });
-    assert!(!found, "{said}");
-    let said = answer(&project, "write");
-    assert!(said.starts_with('x'), "{said}");
+    assert!(!found, "{reply}");
+    let reply = answer(&project, "write");
+    assert!(reply.starts_with('x'), "{reply}");
     // In memory it may: whoever is no root owns what is made for it there.
     assert!(!project.file("x").exists());
     assert_eq!(

@@ -168,7 +168,7 @@ pub(crate) fn refused_too(text: &str, message: &str) {
 }
 
 pub(crate) fn reason(message: &str) -> Option<&'static str> {
-    let of = |(said, why): &(&str, &'static str)| message.contains(said).then_some(*why);
+    let of = |(text, why): &(&str, &'static str)| message.contains(text).then_some(*why);
     ONLY_THE_PROGRAM.iter().find_map(of)
 }
 

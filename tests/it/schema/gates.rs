@@ -144,5 +144,5 @@ fn means_nothing(message: &str) -> bool {
         "is given twice",
         "cannot be written as a text",
     ];
-    OF_MEANING.iter().any(|said| message.contains(said))
+    OF_MEANING.iter().any(|text| message.contains(text))
 }

@@ -109,26 +109,31 @@ fn the_specs_have_every_key() {
 }
 
 /// Takes the properties away that a value has.
-fn cover(schema: &Value, place: &str, value: &Value, left: &mut BTreeSet<String>) {
+fn cover(schema: &Value, place: &str, value: &Value, remaining: &mut BTreeSet<String>) {
     if let Some(target) = schema.get("$ref").and_then(Value::as_str) {
         let target = &target[1..];
-        return cover(SCHEMA.pointer(target).unwrap(), target, value, left);
+        return cover(SCHEMA.pointer(target).unwrap(), target, value, remaining);
     }
     for (item, branch) in schema["anyOf"].as_array().into_iter().flatten().enumerate() {
         if fits(branch, value) {
-            cover(branch, &format!("{place}/anyOf/{item}"), value, left);
+            cover(branch, &format!("{place}/anyOf/{item}"), value, remaining);
         }
     }
     for item in value.as_array().into_iter().flatten() {
-        cover(&schema["items"], &format!("{place}/items"), item, left);
+        cover(&schema["items"], &format!("{place}/items"), item, remaining);
     }
     for (key, value) in value.as_object().into_iter().flatten() {
         if let Some(property) = schema["properties"].get(key) {
             let place = format!("{place}/properties/{key}");
-            left.remove(&place);
-            cover(property, &place, value, left);
+            remaining.remove(&place);
+            cover(property, &place, value, remaining);
         } else if let Some(any) = schema.get("additionalProperties") {
-            cover(any, &format!("{place}/additionalProperties"), value, left);
+            cover(
+                any,
+                &format!("{place}/additionalProperties"),
+                value,
+                remaining,
+            );
         }
     }
 }

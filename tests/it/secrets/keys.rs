@@ -36,13 +36,13 @@ fn an_endpoint_that_repeats_its_key_is_named_and_the_key_is_not_to_be_published(
             Answer::Status("400 Bad Request", String::new(), page)
         },
         // Told to an attempt that is not the last.
-        |asked| match asked {
+        |requested| match requested {
             0 | 1 => refusal("503 Service Unavailable", &format!("no {KEY} here")),
             _ => fine(&chat("17")),
         },
     ];
     for (number, answer) in answers.into_iter().enumerate() {
-        let server = Server::new(move |_, asked| answer(asked));
+        let server = Server::new(move |_, requested| answer(requested));
         let project = Project::with_eval(
             &TWO,
             &server.openai(&format!(", api_key_env: {NAME}")),
@@ -92,7 +92,7 @@ fn a_variable_of_a_key_is_in_no_list_of_plain_ones() {
             .says(&format!("eval.yaml:{line}:{column}: "))
             .says("`HARMLESS` is the variable of an `api_key_env`, whose value is a secret")
             .says("hint: take `HARMLESS` out of `plain_env`");
-        assert!(project.runs().is_empty() && server.asked().is_empty());
+        assert!(project.runs().is_empty() && server.requested().is_empty());
     }
 }
 
@@ -122,8 +122,8 @@ fn keys_in_a_command_are_blanked_however_they_stand_there() {
         ),
     ] {
         let given: Vec<&str> = arguments;
-        let say = format!("echo 17 {KEY} | tr -d '#'").replace("Ex1ra", "Ex1#ra");
-        let mut command = json!(["sh", "-c", say, "sh"]);
+        let script = format!("echo 17 {KEY} | tr -d '#'").replace("Ex1ra", "Ex1#ra");
+        let mut command = json!(["sh", "-c", script, "sh"]);
         command
             .as_array_mut()
             .unwrap()
@@ -169,7 +169,11 @@ fn only_an_absolute_path_is_plain_whatever_lies_where() {
         (there.as_str(), true),
     ] {
         run_with(&project, value, "run eval.yaml");
-        let said = project.last_lines("samples.jsonl")[0]["result"]["prediction"].take();
-        assert_eq!(said == "[REDACTED]", !is_plain, "{value}: {said}");
+        let prediction = project.last_lines("samples.jsonl")[0]["result"]["prediction"].take();
+        assert_eq!(
+            prediction == "[REDACTED]",
+            !is_plain,
+            "{value}: {prediction}"
+        );
     }
 }

@@ -93,22 +93,22 @@ fn a_room_uses_only_rooms_above_it() {
     let graph = imports();
     let rooms = graph.edges.iter().map(|((from, to), names)| {
         let names = names.iter().map(String::as_str).collect::<Vec<_>>();
-        let told = format!(
+        let lines = format!(
             "{} -> {}::{{{}}}",
             from.join("::"),
             to.join("::"),
             names.join(", ")
         );
-        ((from[0].as_str(), to[0].as_str()), told)
+        ((from[0].as_str(), to[0].as_str()), lines)
     });
     let upwards = rooms.filter(|((from, to), _)| from != to && place(to) > place(from));
-    let (found, told): (BTreeSet<_>, Vec<_>) = upwards.unzip();
+    let (found, lines): (BTreeSet<_>, Vec<_>) = upwards.unzip();
     let known: BTreeSet<_> = BACKWARDS.iter().copied().collect();
     let new: Vec<_> = found.difference(&known).collect();
     assert!(
         new.is_empty(),
         "{new:#?} run backwards:\n{}",
-        told.join("\n")
+        lines.join("\n")
     );
     let gone: Vec<_> = known.difference(&found).collect();
     assert!(
@@ -200,8 +200,8 @@ fn no_room_is_a_tangle_of_files() {
         assert!(is_known, "a cycle of too many files: {names}");
     }
     for room in TANGLED {
-        let is_mended = !found.contains_key(*room);
-        assert!(!is_mended, "`{room}` is mended: take it off the list");
+        let is_fixed = !found.contains_key(*room);
+        assert!(!is_fixed, "`{room}` is mended: take it off the list");
     }
 }
 

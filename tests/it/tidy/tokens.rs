@@ -14,13 +14,13 @@ pub(super) enum Token {
 /// The tokens of a file, less the items behind `#[cfg(test)]` and all attributes.
 pub(super) fn production_code(text: &str) -> Vec<Token> {
     let tokens = tokens(text);
-    let mut kept = Vec::new();
+    let mut code = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
         let is_attribute = tokens[at] == Token::Sign('#')
             && matches!(tokens.get(at + 1), Some(Token::Sign('[' | '!')));
         if !is_attribute {
-            kept.push(tokens[at].clone());
+            code.push(tokens[at].clone());
             at += 1;
             continue;
         }
@@ -31,7 +31,7 @@ pub(super) fn production_code(text: &str) -> Vec<Token> {
             end
         };
     }
-    kept
+    code
 }
 
 /// `#[cfg(test)]` or `#[cfg(all(test, …))]`.

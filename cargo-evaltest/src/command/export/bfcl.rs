@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use evaltest::engine::leaderboard::bfcl::export::{self, BfclExport, ExportOptions, Model};
 use evaltest::engine::store::{RunDir, files, read_records, stamp};
-use evaltest::engine::system::project::shown;
+use evaltest::engine::system::project::display;
 use evaltest::{Error, Result};
 
 use crate::console;
@@ -66,7 +66,7 @@ pub(crate) fn to_folder(
     };
     let folder = std::path::absolute(&folder).unwrap_or(folder);
     let records = read_records(&dir.file(files::RECORDS))?;
-    let run = (&dir.manifest()?, &*shown(dir.path()));
+    let run = (&dir.manifest()?, &*display(dir.path()));
     let exported = export::write(records, run, options, &folder)?;
     let notes = exported.notes(options).into_iter();
     for note in notes.chain(exported.unjudged_notes()) {

@@ -35,7 +35,7 @@ pub(crate) fn to_file(
     let folder = file.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, &error))?;
     // Write atomically: another program may read the file at any time.
-    let mut out = NewFile::beside(&file)?;
+    let mut out = NewFile::for_path(&file)?;
     format.write(&run, &mut out)?;
     out.put(&file)?;
     Ok(file)

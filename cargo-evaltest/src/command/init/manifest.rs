@@ -55,8 +55,8 @@ pub(super) fn can_have_library(path: &Path, origin: Option<&Provenance>) -> Resu
 }
 
 /// Adds the dev-dependency, the test target and the metadata; returns false if the target exists.
-pub(super) fn add_test(path: &Path, asked: &ExampleTest<'_>) -> Result<bool> {
-    let name = asked.name;
+pub(super) fn add_test(path: &Path, example: &ExampleTest<'_>) -> Result<bool> {
+    let name = example.name;
     let mut manifest = read(path)?;
     let broken = |key: &str| {
         Error::usage(format!(
@@ -80,7 +80,7 @@ pub(super) fn add_test(path: &Path, asked: &ExampleTest<'_>) -> Result<bool> {
     let mut test = Table::new();
     test["name"] = value(name);
     test["harness"] = value(false);
-    if !asked.is_free {
+    if !example.is_free {
         test["test"] = value(false);
         let note = " # asked only by name: cargo test --test NAME".replace("NAME", name);
         if let Some(item) = test["test"].as_value_mut() {
@@ -89,7 +89,7 @@ pub(super) fn add_test(path: &Path, asked: &ExampleTest<'_>) -> Result<bool> {
     }
     tests.push(test);
 
-    add_dependency(&mut manifest, asked).map_err(broken)?;
+    add_dependency(&mut manifest, example).map_err(broken)?;
 
     let package = manifest["package"]
         .as_table_mut()
@@ -119,7 +119,7 @@ pub(super) fn add_test(path: &Path, asked: &ExampleTest<'_>) -> Result<bool> {
 /// Adds the library, or more features of it; returns the conflicting key, if any.
 fn add_dependency(
     manifest: &mut DocumentMut,
-    asked: &ExampleTest<'_>,
+    example: &ExampleTest<'_>,
 ) -> std::result::Result<(), &'static str> {
     let table = manifest.entry(TABLE).or_insert(Item::Table(Table::new()));
     let is_inline = table.is_inline_table();
@@ -127,7 +127,7 @@ fn add_dependency(
     let mut note = None;
     if table.get(NAME).is_none() {
         let (dependency, comment) =
-            dependency(asked.origin.as_ref(), env!("CARGO_PKG_REPOSITORY")).ok_or(TABLE)?;
+            dependency(example.origin.as_ref(), env!("CARGO_PKG_REPOSITORY")).ok_or(TABLE)?;
         table.insert(NAME, dependency);
         note = comment;
     }
@@ -146,7 +146,7 @@ fn add_dependency(
         }
     }
     let dependency = &mut manifest[TABLE][NAME];
-    for feature in asked.features {
+    for feature in example.features {
         if !add_feature(dependency, feature) {
             return Err("dev-dependencies.evaltest");
         }
@@ -221,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_dependency_that_was_there_is_asked_for_the_demo_agent_too() {
+    fn existing_dependency_gets_the_demo_feature() {
         let check = |old: &str, expect: &str| {
             let mut manifest: DocumentMut = old.parse().unwrap();
             assert!(add_feature(
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_library_that_cargo_cannot_have_is_not_asked_for() {
+    fn unavailable_library_is_not_added() {
         let check = |origin: Option<&Provenance>, repository: &str, expect: Option<&str>| {
             let found = dependency(origin, repository).map(|(found, _)| found.to_string());
             assert_eq!(found.as_deref(), expect);

@@ -59,22 +59,22 @@ impl Provenance {
     }
 
     /// The requested source, or by default the detected one.
-    pub(super) fn of(asked: Option<InstallFrom>) -> Result<Self> {
+    pub(super) fn of(requested: Option<InstallFrom>) -> Result<Self> {
         let program = std::env::current_exe().and_then(fs::canonicalize).ok();
         let built = Built {
             package: Path::new(env!("CARGO_MANIFEST_DIR")),
             repository: env!("CARGO_PKG_REPOSITORY"),
             wheel: program.as_deref().and_then(wheel),
         };
-        match asked {
-            Some(from) => built.asked(from),
+        match requested {
+            Some(from) => built.requested(from),
             None => built.origin(),
         }
     }
 }
 
 impl Built<'_> {
-    fn asked(&self, from: InstallFrom) -> Result<Provenance> {
+    fn requested(&self, from: InstallFrom) -> Result<Provenance> {
         let (found, why) = match from {
             InstallFrom::Path => (
                 self.checkout().map(Provenance::Path),
@@ -236,7 +236,7 @@ mod tests {
             ..built("/gone/cargo-evaltest", "")
         };
         assert!(unreleased.origin().is_err());
-        assert!(unreleased.asked(InstallFrom::Wheel).is_err());
+        assert!(unreleased.requested(InstallFrom::Wheel).is_err());
         let file = Provenance::Wheel("/tmp/a.whl".to_owned());
         let wheel = Built {
             wheel: Some(file.clone()),
@@ -268,7 +268,9 @@ mod tests {
     #[test]
     fn what_it_was_not_built_from_is_refused() {
         let check = |from: InstallFrom, expect: &str| {
-            let error = built("/gone/cargo-evaltest", "").asked(from).unwrap_err();
+            let error = built("/gone/cargo-evaltest", "")
+                .requested(from)
+                .unwrap_err();
             assert!(error.message().contains(expect), "{error}");
         };
         check(InstallFrom::Path, "still on this machine");

@@ -154,7 +154,7 @@ pub(super) fn gitlab(origin: &Provenance, inside: &str, shards: Option<u32>) -> 
         install.command.clone()
     };
     let step = format!("{}    - |\n      {line}\n", install.comments("    "));
-    let kept = |name: &str| scalar(&format!("{}evaltest-runs/{name}", below(inside)));
+    let artifact = |name: &str| scalar(&format!("{}evaltest-runs/{name}", below(inside)));
     let shell = if inside.is_empty() {
         String::new()
     } else {
@@ -168,7 +168,7 @@ pub(super) fn gitlab(origin: &Provenance, inside: &str, shards: Option<u32>) -> 
         ("COMMAND", install.name()),
     ];
     let count = shards.map(|count| count.to_string()).unwrap_or_default();
-    let runs = kept("");
+    let runs = artifact("");
     let parts = [("COUNT", &*count), ("KEPT_RUNS", &runs)];
     let jobs = filled(GITLAB_SHARDS, &[&common[..], &parts].concat());
     let parts = match shards {
@@ -187,9 +187,9 @@ pub(super) fn gitlab(origin: &Provenance, inside: &str, shards: Option<u32>) -> 
     ];
     let [json, md, junit, baseline, history, quality] = files.map(|name| {
         if name.starts_with("summary") {
-            kept(&format!("*/{name}"))
+            artifact(&format!("*/{name}"))
         } else {
-            kept(name)
+            artifact(name)
         }
     });
     let own = [
@@ -301,8 +301,8 @@ mod tests {
                     .find(|step| step["name"].as_str() == Some(name));
                 assert_eq!(step.unwrap()["working-directory"].as_str(), Some(inside));
             }
-            let kept = steps.last().unwrap()["with"]["path"].as_str().unwrap();
-            let lines: Vec<_> = kept.lines().collect();
+            let artifact = steps.last().unwrap()["with"]["path"].as_str().unwrap();
+            let lines: Vec<_> = artifact.lines().collect();
             assert_eq!(lines[0], format!("{inside}/evaltest-runs/*/summary.json"));
             assert_eq!(lines[1], format!("{inside}/evaltest-runs/*/summary.md"));
             assert_eq!(lines[2], format!("{inside}/evaltest-runs/junit.xml"));
@@ -322,9 +322,9 @@ mod tests {
                 junit,
                 Some(format!("{inside}/evaltest-runs/junit.xml").as_str())
             );
-            let kept = job["artifacts"]["paths"][0].as_str();
+            let artifact = job["artifacts"]["paths"][0].as_str();
             let expect = format!("{inside}/evaltest-runs/*/summary.json");
-            assert_eq!(kept, Some(expect.as_str()));
+            assert_eq!(artifact, Some(expect.as_str()));
         };
         check("crates/m", "crates/m");
         check("my evals: new", "'my evals: new'");
@@ -369,9 +369,9 @@ mod tests {
         assert_eq!(step["run"], "evaltest run --shard auto");
         assert_eq!(step["env"]["EVALTEST_SHARD"], "${{ matrix.shard }}/3");
         assert_eq!(step["env"]["EVALTEST_GATE"], "defer");
-        let kept = steps.last().unwrap();
+        let artifact = steps.last().unwrap();
         assert_eq!(
-            (&kept["if"], &kept["with"]["path"]),
+            (&artifact["if"], &artifact["with"]["path"]),
             (&"always()".into(), &"m/evaltest-runs".into())
         );
         assert_eq!(merge["needs"], "shard");

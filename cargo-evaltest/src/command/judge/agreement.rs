@@ -5,15 +5,15 @@ use evaltest::engine::figure::CI95;
 use evaltest::engine::judge::{JudgeAgreement, LabelledItem};
 use evaltest::engine::report::document::Align::{Left, Right};
 use evaltest::engine::report::document::{Block, Table};
-use evaltest::engine::report::render::terminal::table::cut;
+use evaltest::engine::report::render::terminal::table::truncate;
 use evaltest::{Exit, Result};
 
-use super::lines::{self, JudgedArgs};
+use super::lines::{self, InputArgs};
 use super::{few_labels, figure, figures};
 use crate::console;
 
 /// Maximum number of classes shown in a terminal table.
-const SHOWN_CLASSES: usize = 12;
+const MAX_CLASSES: usize = 12;
 
 /// Maximum number of points shown: mean points may differ for each item, and a larger table is unreadable.
 const MOST_POINTS: usize = 12;
@@ -30,7 +30,7 @@ const MOST_POINTS: usize = 12;
 #[command(after_long_help = NOTES)]
 pub(super) struct AgreementArgs {
     #[command(flatten)]
-    judged: JudgedArgs,
+    input_args: InputArgs,
 }
 
 /// Joined and wrapped by `--help`.
@@ -42,9 +42,9 @@ nothing over nothing is null, and so are those that need numbers (`kappa_linear`
 `alpha_interval`) where classes are texts. Of more than 100 classes, `confusion` leaves out what is 0.";
 
 pub(super) fn run(args: &AgreementArgs) -> Result<Exit> {
-    let items: Vec<LabelledItem> = lines::all(&args.judged.input)?;
+    let items: Vec<LabelledItem> = lines::all(&args.input_args.input)?;
     let agreement = JudgeAgreement::of(&items)?;
-    if args.judged.json {
+    if args.input_args.json {
         console::print_json(&agreement)?;
     } else {
         let few = few_labels(agreement.n);
@@ -135,7 +135,7 @@ fn of_classes(agreement: &JudgeAgreement) -> Vec<Block> {
             "{count} different numbers: `--json` has a table of them"
         ))];
     }
-    let is_whole = classes.len() <= SHOWN_CLASSES;
+    let is_whole = classes.len() <= MAX_CLASSES;
     let mut heads = ["class", "labels", "precision", "recall"]
         .map(str::to_owned)
         .to_vec();
@@ -143,14 +143,14 @@ fn of_classes(agreement: &JudgeAgreement) -> Vec<Block> {
         heads.extend(
             classes
                 .iter()
-                .map(|(name, _)| format!("judged {}", cut(name, 16))),
+                .map(|(name, _)| format!("judged {}", truncate(name, 16))),
         );
     }
     let mut table = Table::of_numbers(heads);
     let rows = classes.iter().zip(&agreement.confusion);
-    for ((name, class), (_, counts)) in rows.take(SHOWN_CLASSES) {
+    for ((name, class), (_, counts)) in rows.take(MAX_CLASSES) {
         let mut row = vec![
-            cut(name, 16),
+            truncate(name, 16),
             class.n.to_string(),
             figure(class.precision),
             figure(class.recall),
@@ -161,7 +161,7 @@ fn of_classes(agreement: &JudgeAgreement) -> Vec<Block> {
         table.row(row);
     }
     let more = (!is_whole).then(|| {
-        let more = classes.len() - SHOWN_CLASSES;
+        let more = classes.len() - MAX_CLASSES;
         Block::paragraph(format!("and {more} classes more: `--json` has all"))
     });
     let table = table

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use evaltest::engine::figure::CI95;
 use evaltest::engine::judge::{
-    Calibration, CorrectedFigure, JudgeBesidePeople, JudgeOfRun, LabelPlan, read_labels,
+    Calibration, CorrectedFigure, JudgeComparison, JudgeOfRun, LabelPlan, read_labels,
 };
 use evaltest::engine::report::document::{Block, Document, list};
-use evaltest::engine::system::project::shown;
+use evaltest::engine::system::project::display;
 use evaltest::engine::text::{clean, shell_word};
 use evaltest::{Error, Exit, Result};
 use serde_json::json;
@@ -96,34 +96,36 @@ pub(super) fn run(args: &CalibrateArgs) -> Result<Exit> {
         console::print(|out| lines.iter().try_for_each(|line| writeln!(out, "{line}")))?;
         return Ok(Exit::Passed);
     }
-    let beside = match &args.labels {
+    let comparison = match &args.labels {
         None => None,
-        Some(path) => Some(judge.beside(path, &read_labels(path)?)?),
+        Some(path) => Some(judge.comparison(path, &read_labels(path)?)?),
     };
     if let Some(width) = args.plan {
-        let labels = beside.as_ref().map(|beside| &beside.calibration);
+        let labels = comparison
+            .as_ref()
+            .map(|comparison| &comparison.calibration);
         return plan(args, (dir.path(), &judge), width, labels);
     }
-    let Some(beside) = beside else {
+    let Some(comparison) = comparison else {
         return Ok(Exit::Passed);
     };
-    for notice in &beside.notices {
+    for notice in &comparison.notices {
         console::note(&clean(notice));
     }
     let file = args.output.clone().unwrap_or_else(|| judge.file());
-    beside.calibration.write(&file)?;
+    comparison.calibration.write(&file)?;
     let elsewhere = elsewhere(dir.path(), &judge, &file);
     if let Some(note) = &elsewhere {
         console::note(&clean(note));
     }
     if args.json {
         console::print_json(&json!({
-            "file": shown(&file),
-            "calibration": beside.calibration,
-            "run": beside.told,
+            "file": display(&file),
+            "calibration": comparison.calibration,
+            "run": comparison.summary,
         }))?;
     } else {
-        console::print_blocks(&calibration_text(dir.path(), &judge, &beside, &file))?;
+        console::print_blocks(&calibration_text(dir.path(), &judge, &comparison, &file))?;
     }
     Ok(Exit::Passed)
 }
@@ -168,7 +170,7 @@ fn plan_text(dir: &Path, judge: &JudgeOfRun, width: f64, plans: &[LabelPlan]) ->
     );
     let draw = format!(
         "draw them by lot: cargo evaltest judge calibrate {} --draw N --seed 7",
-        shell_word(&shown(dir))
+        shell_word(&display(dir))
     );
     vec![
         Block::group(title, list(plans.iter().map(line))),
@@ -183,24 +185,24 @@ fn plan_text(dir: &Path, judge: &JudgeOfRun, width: f64, plans: &[LabelPlan]) ->
 fn calibration_text(
     dir: &Path,
     judge: &JudgeOfRun,
-    beside: &JudgeBesidePeople,
+    comparison: &JudgeComparison,
     file: &Path,
 ) -> Vec<Block> {
-    let of_run = &beside.told;
+    let of_run = &comparison.summary;
     let mut text = Document::default();
-    text.paragraph(format!("judge `{}`: {}", judge.scorer(), of_run.told()));
+    text.paragraph(format!("judge `{}`: {}", judge.scorer(), of_run.summary()));
     if let Some(warning) = of_run.warning() {
         text.paragraph(format!("few labels: {warning}"));
     }
-    if let Some(share) = beside.calibration.self_agreement {
+    if let Some(share) = comparison.calibration.self_agreement {
         let percent = 100.0 * share;
         text.paragraph(format!(
             "it agrees with itself in {percent:.0} % of its repeats"
         ));
     }
-    for (name, agreement) in &beside.agreement {
+    for (name, agreement) in &comparison.agreement {
         text.section(format!("== {name}"));
-        if let Some(points) = beside.points.get(name) {
+        if let Some(points) = comparison.points.get(name) {
             let line = |value, ci95| format!("{}, {CI95} {}", figure(value), figures(ci95));
             let kappa = line(points.kappa_quadratic, points.kappa_ci95);
             let distance = line(points.distance, points.distance_ci95);
@@ -221,7 +223,7 @@ fn calibration_text(
     if let Some(why) = &of_run.not_corrected {
         text.paragraph(format!("no mean is corrected: {why}"));
     }
-    text.paragraph(format!("written to {}", shown(file)));
+    text.paragraph(format!("written to {}", display(file)));
     let is_read = is_read(judge, file);
     if !(is_read && judge.is_named()) {
         text.paragraph(format!(
@@ -230,7 +232,7 @@ fn calibration_text(
         ));
     }
     if is_read {
-        let dir = shell_word(&shown(dir));
+        let dir = shell_word(&display(dir));
         text.paragraph(format!("next: cargo evaltest gate {dir}"));
     }
     text.blocks
@@ -239,7 +241,7 @@ fn calibration_text(
 /// Path of the file relative to the spec.
 fn from_spec(judge: &JudgeOfRun, file: &Path) -> String {
     let path = judge.from_spec(file);
-    shown(path.as_deref().unwrap_or(file))
+    display(path.as_deref().unwrap_or(file))
 }
 
 /// Whether the run's gates read this file.
@@ -254,8 +256,8 @@ fn elsewhere(dir: &Path, judge: &JudgeOfRun, file: &Path) -> Option<String> {
         format!(
             "the gates of this run read `{}`, and not this file: leave `--output` out, or name the file in the spec and \
              score the run again: `cargo evaltest rescore {} --spec SPEC`",
-            shown(&judge.file()),
-            shell_word(&shown(dir))
+            display(&judge.file()),
+            shell_word(&display(dir))
         )
     })
 }

@@ -7,7 +7,7 @@ use evaltest::engine::report::document::Align::{Left, Right};
 use evaltest::engine::report::document::{Block, Table};
 use evaltest::{Exit, Result};
 
-use super::lines::{self, JudgedArgs};
+use super::lines::{self, InputArgs};
 use super::{few_labels, figure, figures};
 use crate::console;
 
@@ -23,7 +23,7 @@ use crate::console;
 #[command(after_long_help = NOTES)]
 pub(super) struct CorrectArgs {
     #[command(flatten)]
-    judged: JudgedArgs,
+    input_args: InputArgs,
 }
 
 /// Joined and wrapped by `--help`.
@@ -33,9 +33,9 @@ const NOTES: &str = "\
 figure of no line is null, and so is an interval of one label.";
 
 pub(super) fn run(args: &CorrectArgs) -> Result<Exit> {
-    let items: Vec<GradedItem> = lines::all(&args.judged.input)?;
+    let items: Vec<GradedItem> = lines::all(&args.input_args.input)?;
     let correction = JudgeCorrection::of(&items)?;
-    if args.judged.json {
+    if args.input_args.json {
         console::print_json(&correction)?;
     } else {
         console::print_blocks(&table(&correction))?;

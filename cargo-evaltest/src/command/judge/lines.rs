@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use evaltest::engine::judge::{JudgedLine, judged_line};
+use evaltest::engine::judge::{InputLine, parse_input_line};
 use evaltest::{Error, Result};
 
 use crate::answers::json_lines;
 
 /// What is read and how it is shown, as typed.
 #[derive(Debug, Args)]
-pub(super) struct JudgedArgs {
+pub(super) struct InputArgs {
     /// JSON lines; `-`, or nothing, is standard input
     #[arg(value_name = "FILE", default_value = "-", hide_default_value = true)]
     pub(super) input: PathBuf,
@@ -25,7 +25,7 @@ pub(super) struct JudgedArgs {
 /// # Errors
 ///
 /// The first malformed line, or a file without lines.
-pub(super) fn each<T: JudgedLine>(
+pub(super) fn each<T: InputLine>(
     input: &Path,
     mut next: impl FnMut(&Path, u64, T) -> Result<()>,
 ) -> Result<()> {
@@ -43,7 +43,7 @@ pub(super) fn each<T: JudgedLine>(
                         next(
                             source.path(),
                             number,
-                            judged_line(source.path(), number, line)?,
+                            parse_input_line(source.path(), number, line)?,
                         )
                     }
                 });
@@ -60,7 +60,7 @@ pub(super) fn each<T: JudgedLine>(
 }
 
 /// All lines of a file.
-pub(super) fn all<T: JudgedLine>(input: &Path) -> Result<Vec<T>> {
+pub(super) fn all<T: InputLine>(input: &Path) -> Result<Vec<T>> {
     let mut found = Vec::new();
     each(input, |_, _, line| {
         found.push(line);

@@ -10,7 +10,7 @@ use evaltest::engine::judge::{
 use evaltest::engine::report::document::Document;
 use evaltest::{Error, Exit, Result};
 
-use super::lines::{self, JudgedArgs};
+use super::lines::{self, InputArgs};
 use super::{figure, figures};
 use crate::console;
 
@@ -25,7 +25,7 @@ use crate::console;
 #[command(after_long_help = NOTES)]
 pub(super) struct WinrateArgs {
     #[command(flatten)]
-    judged: JudgedArgs,
+    input_args: InputArgs,
 
     /// Read lines `{"logprobs": {"m": lp, "M": lp}, "swapped": false}`: the preference is P(M) / (P(m) + P(M)), 1 less
     /// that where `swapped`. A token that is missing or null has the probability 0; without both the line is left out
@@ -42,7 +42,7 @@ orders, `position_bias` is their share of the inconsistent ones. Of preferences 
 \"standard_error\", \"ci95\"}, and `n` counts those that are known. A share of nothing is null.";
 
 pub(super) fn run(args: &WinrateArgs) -> Result<Exit> {
-    let input = &args.judged.input;
+    let input = &args.input_args.input;
     if args.logprobs {
         let lines: Vec<LogprobPreference> = lines::all(input)?;
         let preferences: Vec<_> = lines.iter().map(|line| line.0).collect();
@@ -51,7 +51,7 @@ pub(super) fn run(args: &WinrateArgs) -> Result<Exit> {
     match compared(input)? {
         WinrateLines::BothOrders(pairs) => {
             let rate = OrdersWinRate::of(&pairs);
-            if args.judged.json {
+            if args.input_args.json {
                 console::print_json(&rate)?;
             } else {
                 console::print_document(&of_orders(&rate))?;
@@ -97,11 +97,11 @@ fn compared(input: &Path) -> Result<WinrateLines> {
 
 fn preferred(args: &WinrateArgs, preferences: &[Option<f64>]) -> Result<Exit> {
     let rate = PreferenceWinRate::of(preferences);
-    if args.judged.json {
+    if args.input_args.json {
         console::print_json(&rate)?;
     } else {
         let mut text = win_rate(rate.win_rate, rate.ci95, rate.n, "preferences");
-        match rate.left_out {
+        match rate.excluded {
             0 => {}
             1 => text.paragraph("1 line without a preference is left out"),
             many => text.paragraph(format!("{many} lines without a preference are left out")),

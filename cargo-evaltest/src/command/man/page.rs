@@ -23,7 +23,7 @@ pub(super) fn of(command: &Command, below: &str) -> Vec<u8> {
 
 fn write(command: &Command, below: &str, page: &mut Vec<u8>) -> io::Result<()> {
     let name = named(below);
-    let command = shown(command, below).display_name(name.clone());
+    let command = man_command(command, below).display_name(name.clone());
     let man = Man::new(command.clone())
         .title(name.to_uppercase())
         .section("1")
@@ -52,7 +52,7 @@ fn write(command: &Command, below: &str, page: &mut Vec<u8>) -> io::Result<()> {
 }
 
 /// The command with a short synopsis; the first page omits the options of `run`, which has its own page.
-fn shown(command: &Command, below: &str) -> Command {
+fn man_command(command: &Command, below: &str) -> Command {
     let command = command
         .clone()
         .version(env!("CARGO_PKG_VERSION"))

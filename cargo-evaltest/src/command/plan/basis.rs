@@ -27,7 +27,7 @@ pub(super) struct Basis {
     /// Samples of the eval that would get a verdict.
     pub(super) samples: u64,
     /// All samples of the eval.
-    pub(super) asked: u64,
+    pub(super) requested: u64,
     /// Wall-clock seconds per answer, including concurrency; `None` if unknown.
     pub(super) seconds: Option<f64>,
 }
@@ -46,9 +46,9 @@ impl Basis {
         });
         let (rates, source) = known.unwrap_or_else(|| {
             let rate = assumed(&evidence.samples);
-            (Rates::alike(rate), FlipSource::Assumed { rate })
+            (Rates::uniform(rate), FlipSource::Assumed { rate })
         });
-        let asked = run.manifest.samples as u64;
+        let requested = run.manifest.samples as u64;
         let judged = evidence.samples.len() as u64;
         let seen = evidence.seen.max(1);
         Self {
@@ -56,8 +56,8 @@ impl Basis {
             source,
             never_flipped,
             // For a partial run, extrapolate from its part.
-            samples: (asked * judged + seen / 2) / seen,
-            asked,
+            samples: (requested * judged + seen / 2) / seen,
+            requested,
             seconds: seconds(run),
         }
     }
@@ -252,10 +252,10 @@ fn seconds(run: &PastRun) -> Option<f64> {
     let evidence = &run.evidence;
     let together = evidence.price.latency_s? / float(evidence.price.concurrency);
     // A rescored run has the duration of scoring only.
-    let has_asked = run.manifest.parent.is_none() && evidence.price.asked > 0;
-    let taken = run.manifest.duration_s.filter(|_| has_asked);
+    let has_requests = run.manifest.parent.is_none() && evidence.price.requested > 0;
+    let taken = run.manifest.duration_s.filter(|_| has_requests);
     Some(taken.map_or(together, |taken| {
-        together.max(taken / float(evidence.price.asked))
+        together.max(taken / float(evidence.price.requested))
     }))
 }
 

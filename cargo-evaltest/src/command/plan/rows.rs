@@ -1,6 +1,6 @@
 //! `PlanRows`: ways to sample, what each detects and costs, and the cheapest that detects the drop.
 
-use evaltest::engine::stats::{TimesAsked, WantedDrop, smallest_drop_at};
+use evaltest::engine::stats::{SampleDesign, WantedDrop, smallest_drop_at};
 use serde::Serialize;
 
 use super::basis::{Basis, float};
@@ -76,7 +76,7 @@ impl PlanRows {
         all.extend(few.map(|few| rows_of.of_drawn(few)));
         let cheapest = all
             .iter_mut()
-            .filter(|row| row.sees && row.samples <= basis.asked)
+            .filter(|row| row.sees && row.samples <= basis.requested)
             .min_by_key(|row| (row.in_all.answers, row.run.answers));
         if let Some(row) = cheapest {
             row.is_cheapest = true;
@@ -98,7 +98,7 @@ struct RowsOf<'a> {
 impl RowsOf<'_> {
     /// A row with all samples of the eval.
     fn of_all(&self, epochs: u32, baseline_runs: u32) -> PlanRow {
-        let asked = TimesAsked {
+        let requested = SampleDesign {
             samples: self.basis.samples,
             before: epochs * baseline_runs,
             now: epochs,
@@ -106,7 +106,7 @@ impl RowsOf<'_> {
         let (alpha, power) = (self.wish.alpha, self.wish.power);
         let smallest_drop = smallest_drop_at(
             &self.basis.rates,
-            &[asked],
+            &[requested],
             self.run.evidence.spread,
             alpha,
             power,
@@ -114,7 +114,7 @@ impl RowsOf<'_> {
         PlanRow {
             smallest_drop,
             sees: smallest_drop.is_some_and(|drop| tenths(drop) <= tenths(self.wish.drop)),
-            ..self.row(self.basis.asked, epochs, baseline_runs)
+            ..self.row(self.basis.requested, epochs, baseline_runs)
         }
     }
 
@@ -143,7 +143,7 @@ impl RowsOf<'_> {
 
     /// Adds the expected number of samples without a verdict.
     fn with_unjudged(&self, samples: u64) -> u64 {
-        (samples * self.basis.asked).div_ceil(self.basis.samples.max(1))
+        (samples * self.basis.requested).div_ceil(self.basis.samples.max(1))
     }
 
     /// A row with costs only, without what it detects.

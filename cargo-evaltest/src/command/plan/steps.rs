@@ -1,6 +1,6 @@
 //! The commands for the cheapest row.
 
-use evaltest::engine::system::project::shown;
+use evaltest::engine::system::project::display;
 use evaltest::engine::text::{clean, shell_word};
 
 use super::basis::{Basis, FlipSource};
@@ -18,7 +18,7 @@ pub(super) fn of(run: &PastRun, wish: &Wish, rows: &PlanRows) -> Vec<String> {
     let keys = keys(run, row, wish, has_all);
     if !keys.is_empty() {
         let place = match &manifest.spec {
-            Some(spec) => clean(&shown(spec)),
+            Some(spec) => clean(&display(spec)),
             None => "the eval (its builder has a method of each name)".to_owned(),
         };
         steps.push(format!("in {place}: {}", keys.join(", ")));
@@ -34,7 +34,7 @@ pub(super) fn of(run: &PastRun, wish: &Wish, rows: &PlanRows) -> Vec<String> {
         };
         steps.push(format!("{times}: {}", run_command(run)));
     }
-    let first = is_one.then(|| shell_word(&shown(run.dir.path())));
+    let first = is_one.then(|| shell_word(&display(run.dir.path())));
     let dirs = (0..more).map(|_| "RUN_DIR".to_owned());
     let dirs: Vec<_> = first.into_iter().chain(dirs).collect();
     steps.push(format!("cargo evaltest accept {}", dirs.join(" ")));
@@ -77,7 +77,7 @@ fn keys(run: &PastRun, row: &PlanRow, wish: &Wish, has_all: bool) -> Vec<String>
 
 fn run_command(run: &PastRun) -> String {
     match &run.manifest.spec {
-        Some(spec) => format!("cargo evaltest run {}", shell_word(&shown(spec))),
+        Some(spec) => format!("cargo evaltest run {}", shell_word(&display(spec))),
         None => "cargo evaltest run".to_owned(),
     }
 }

@@ -2,7 +2,7 @@
 
 use evaltest::engine::figure::{Points, Seconds, Share, Usd};
 use evaltest::engine::report::document::{Document, Table};
-use evaltest::engine::system::project::shown;
+use evaltest::engine::system::project::display;
 
 use super::basis::Basis;
 use super::rows::{Expense, PlanRow, PlanRows};
@@ -35,7 +35,7 @@ fn heading(run: &PastRun, basis: &Basis) -> Document {
         run.manifest.eval,
         basis.samples,
         Share(run.accuracy()),
-        shown(run.dir.path())
+        display(run.dir.path())
     ));
     text.paragraph(format!("flips: {}", basis.text(run)));
     for note in basis.notes(run) {

@@ -128,8 +128,8 @@ fn specs(entry: &Entry) -> String {
         "\nSmall specs, each a whole file below `evals/`; choose by what is judged:\n".to_owned();
     for spec in specs {
         let _ = write!(text, "\n**{}**: {}", spec.name, spec.summary);
-        if let Some((name, beside)) = spec.file {
-            let _ = write!(text, "; here `{name}` is `{}`", beside.trim_end());
+        if let Some((name, content)) = spec.file {
+            let _ = write!(text, "; here `{name}` is `{}`", content.trim_end());
         }
         let _ = write!(text, "\n\n```yaml\n{}```\n", spec.text);
     }

@@ -18,7 +18,7 @@ use evaltest::engine::report::reported::{MaskedTexts, ReportedRun};
 use evaltest::engine::report::{gitlab, junit};
 use evaltest::engine::store::RunDir;
 use evaltest::engine::system::file::NewFile;
-use evaltest::engine::system::project::{shown, workspace};
+use evaltest::engine::system::project::{display, workspace};
 use evaltest::{Error, Exit, Result};
 use serde_json::{Value, json};
 
@@ -62,13 +62,13 @@ pub(crate) struct AfterArgs {
 }
 
 impl AfterArgs {
-    fn tells_github(&self) -> bool {
+    fn notifies_github(&self) -> bool {
         let is_there = || std::env::var("GITHUB_ACTIONS").is_ok_and(|is| is == "true");
         self.github || !self.no_github && is_there()
     }
 
     /// The flags and whether each is set.
-    pub(super) fn asked(&self) -> [(bool, &'static str); 5] {
+    pub(super) fn requested(&self) -> [(bool, &'static str); 5] {
         [
             (self.report, "--report"),
             (self.junit.is_some(), "--junit"),
@@ -105,7 +105,7 @@ impl<'a> After<'a> {
     pub(in crate::command) fn new(args: &'a AfterArgs, is_dry: bool) -> Result<Self> {
         for file in args.files() {
             if file.is_dir() || file.file_name().is_none() {
-                let message = format!("`{}` is a folder, where a file is needed", shown(file));
+                let message = format!("`{}` is a folder, where a file is needed", display(file));
                 return Err(Error::usage(message).hint("name the file that is to be written"));
             }
         }
@@ -132,14 +132,14 @@ impl<'a> After<'a> {
         let audience = ReportAudience::Developer;
         let file = to_file(&[run], markdown, audience, Path::new(REPORTS))?;
         if !is_json {
-            console::print(|out| writeln!(out, "  report: {}", shown(&file)))?;
+            console::print(|out| writeln!(out, "  report: {}", display(&file)))?;
         }
         result["report"] = json!(file);
         Ok(())
     }
 
     /// Records an eval that could not start or finish.
-    pub(in crate::command) fn left_no_run(&mut self, eval: &str, error: &Error) {
+    pub(in crate::command) fn add_unstarted(&mut self, eval: &str, error: &Error) {
         self.unstarted.push(UnstartedEval {
             eval: eval.to_owned(),
             error: console::for_people(&error.to_string()),
@@ -147,30 +147,30 @@ impl<'a> After<'a> {
     }
 
     /// Records which of these evals did not run because their test target ended early.
-    pub(in crate::command) fn left_out(&mut self, evals: &[String]) {
+    pub(in crate::command) fn report_missing(&mut self, evals: &[String]) {
         for eval in evals {
             let mut names = self.unstarted.iter().map(|other| &other.eval);
             if !self.names.contains(eval) && !names.any(|other| other == eval) {
                 let error = Error::usage("its test target ended before it had run");
-                self.left_no_run(eval, &error);
+                self.add_unstarted(eval, &error);
             }
         }
     }
 
     /// Writes the CI output. The exit code is at least as bad as `ended`.
     pub(in crate::command) fn end(mut self, ended: Result<Exit>) -> Result<Exit> {
-        let writes = self.args.files().next().is_some() || self.args.tells_github();
+        let writes = self.args.files().next().is_some() || self.args.notifies_github();
         if self.is_dry || !writes {
             return ended;
         }
         if let (Err(error), true) = (&ended, self.unstarted.is_empty()) {
-            self.left_no_run("evaltest", error);
+            self.add_unstarted("evaltest", error);
         }
         let mut runs = Vec::new();
         for dir in std::mem::take(&mut self.runs) {
             match read(&dir) {
                 Ok(run) => runs.push(run),
-                Err(error) => self.left_no_run(&shown(&dir), &error),
+                Err(error) => self.add_unstarted(&display(&dir), &error),
             }
         }
         let written = [
@@ -183,7 +183,7 @@ impl<'a> After<'a> {
             self.args.gitlab.as_deref().map_or(Ok(()), |file| {
                 into(file, |out| gitlab::write(&runs, &workspace(), out))
             }),
-            self.tell_github(&runs),
+            self.notify_github(&runs),
         ];
         let mut worst = Exit::Passed;
         for error in written.into_iter().filter_map(Result::err) {
@@ -194,8 +194,8 @@ impl<'a> After<'a> {
         ended.map(|exit| exit.max(worst))
     }
 
-    fn tell_github(&self, runs: &[ReportedRun]) -> Result<()> {
-        if !self.args.tells_github() {
+    fn notify_github(&self, runs: &[ReportedRun]) -> Result<()> {
+        if !self.args.notifies_github() {
             return Ok(());
         }
         let mut lines = annotations(runs, &self.unstarted, &workspace())?;
@@ -241,7 +241,7 @@ fn into(file: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result
         .filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, &error))?;
-    let mut out = NewFile::beside(file)?;
+    let mut out = NewFile::for_path(file)?;
     write(&mut out)?;
     out.put(file)
 }

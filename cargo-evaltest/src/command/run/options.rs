@@ -58,7 +58,7 @@ impl RunArgs {
             partial,
             ..SampleChoice::default()
         };
-        self.cut(&mut samples)?;
+        self.choose_shard(&mut samples)?;
         Ok(Drive {
             errand: if self.dry_run {
                 Errand::Count

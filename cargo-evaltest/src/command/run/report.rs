@@ -10,8 +10,8 @@ use evaltest::engine::report::render::terminal::paint::Paint;
 use evaltest::engine::report::reported::{MaskedTexts, ReportedRun};
 use evaltest::engine::report::terminal::overview::{OverviewRow, overview};
 use evaltest::engine::report::terminal::{brief, painted};
-use evaltest::engine::run::drive::{Drive, Telling};
-use evaltest::engine::run::rescore::as_judged;
+use evaltest::engine::run::drive::{Drive, Verbosity};
+use evaltest::engine::run::rescore::reload_original;
 use evaltest::engine::store::{RunDir, runs_in};
 use evaltest::engine::system::terminal::columns;
 use evaltest::{Error, Exit, Result, Run};
@@ -21,7 +21,7 @@ use crate::{colour, console};
 
 /// Reports the runs of a command.
 pub(in crate::command) struct RunsReport {
-    telling: Telling,
+    verbosity: Verbosity,
     paint: Paint,
     several: bool,
     rows: Vec<OverviewRow>,
@@ -30,9 +30,9 @@ pub(in crate::command) struct RunsReport {
 }
 
 impl RunsReport {
-    pub(in crate::command) fn new(telling: Telling, paint: Paint, several: bool) -> Self {
+    pub(in crate::command) fn new(verbosity: Verbosity, paint: Paint, several: bool) -> Self {
         Self {
-            telling,
+            verbosity,
             paint,
             several,
             rows: Vec::new(),
@@ -43,10 +43,10 @@ impl RunsReport {
     /// Reports a finished run.
     pub(in crate::command) fn run(&mut self, run: &Run) -> Result<()> {
         self.row(run);
-        match self.telling {
-            Telling::Whole => console::print(|out| painted(run, self.paint, out)),
-            Telling::Brief => console::print(|out| brief(run, self.paint, out)),
-            Telling::Nothing => Ok(()),
+        match self.verbosity {
+            Verbosity::Whole => console::print(|out| painted(run, self.paint, out)),
+            Verbosity::Brief => console::print(|out| brief(run, self.paint, out)),
+            Verbosity::Nothing => Ok(()),
         }
     }
 
@@ -78,7 +78,7 @@ impl RunsReport {
 
     /// Prints the end of the report.
     pub(in crate::command) fn end(&self, exit: Exit) -> Result<()> {
-        if self.telling == Telling::Nothing || !self.several || self.rows.len() < 2 {
+        if self.verbosity == Verbosity::Nothing || !self.several || self.rows.len() < 2 {
             return Ok(());
         }
         let width = columns(&std::io::stdout());
@@ -141,5 +141,5 @@ pub(super) fn results_of(drive: &Drive, known: &[Value]) -> Result<Vec<Run>> {
     };
     let dirs = runs_in(root).into_iter();
     let dirs = dirs.filter(|dir| !is_known(dir) && is_ours(dir));
-    dirs.map(|dir| as_judged(&dir)).collect()
+    dirs.map(|dir| reload_original(&dir)).collect()
 }

@@ -70,7 +70,7 @@ impl RunArgs {
     ///
     /// # Errors
     /// If another option needs all samples.
-    pub(super) fn cut(&self, samples: &mut SampleChoice) -> Result<()> {
+    pub(super) fn choose_shard(&self, samples: &mut SampleChoice) -> Result<()> {
         if !self.asks_part() {
             return Ok(());
         }
@@ -90,7 +90,7 @@ impl RunArgs {
             (self.export.is_some(), "--export"),
             (self.official, "--official"),
         ];
-        let judges = judges.into_iter().chain(self.after.asked());
+        let judges = judges.into_iter().chain(self.after.requested());
         if let Some((_, flag)) = judges.into_iter().find(|(is_given, _)| *is_given) {
             let message = format!("`{flag}` is about the whole run, and a shard is a part of it");
             let hint = match flag {

@@ -42,9 +42,9 @@ pub(super) fn keep_tier(manifest: &Manifest, drive: &mut Drive) -> Result<()> {
         let message = format!("run `{id}` does not go on tier by tier");
         return Err(Error::usage(message).hint("leave `--progressive` out, or start a new run"));
     }
-    let asked = drive.samples.tier.take();
+    let requested = drive.samples.tier.take();
     drive.samples.tier.clone_from(&manifest.tier);
-    if asked.is_none() || asked == manifest.tier {
+    if requested.is_none() || requested == manifest.tier {
         return Ok(());
     }
     let of = match &manifest.tier {

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use evaltest::engine::report::Event;
 use evaltest::engine::run::drive::Drive;
 use evaltest::engine::system::lock::lock;
-use evaltest::engine::system::project::shown;
+use evaltest::engine::system::project::display;
 use evaltest::engine::system::signal::{self, Interrupt};
 use evaltest::{CacheUse, Cancel, Error, Eval, Exit, Result};
 
@@ -26,7 +26,7 @@ use crate::progress::{Ahead, Progress};
 /// Maximum polling interval for files.
 const PAUSE: Duration = Duration::from_millis(300);
 /// Polling interval for interrupts.
-const GLANCE: Duration = Duration::from_millis(30);
+const POLL_INTERVAL: Duration = Duration::from_millis(30);
 /// Maximum number of changed files listed.
 const NAMED: usize = 4;
 
@@ -39,11 +39,11 @@ pub(super) fn watch(args: &RunArgs) -> Result<Exit> {
             .map_err(|error| Error::refused("handle signals", &error))?,
         cancel,
         evals: BTreeMap::new(),
-        has_begun: false,
+        has_started: false,
     };
     // Errors in the first round are fatal; later ones may be edits in progress.
     let mut seen = watching.round()?;
-    watching.has_begun = true;
+    watching.has_started = true;
     while !watching.interrupt.is_set() {
         let files = seen.files();
         console::note(&format!("watching {files} files; Ctrl-C ends"));
@@ -68,7 +68,7 @@ struct Watching<'a> {
     cancel: Cancel,
     evals: BTreeMap<String, WatchedEval>,
     /// Whether all evals ran once.
-    has_begun: bool,
+    has_started: bool,
 }
 
 /// State of a watched eval.
@@ -114,7 +114,7 @@ impl Watching<'_> {
                 Ok(true) => {}
                 // It runs again once its files stop changing.
                 Ok(false) => return Ok(before),
-                Err(error) if self.has_begun => console::complain(&error),
+                Err(error) if self.has_started => console::complain(&error),
                 Err(error) => return Err(error),
             }
         }
@@ -146,7 +146,7 @@ impl Watching<'_> {
         let observer = observer(Arc::clone(progress), Arc::clone(&verdicts), is_first);
         let (ended, sources) = (AtomicBool::new(false), &watched.sources);
         let (run, is_stale) = std::thread::scope(|scope| {
-            let looks = || {
+            let watch_sources = || {
                 let has_ended = || ended.load(Ordering::SeqCst);
                 let is_stale = until(has_ended, || sources.state() != state);
                 if is_stale {
@@ -155,10 +155,12 @@ impl Watching<'_> {
                 is_stale
             };
             // If no thread can be spawned, the run is not cancelled on changes.
-            let looking = std::thread::Builder::new().spawn_scoped(scope, looks).ok();
+            let watcher = std::thread::Builder::new()
+                .spawn_scoped(scope, watch_sources)
+                .ok();
             let run = drive.run(prepared, &cancel, Arc::new(observer));
             ended.store(true, Ordering::SeqCst);
-            let is_stale = looking.is_some_and(|looking| looking.join().unwrap_or_default());
+            let is_stale = watcher.is_some_and(|watcher| watcher.join().unwrap_or_default());
             (run, is_stale)
         });
         if self.interrupt.is_set() {
@@ -251,13 +253,13 @@ fn until(ended: impl Fn() -> bool, mut is_so: impl FnMut() -> bool) -> bool {
             if ended() {
                 return false;
             }
-            std::thread::sleep(GLANCE);
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
 }
 
 fn listed(paths: &[PathBuf]) -> String {
-    let names: Vec<_> = paths.iter().take(NAMED).map(|path| shown(path)).collect();
+    let names: Vec<_> = paths.iter().take(NAMED).map(|path| display(path)).collect();
     let names = names.join(", ");
     match paths.len().saturating_sub(NAMED) {
         0 => names,

@@ -109,11 +109,11 @@ pub(super) fn report(args: &RunArgs, run: &Run, flips: &FlipsSince) -> Result<()
     let flipped = flipped.into_iter().filter_map(|(ids, tone, what)| {
         let more = ids.len().saturating_sub(LISTED);
         let more = (more > 0).then(|| format!("… and {more} more"));
-        let shown = list(ids.iter().take(LISTED).cloned().chain(more))?;
+        let listed = list(ids.iter().take(LISTED).cloned().chain(more))?;
         let title = Line::default().toned(tone, format!("{what} {}", flips.since));
         Some(Block::group(
             title.plain(format!(" ({}):", ids.len())),
-            [shown],
+            [listed],
         ))
     });
     let report = Block::group(line.plain(rest), flipped);

@@ -6,7 +6,7 @@ use evaltest::engine::data::Variant;
 use evaltest::engine::eval::spec;
 use evaltest::engine::run::drive::Drive;
 use evaltest::engine::store::{Manifest, RunDir};
-use evaltest::engine::system::project::shown;
+use evaltest::engine::system::project::display;
 use evaltest::engine::text::clean;
 use evaltest::{Error, Eval, Registry, Result};
 
@@ -72,7 +72,7 @@ impl RunArgs {
         } else {
             discover::named(&named)?
         };
-        found.tell_left_out();
+        found.note_excluded();
         if found.is_empty() {
             return match &self.benchmark {
                 Some(_) => self.of_flags(drive),
@@ -98,7 +98,7 @@ impl RunArgs {
         } else {
             found.tests
         };
-        let mut left = Vec::new();
+        let mut remaining = Vec::new();
         let mut known = Vec::new();
         for test in tests {
             let is_ours = |name: &String| {
@@ -115,7 +115,7 @@ impl RunArgs {
             known.extend(names.iter().cloned());
             if names.iter().any(is_ours) {
                 drive.evals.only.extend(names.into_iter().filter(is_ours));
-                left.push(test);
+                remaining.push(test);
             }
         }
         // No test binary knows it: most likely a typo.
@@ -126,10 +126,13 @@ impl RunArgs {
         if let Some(spec) = unregistered.into_iter().find(lost) {
             return Err(spec.error);
         }
-        if evals.is_empty() && left.is_empty() {
+        if evals.is_empty() && remaining.is_empty() {
             return self.of_flags(drive);
         }
-        Ok(Work { evals, tests: left })
+        Ok(Work {
+            evals,
+            tests: remaining,
+        })
     }
 }
 
@@ -139,8 +142,8 @@ fn load(found: &Discovered, drive: &Drive) -> Result<(Vec<Eval>, Vec<Unregistere
     let mut unregistered = Vec::new();
     for path in &found.specs {
         let path = absolute(path)?;
-        let shown = clean(&shown(&path));
-        let what = format!("{shown}: still fetching or reading the dataset");
+        let display = clean(&display(&path));
+        let what = format!("{display}: still fetching or reading the dataset");
         let load = || spec::load_all(&path, &Registry::new(), &drive.overrides);
         match console::waiting(&what, load) {
             Ok(all) => {

@@ -146,7 +146,7 @@ pub(super) struct Explained {
     pub(super) score: Score,
 }
 
-fn judge<T>(calls: &Calls<'_>, entry: &AnswerKey, tell: impl FnOnce(&Report<'_>) -> T) -> T {
+fn judge<T>(calls: &Calls<'_>, entry: &AnswerKey, with_report: impl FnOnce(&Report<'_>) -> T) -> T {
     let read = calls.model_result();
     let nothing = Value::None;
     let result = read.as_ref().unwrap_or(&nothing);
@@ -165,7 +165,7 @@ fn judge<T>(calls: &Calls<'_>, entry: &AnswerKey, tell: impl FnOnce(&Report<'_>)
         Ok(_) => check(&request),
         Err(fault) => unreadable(fault),
     };
-    tell(&Report::new(&request, &verdict))
+    with_report(&Report::new(&request, &verdict))
 }
 
 /// The verdict on an answer that the official program could not parse.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use clap::Args;
-use evaltest::engine::data::shown_prediction;
+use evaltest::engine::data::display_prediction;
 use evaltest::engine::report::document::{Block, list};
 use evaltest::engine::report::render::terminal::{self, paint::Paint};
 use evaltest::engine::text::clean;
@@ -99,17 +99,17 @@ pub(super) fn run(
             entry.status.as_str()
         )));
     }
-    let mut shown = Vec::new();
+    let mut rendered = Vec::new();
     for scorer in scorers {
         let explanation = Explanation {
             scorer: &**scorer,
             extraction: &extraction,
             answered: &answered,
         };
-        shown.push(explanation.text()?);
+        rendered.push(explanation.text()?);
     }
     console::print_data(|out| {
-        shown.iter().enumerate().try_for_each(|(place, blocks)| {
+        rendered.iter().enumerate().try_for_each(|(place, blocks)| {
             if place > 0 {
                 writeln!(out)?;
             }
@@ -186,7 +186,7 @@ fn head(name: &str) -> String {
 
 fn of_score(score: &Score) -> Vec<Block> {
     let sides = [
-        ("prediction", &shown_prediction(score)),
+        ("prediction", &display_prediction(score)),
         ("ground truth", &score.normalized_ground_truth),
     ];
     let sides = sides.map(|(side, text)| format!("{side}: {}", normalized(text)));

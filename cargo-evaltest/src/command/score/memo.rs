@@ -38,10 +38,10 @@ impl From<&BfclQuestion> for Id {
 
 /// The cache.
 pub(super) struct Memo {
-    places: Box<[Mutex<Option<Kept>>]>,
+    places: Box<[Mutex<Option<MemoEntry>>]>,
 }
 
-struct Kept {
+struct MemoEntry {
     way: MemoKey,
     /// Offset of the score, after the answer.
     score: usize,
@@ -68,23 +68,23 @@ impl Memo {
             return judge(out);
         }
         let place = &self.places[place(way, answer)];
-        if let Some(kept) = &*lock(place)
-            && kept.way == way
-            && kept.bytes[..kept.score] == *answer
+        if let Some(entry) = &*lock(place)
+            && entry.way == way
+            && entry.bytes[..entry.score] == *answer
         {
-            out.extend_from_slice(&kept.bytes[kept.score..]);
+            out.extend_from_slice(&entry.bytes[entry.score..]);
             return;
         }
         let start = out.len();
         judge(out);
         let score = &out[start..];
         if answer.len() + score.len() <= LONGEST {
-            let kept = Kept {
+            let entry = MemoEntry {
                 way,
                 score: answer.len(),
                 bytes: [answer, score].concat().into(),
             };
-            *lock(place) = Some(kept);
+            *lock(place) = Some(entry);
         }
     }
 }
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn long_answers_are_not_kept() {
+    fn long_answers_are_not_cached() {
         let memo = Memo::new();
         let long = "a".repeat(LONGEST + 1);
         for judged in ["1", "2"] {

@@ -118,19 +118,20 @@ mod tests {
             f64::NAN,
             f64::INFINITY,
         ];
-        for said in texts {
+        for sample_text in texts {
             for value in numbers {
                 let details = json!({
-                    "text": said, "number": value, "whole": 7, "yes": true, "no": false, "null": null,
-                    "list": [said, value], "map": {"a": said}, said: 1,
+                    "text": sample_text, "number": value, "whole": 7, "yes": true, "no": false, "null": null,
+                    "list": [sample_text, value], "map": {"a": sample_text}, sample_text: 1,
                 });
                 let details: Map<_, _> = details.as_object().expect("a map").clone();
                 for side in [
                     Normalized::None,
-                    Normalized::Text(said.into()),
-                    Normalized::List(vec![said.into(), "a".into()]),
+                    Normalized::Text(sample_text.into()),
+                    Normalized::List(vec![sample_text.into(), "a".into()]),
                 ] {
-                    let mut given = Score::new(value, value > 0.0, said).normalized(side, said);
+                    let mut given =
+                        Score::new(value, value > 0.0, sample_text).normalized(side, sample_text);
                     given.details = details.clone().into();
                     let mut out = Vec::new();
                     score(&given, &mut out).expect("written");

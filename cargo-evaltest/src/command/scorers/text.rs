@@ -2,7 +2,7 @@
 
 use evaltest::engine::figure::{CI95, Interval, Share, or_dash};
 use evaltest::engine::report::document::{Block, Document, Table};
-use evaltest::engine::report::render::terminal::table::cut;
+use evaltest::engine::report::render::terminal::table::truncate;
 use evaltest::engine::text::excerpt;
 use evaltest::engine::verdict::ScorerPair;
 use serde_json::Value;
@@ -56,7 +56,7 @@ fn scorers(matrix: &Matrix) -> Table {
         let mark = if is_reference { " (reference)" } else { "" };
         let interval = scorer.accuracy_ci95;
         let mut row = vec![
-            cut(&scorer.name, NAME) + mark,
+            truncate(&scorer.name, NAME) + mark,
             format!("{} of {}", scorer.correct, scorer.judged),
             or_dash(scorer.accuracy.map(Share)),
             or_dash(interval.map(|ci95| Interval(ci95.map(Share)))),
@@ -93,7 +93,7 @@ fn pairs(matrix: &Matrix) -> Table {
     let titles = (1..=count).map(|number| number.to_string());
     let mut table = Table::of_numbers(std::iter::once(String::new()).chain(titles));
     for (row, scorer) in scorers.iter().enumerate() {
-        let name = format!("{:>2} {}", row + 1, cut(&scorer.name, NAME));
+        let name = format!("{:>2} {}", row + 1, truncate(&scorer.name, NAME));
         let cells = (0..count).map(|column| cell(row, column));
         table.row(std::iter::once(name).chain(cells));
     }
@@ -121,15 +121,15 @@ fn in_hundredths(kappa: f64) -> String {
 
 fn divided(matrix: &Matrix, text: &mut Document) {
     let all = matrix.agreement.disagreements;
-    let shown = matrix.divided.len();
+    let listed = matrix.divided.len();
     if all == 0 {
         text.section("no answer divides the scorers");
         return;
     }
-    let first = if shown as u64 == all {
+    let first = if listed as u64 == all {
         String::new()
     } else {
-        format!(", the first {shown} (`--show N`, all with `--json`)")
+        format!(", the first {listed} (`--show N`, all with `--json`)")
     };
     let of = matrix.agreement.samples;
     text.section(format!("{all} of {of} answers divide the scorers{first}:"));

@@ -8,7 +8,7 @@ use evaltest::{JudgeCall, Output};
 use super::or_unknown;
 
 /// Maximum characters shown of a reply; `--json` has all of it.
-const SHOWN: usize = 1_000;
+const MAX_CHARS: usize = 1_000;
 
 /// A judge request and its result.
 pub(super) fn call(call: &JudgeCall) -> Block {
@@ -49,19 +49,19 @@ pub(super) fn call(call: &JudgeCall) -> Block {
     let error = error.map(|error| format!("failed: {}", excerpt(&error.message)));
     let lines = list(unread.into_iter().chain(error));
     let text = output.and_then(|output| output.text.as_deref());
-    let reply = text.map(|text| Block::Verbatim(cut(text)));
+    let reply = text.map(|text| Block::Verbatim(truncate(text)));
     Block::group(title, lines.into_iter().chain(reply))
 }
 
 /// Truncates a reply that is longer than a screen.
-fn cut(text: &str) -> String {
-    let Some((end, _)) = text.char_indices().nth(SHOWN) else {
+fn truncate(text: &str) -> String {
+    let Some((end, _)) = text.char_indices().nth(MAX_CHARS) else {
         return text.to_owned();
     };
-    let (shown, rest) = text.split_at(end);
-    let left = rest.chars().count();
-    let line_end = if shown.ends_with('\n') { "" } else { "\n" };
-    format!("{shown}{line_end}… and {left} more characters (all of it with `--json`)")
+    let (rendered, rest) = text.split_at(end);
+    let remaining = rest.chars().count();
+    let line_end = if rendered.ends_with('\n') { "" } else { "\n" };
+    format!("{rendered}{line_end}… and {remaining} more characters (all of it with `--json`)")
 }
 
 #[cfg(test)]
@@ -71,7 +71,7 @@ mod tests {
 
     use super::*;
 
-    fn shown(calls: &serde_json::Value) -> String {
+    fn rendered(calls: &serde_json::Value) -> String {
         let calls: Vec<JudgeCall> = serde_json::from_value(calls.clone()).unwrap();
         let calls: Vec<Block> = calls.iter().map(call).collect();
         let mut out = Vec::new();
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn each_call_says_who_was_asked_how_and_what_came_of_it() {
+    fn each_call_shows_judge_request_and_result() {
         let usage = json!({"input_tokens": 30, "output_tokens": 6, "cost_usd": 0.01});
         let output =
             |text: &str| json!({"text": text, "metadata": {"model": "m-1"}, "usage": usage});
@@ -97,16 +97,16 @@ mod tests {
                       judge judge, asked again: by text, model m-1, from the cache, 30 input tokens, 6 output tokens, \
                       cost 0.0100 USD\n  {}\n\
                       judge judge, repeat 2: by text, attempts 3, 9.0 s\n  failed: no reply\n";
-        assert_eq!(shown(&calls), expect);
-        assert_eq!(shown(&json!([])), "");
+        assert_eq!(rendered(&calls), expect);
+        assert_eq!(rendered(&json!([])), "");
     }
 
     #[test]
-    fn a_long_reply_is_cut() {
-        let text = "ö".repeat(SHOWN + 7);
+    fn long_reply_is_truncated() {
+        let text = "ö".repeat(MAX_CHARS + 7);
         let calls = json!([{"scorer": "j", "key": "k", "attempts": 1, "latency_s": 1.0, "output": {"text": text}}]);
-        let shown = shown(&calls);
-        assert!(shown.ends_with("  … and 7 more characters (all of it with `--json`)\n"));
-        assert_eq!(shown.matches('ö').count(), SHOWN);
+        let rendered = rendered(&calls);
+        assert!(rendered.ends_with("  … and 7 more characters (all of it with `--json`)\n"));
+        assert_eq!(rendered.matches('ö').count(), MAX_CHARS);
     }
 }

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn an_exit_code_is_kept() {
+fn exit_code_is_recorded() {
     let error = check_error(
         Project::new().run("echo 4; echo broken >&2; exit 3"),
         FailureKind::Exited,

@@ -114,14 +114,17 @@ fn the_folder_is_the_specs_or_the_scratch_folder() {
     let project = Project::new();
     fs::create_dir(project.path("sub")).unwrap();
     let pwd = |command: Command| command.answer(&project.task("")).unwrap().text;
-    let shown = |name: &str| {
+    let expected_path = |name: &str| {
         let path = project.path(name).canonicalize().unwrap();
         Some(path.display().to_string())
     };
     let command = || project.sh("pwd -P");
-    assert_eq!(pwd(command()), shown(""));
-    assert_eq!(pwd(command().cwd(Cwd::Folder("sub".into()))), shown("sub"));
-    assert_eq!(pwd(command().cwd(Cwd::Scratch)), shown("scratch"));
+    assert_eq!(pwd(command()), expected_path(""));
+    assert_eq!(
+        pwd(command().cwd(Cwd::Folder("sub".into()))),
+        expected_path("sub")
+    );
+    assert_eq!(pwd(command().cwd(Cwd::Scratch)), expected_path("scratch"));
 }
 
 #[test]
@@ -151,16 +154,16 @@ fn a_bare_name_is_found_in_the_allowed_path() {
 }
 
 #[test]
-fn output_is_shown_while_it_comes() {
+fn output_is_streamed() {
     let project = Project::new();
     let seen: Arc<std::sync::Mutex<Vec<(StreamKind, String)>>> = Arc::default();
     let sink = Arc::clone(&seen);
-    let shown = project.path("shown");
+    let expected_path = project.path("shown");
     let command = project
         .sh("echo note >&2; until [ -e shown ]; do sleep 0.01; done; echo answer")
         .stream(Arc::new(move |kind, bytes| {
             let text = String::from_utf8_lossy(bytes).into_owned();
-            fs::write(&shown, "").unwrap();
+            fs::write(&expected_path, "").unwrap();
             sink.lock().unwrap().push((kind, text));
         }));
     assert_eq!(command.answer(&project.task("")), Ok("answer".into()));

@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use crate::agent::{Agent, Command};
 use crate::data::Task;
-use crate::tests::patience::until;
+use crate::tests::wait::until;
 
 /// Makes the first test below hang; the value says how.
 const NAP: &str = "TEST_OF_A_KILLED_BINARY";

@@ -49,7 +49,7 @@ fn an_agent_that_hangs_is_ended() {
 }
 
 #[test]
-fn limits_are_told_as_they_were_set() {
+fn limits_are_reported_as_configured() {
     for (millis, expected) in [
         (30_000, "30 s"),
         (29_970, "30 s"),
@@ -62,7 +62,7 @@ fn limits_are_told_as_they_were_set() {
 }
 
 #[test]
-fn no_time_left_starts_nothing() {
+fn no_remaining_time_starts_nothing() {
     let project = Project::new();
     let command = project.sh("echo > started; echo 4");
     check_error(
@@ -88,7 +88,7 @@ fn ignoring_sigterm_does_not_help() {
 
 #[needs(setsid)]
 #[test]
-fn who_left_the_group_is_killed_with_a_stopped_attempt() {
+fn process_outside_the_group_is_killed_with_a_stopped_attempt() {
     let project = Project::new();
     let script = format!(
         "setsid sh -c 'echo $$ > escaped; while :; do sleep 1; done' & {}; sleep 1000",
@@ -205,7 +205,7 @@ fn exactly_the_limit_is_allowed() {
 }
 
 #[test]
-fn of_much_stderr_the_end_is_kept() {
+fn tail_of_long_stderr_is_stored() {
     let project = Project::new();
     let script = "head -c 67108864 /dev/zero >&2; echo the end >&2; exit 1";
     let tail = project.run(script).unwrap_err().stderr_tail.unwrap();

@@ -221,7 +221,7 @@ impl Filler<'_> {
             .iter()
             .map(|parameter| self.list(parameter))
             .collect();
-        for find in [Self::named, Self::mentioned, Self::left] {
+        for find in [Self::named, Self::mentioned, Self::remaining] {
             for (parameter, value) in parameters.iter().zip(&mut values) {
                 if value.is_none() {
                     *value = find(self, parameter);
@@ -241,7 +241,7 @@ impl Filler<'_> {
             let given = self.all(&parameters(parameter.schema));
             return (!given.is_empty()).then(|| self.language.dict(&given));
         }
-        let at = self.beside_name(parameter)?;
+        let at = self.next_to_name(parameter)?;
         Some(self.take(at, parameter.type_name()))
     }
 
@@ -260,7 +260,7 @@ impl Filler<'_> {
     }
 
     /// Any unused value of its kind, for a required parameter.
-    fn left(&mut self, parameter: &Parameter<'_>) -> Option<String> {
+    fn remaining(&mut self, parameter: &Parameter<'_>) -> Option<String> {
         let is_it = |&at: &usize| !self.used[at] && parameter.fits(&self.tokens[at]);
         let at = (0..self.tokens.len())
             .find(is_it)
@@ -314,7 +314,7 @@ impl Filler<'_> {
 
     /// The first unused value right before a parameter's name ("20 percent") or after it, with only small words
     /// between.
-    fn beside_name(&self, parameter: &Parameter<'_>) -> Option<usize> {
+    fn next_to_name(&self, parameter: &Parameter<'_>) -> Option<usize> {
         let is_free = |&at: &usize| !self.used[at] && parameter.fits(&self.tokens[at]);
         let name = stems(parameter.name).pop()?;
         let is_named = |at: &usize| {

@@ -14,24 +14,24 @@ fn one_sample_that_crashes_the_program_takes_no_other_with_it() {
             _ => format!("t{number}"),
         })
         .collect();
-    let told = std::thread::scope(|scope| {
+    let reply = std::thread::scope(|scope| {
         let worker = &worker;
         let ask = |id: &String| {
             let task = task(id);
-            scope.spawn(move || ask_until_told(worker, &task))
+            scope.spawn(move || ask_until_replied(worker, &task))
         };
-        let asked: Vec<_> = ids.iter().map(ask).collect();
-        let told = asked.into_iter().map(|thread| thread.join().unwrap());
-        told.collect::<Vec<_>>()
+        let requests: Vec<_> = ids.iter().map(ask).collect();
+        let reply = requests.into_iter().map(|thread| thread.join().unwrap());
+        reply.collect::<Vec<_>>()
     });
-    for (id, (told, lost)) in ids.iter().zip(told) {
+    for (id, (reply, lost)) in ids.iter().zip(reply) {
         assert!(lost <= 1, "{id} was lost {lost} times");
         if id.starts_with("bad") {
-            let failure = check_error(told, FailureKind::Exited, "exited with code 3");
+            let failure = check_error(reply, FailureKind::Exited, "exited with code 3");
             assert_eq!(failure.exit_code, Some(3));
             assert_eq!(failure.stderr_tail, Some(format!("no memory for {id}\n")));
         } else {
-            check_text(&told, "4");
+            check_text(&reply, "4");
         }
     }
     // Twice for each that crashes it, and for each slot.
@@ -45,15 +45,15 @@ fn a_process_that_is_killed_is_started_again() {
     let script = "echo $$ > pid; while take; do [ -e asked ] || { echo > asked; sleep 1000; }; answer $id; done";
     let worker = project.sh(script);
     std::thread::scope(|scope| {
-        let asked = scope.spawn(|| ask_until_told(&worker, &task("a")));
+        let requests = scope.spawn(|| ask_until_replied(&worker, &task("a")));
         until("it was asked", || project.path("asked").exists());
         let pid = project.read("pid");
         let kill = std::process::Command::new("kill")
             .args(["-9", pid.trim()])
             .status();
         assert!(kill.unwrap().success());
-        let (told, lost) = asked.join().unwrap();
-        check_text(&told, "4");
+        let (reply, lost) = requests.join().unwrap();
+        check_text(&reply, "4");
         assert_eq!(lost, 1);
     });
     // And also while idle.
@@ -63,8 +63,8 @@ fn a_process_that_is_killed_is_started_again() {
         .status();
     assert!(kill.unwrap().success());
     project.assert_dead("pid");
-    let (told, _) = ask_until_told(&worker, &task("b"));
-    check_text(&told, "4");
+    let (reply, _) = ask_until_replied(&worker, &task("b"));
+    check_text(&reply, "4");
 }
 
 #[test]
@@ -72,13 +72,13 @@ fn a_program_may_end_after_every_answer() {
     let project = Project::new();
     let worker = project.sh("echo >> started; take; answer $id");
     for number in 0..5 {
-        let (told, _) = ask_until_told(&worker, &task(&format!("t{number}")));
-        check_text(&told, "4");
+        let (reply, _) = ask_until_replied(&worker, &task(&format!("t{number}")));
+        check_text(&reply, "4");
     }
     // The last line may lack its end.
     let worker = project.sh(r#"take; printf '{"id":"%s","answer":"5"}' $id"#);
-    let (told, lost) = ask_until_told(&worker, &task("a"));
-    check_text(&told, "5");
+    let (reply, lost) = ask_until_replied(&worker, &task("a"));
+    check_text(&reply, "5");
     assert_eq!(lost, 0);
 }
 
@@ -90,8 +90,8 @@ fn a_program_that_only_crashes_is_given_up() {
         .in_flight(4);
     let mut kinds = Vec::new();
     for number in 0..10 {
-        let (told, _) = ask_until_told(&worker, &task(&format!("t{number}")));
-        kinds.push(told.unwrap_err());
+        let (reply, _) = ask_until_replied(&worker, &task(&format!("t{number}")));
+        kinds.push(reply.unwrap_err());
     }
     let exited = AgentError {
         exit_code: Some(1),
@@ -124,7 +124,7 @@ fn a_program_that_only_crashes_is_given_up() {
     // The next run tries it again.
     assert!(worker.check().is_ok());
     check_error(
-        ask_until_told(&worker, &task("a")).0,
+        ask_until_replied(&worker, &task("a")).0,
         FailureKind::Exited,
         "exited with code 1",
     );

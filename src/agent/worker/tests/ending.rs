@@ -56,8 +56,8 @@ fn children_do_not_outlive_their_parent() {
     // Also for a crashed process, whose pipes they hold. It is retried, alone.
     let project = Project::new();
     let worker = project.sh(&format!("{CHILDREN}; take; exit 1"));
-    let (told, lost) = ask_until_told(&worker, &task("a"));
-    check_error(told, FailureKind::Exited, "exited with code 1");
+    let (reply, lost) = ask_until_replied(&worker, &task("a"));
+    check_error(reply, FailureKind::Exited, "exited with code 1");
     worker.close();
     assert_eq!(lost, 1);
     check_children(&project, 2);
@@ -87,8 +87,8 @@ fn nor_do_those_that_never_stop_starting_others() {
 fn who_closes_its_stdout_is_started_again() {
     let project = Project::new();
     let worker = project.sh("echo $$ > pid; take; exec >&-; sleep 1000");
-    let (told, lost) = ask_until_told(&worker, &task("a"));
-    check_error(told, FailureKind::Exited, "closed its stdout");
+    let (reply, lost) = ask_until_replied(&worker, &task("a"));
+    check_error(reply, FailureKind::Exited, "closed its stdout");
     assert_eq!(lost, 1);
     project.assert_dead("pid");
 }

@@ -52,12 +52,12 @@ fn figures_that_cannot_be_cost_no_answer() {
 }
 
 #[test]
-fn a_reply_to_what_was_not_asked_is_blamed_on_a_sample_only_when_it_happens_again() {
+fn unsolicited_reply_fails_a_sample_only_when_repeated() {
     let project = Project::new();
     let worker = project.each(r#"echo '{"id": "b", "answer": "4"}'"#);
-    let (told, lost) = ask_until_told(&worker, &task("a"));
+    let (reply, lost) = ask_until_replied(&worker, &task("a"));
     check_error(
-        told,
+        reply,
         FailureKind::BadOutput,
         "printed `{\"id\": \"b\", \"answer\": \"4\"}`, a reply to `b`, which is not asked or was answered before",
     );
@@ -67,8 +67,8 @@ fn a_reply_to_what_was_not_asked_is_blamed_on_a_sample_only_when_it_happens_agai
     let worker = project
         .each("test -f late && { rm late; answer a wrong; sleep 1; }; answer $id; touch late");
     check_text(&worker.answer(&task("a")), "4");
-    let (told, lost) = ask_until_told(&worker, &task("b"));
-    check_text(&told, "4");
+    let (reply, lost) = ask_until_replied(&worker, &task("b"));
+    check_text(&reply, "4");
     assert_eq!(lost, 1);
 }
 
@@ -88,8 +88,8 @@ fn a_second_answer_is_given_to_nobody() {
     let project = Project::new();
     let worker = project.each("answer $id; answer $id wrong").in_flight(2);
     for number in 0..6 {
-        let (told, _) = ask_until_told(&worker, &task(&format!("t{number}")));
-        match told {
+        let (reply, _) = ask_until_replied(&worker, &task(&format!("t{number}")));
+        match reply {
             Ok(output) => assert_eq!(output.text.as_deref(), Some("4")),
             Err(failure) => assert_eq!(failure.kind, FailureKind::BadOutput),
         }
@@ -97,7 +97,7 @@ fn a_second_answer_is_given_to_nobody() {
 }
 
 #[test]
-fn floods_are_cut_off() {
+fn floods_are_truncated() {
     let too_large = |begins: &str| {
         format!(
             "printed more than 50000 bytes for one answer, which begin with `{begins}`; \
@@ -135,7 +135,7 @@ fn floods_are_cut_off() {
 }
 
 #[test]
-fn stderr_without_end_is_no_fault_and_only_its_end_is_kept() {
+fn endless_stderr_is_no_fault_and_only_its_tail_is_stored() {
     let failure = fault("yes | head -c 3000000 >&2; echo end >&2; exit 1");
     let stderr = failure.stderr_tail.unwrap();
     assert!(stderr.ends_with("y\nend\n") && stderr.len() <= 8 * 1024);
@@ -151,23 +151,23 @@ fn a_failure_shows_what_was_written_since_its_task_came() {
 }
 
 #[test]
-fn a_task_that_hangs_ends_its_process_and_the_others_are_asked_again() {
+fn hanging_task_kills_its_process_and_others_are_retried() {
     let script = "echo >> started; while take; do case $id in hangs) echo > has; sleep 1000;; esac; answer $id; done";
     // The other one must be there before the timeout.
-    let (project, hangs, told) = given_time(SHORT, |time| {
+    let (project, hangs, reply) = given_time(SHORT, |time| {
         let project = Project::new();
         let worker = project.sh(script).in_flight(2);
-        let (hangs, (told, lost)) = std::thread::scope(|scope| {
+        let (hangs, (reply, lost)) = std::thread::scope(|scope| {
             let hangs = scope.spawn(|| worker.answer(&task_within("hangs", time)));
             until("it hangs", || {
                 project.path("has").exists() || hangs.is_finished()
             });
-            let other = ask_until_told(&worker, &task("a"));
+            let other = ask_until_replied(&worker, &task("a"));
             (hangs.join().unwrap(), other)
         });
-        (lost == 1).then_some((project, hangs, told))
+        (lost == 1).then_some((project, hangs, reply))
     });
-    check_text(&told, "4");
+    check_text(&reply, "4");
     check_late(hangs);
     assert_eq!(project.lines("started"), 2);
 }
@@ -198,7 +198,7 @@ fn a_stopped_run_waits_for_nobody() {
     let worker = project.sh("echo $$ > pid; take; sleep 1000").in_flight(2);
     let (one, two) = (task("a"), task("b"));
     std::thread::scope(|scope| {
-        let asked = [
+        let requests = [
             scope.spawn(|| worker.answer(&one)),
             scope.spawn(|| worker.answer(&two)),
         ];
@@ -206,7 +206,7 @@ fn a_stopped_run_waits_for_nobody() {
         let started = Instant::now();
         one.cancel.cancel();
         two.cancel.cancel();
-        for reply in asked {
+        for reply in requests {
             check_error(
                 reply.join().unwrap(),
                 FailureKind::Cancelled,

@@ -31,12 +31,12 @@ fn a_task_is_the_line_that_a_command_gets() {
     };
     check_text(&worker.answer(&task), "4");
     assert!(worker.needs_scratch());
-    let asked: Value = serde_json::from_str(&project.read("asked")).unwrap();
+    let requests: Value = serde_json::from_str(&project.read("asked")).unwrap();
     let expect = json!({
         "id": "a", "prompt": "2+2?", "question": "2+2?", "files": [], "metadata": {}, "tools": [],
         "options": {}, "epoch": 0, "attempt": 1, "scratch": scratch,
     });
-    assert_eq!(asked, expect);
+    assert_eq!(requests, expect);
 }
 
 #[test]
@@ -84,12 +84,12 @@ fn one_id_is_in_a_process_once() {
     );
     let worker = worker.in_flight(4);
     std::thread::scope(|scope| {
-        let asked: Vec<_> = (0..3)
+        let requests: Vec<_> = (0..3)
             .map(|_| scope.spawn(|| worker.answer(&task("same"))))
             .collect();
         std::thread::sleep(Duration::from_millis(100));
         fs::write(project.path("go"), "").unwrap();
-        for reply in asked {
+        for reply in requests {
             check_text(&reply.join().unwrap(), "4");
         }
     });
@@ -97,7 +97,7 @@ fn one_id_is_in_a_process_once() {
 }
 
 #[test]
-fn a_program_that_greets_is_greeted_and_asked_when_it_is_ready() {
+fn greeting_program_gets_requests_once_ready() {
     let project = Project::new();
     // The start-up time does not count for the task.
     let (worker, reply) = given_time(SHORT, |time| {
@@ -120,12 +120,12 @@ fn a_program_that_greets_is_greeted_and_asked_when_it_is_ready() {
 }
 
 #[test]
-fn progress_is_shown_and_is_no_answer() {
+fn progress_is_displayed_and_not_an_answer() {
     let project = Project::new();
     let progress = r#"printf '{"id":"%s","type":"progress","message":"half"}\n{"id":"%s","progress":1}\n\n' $id $id"#;
     let worker = project.each(&format!("{progress}; echo said >&2; sleep 0.1; answer $id"));
-    let shown = Arc::new(Mutex::new(Vec::new()));
-    let kept = Arc::new(Mutex::new(Vec::new()));
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    let collected = Arc::new(Mutex::new(Vec::new()));
     let into = |lines: &Arc<Mutex<Vec<String>>>| {
         let own = Arc::clone(lines);
         Some(Live(Arc::new(move |line: &str| {
@@ -133,16 +133,16 @@ fn progress_is_shown_and_is_no_answer() {
         })))
     };
     let task = Task {
-        live: into(&shown),
-        progress: into(&kept),
+        live: into(&lines),
+        progress: into(&collected),
         ..task("a")
     };
     check_text(&worker.answer(&task), "4");
     // Its stderr lines may be about any task.
-    assert_eq!(*kept.lock().unwrap(), ["half", "1"]);
-    let mut shown = shown.lock().unwrap().clone();
-    shown.sort();
-    assert_eq!(shown, ["1", "half", "said"]);
+    assert_eq!(*collected.lock().unwrap(), ["half", "1"]);
+    let mut lines = lines.lock().unwrap().clone();
+    lines.sort();
+    assert_eq!(lines, ["1", "half", "said"]);
 }
 
 #[test]

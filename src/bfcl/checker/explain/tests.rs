@@ -83,7 +83,7 @@ fn differences() {
 }
 
 #[test]
-fn a_wrong_count_is_told_first() {
+fn wrong_count_is_reported_first() {
     let difference = |category: &str, answer: &str| explained(category, answer).difference.unwrap();
     let call = "weather.get(city='Rome', days=3)";
     assert_eq!(

@@ -12,7 +12,7 @@ pub(super) fn accepted(options: &PossibleValues) -> String {
     let mut texts: Vec<String> = values
         .filter(|option| !option.is_empty_text())
         .take(LISTED + 1)
-        .map(|option| format!("`{}`", shown(option)))
+        .map(|option| format!("`{}`", display(option)))
         .collect();
     if texts.len() > LISTED {
         texts.truncate(LISTED);
@@ -68,7 +68,7 @@ fn kind(value: &Value) -> &'static str {
 }
 
 /// A text as it is, other values in Python syntax; long ones are truncated.
-pub(super) fn shown(value: &Value) -> String {
+pub(super) fn display(value: &Value) -> String {
     const LONGEST: usize = 80;
     let text = match value {
         Value::Str(text) => text.clone(),

@@ -147,7 +147,7 @@ impl ColumnPages {
         })
     }
 
-    fn look(&mut self) -> Result<Option<&Page>> {
+    fn peek(&mut self) -> Result<Option<&Page>> {
         if self.next.is_none() {
             let page = self.headers.get_next_page()?;
             self.next = page.map(|page| (page, *lock(&self.places.last)));
@@ -233,7 +233,7 @@ impl ColumnPages {
 
 impl PageReader for ColumnPages {
     fn get_next_page(&mut self) -> Result<Option<Page>> {
-        self.look()?;
+        self.peek()?;
         let Some((page, place)) = self.next.take() else {
             return Ok(None);
         };
@@ -246,7 +246,7 @@ impl PageReader for ColumnPages {
     }
 
     fn peek_next_page(&mut self) -> Result<Option<PageMetadata>> {
-        Ok(self.look()?.map(|page| PageMetadata {
+        Ok(self.peek()?.map(|page| PageMetadata {
             num_rows: match page {
                 Page::DataPageV2 { num_rows, .. } => Some(*num_rows as usize),
                 _ => None,
@@ -257,7 +257,7 @@ impl PageReader for ColumnPages {
     }
 
     fn skip_next_page(&mut self) -> Result<()> {
-        self.look()?;
+        self.peek()?;
         self.next = None;
         Ok(())
     }

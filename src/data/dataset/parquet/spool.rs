@@ -54,8 +54,8 @@ impl ValueSpool {
             if head.is_empty() {
                 break;
             }
-            let cut = |_| io::Error::from(io::ErrorKind::InvalidData);
-            let length = u32::from_le_bytes(head.as_slice().try_into().map_err(cut)?);
+            let truncated = |_| io::Error::from(io::ErrorKind::InvalidData);
+            let length = u32::from_le_bytes(head.as_slice().try_into().map_err(truncated)?);
             let mut value = values.by_ref().take(length.into());
             if length <= SHORT {
                 page.extend(&head);

@@ -45,7 +45,7 @@ pub(super) fn read<const N: usize>(bytes: &mut impl Read) -> io::Result<[u8; N]>
 /// differently is valid, but an error here.
 struct Snappy<R> {
     packed: R,
-    left: u64,
+    remaining: u64,
     piece: Vec<u8>,
     unpacked: Vec<u8>,
     at: usize,
@@ -56,7 +56,7 @@ const PIECE: u64 = 64 << 10;
 impl<R: BufRead> Snappy<R> {
     fn new(mut packed: R) -> io::Result<Self> {
         Ok(Self {
-            left: varint(&mut packed)?,
+            remaining: varint(&mut packed)?,
             packed,
             piece: Vec::new(),
             unpacked: Vec::new(),
@@ -67,8 +67,8 @@ impl<R: BufRead> Snappy<R> {
     /// Decompresses the next 64 KiB, which consist of elements. Two bits of an element's tag give its type, the other
     /// bits or the following bytes its length.
     fn next_piece(&mut self) -> io::Result<()> {
-        let size = self.left.min(PIECE);
-        self.left -= size;
+        let size = self.remaining.min(PIECE);
+        self.remaining -= size;
         // Preceded by its length, as at the start of a block.
         self.piece.clear();
         self.piece.extend([
@@ -117,7 +117,7 @@ impl<R: BufRead> Snappy<R> {
 impl<R: BufRead> Read for Snappy<R> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         if self.at == self.unpacked.len() {
-            if self.left > 0 {
+            if self.remaining > 0 {
                 self.next_piece()?;
             } else if !self.packed.fill_buf()?.is_empty() {
                 return Err(io::ErrorKind::InvalidData.into());

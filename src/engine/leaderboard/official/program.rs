@@ -123,14 +123,14 @@ pub(super) fn run(
     let error = match finished.end {
         End::Exited(status) if status.success() => return Ok(()),
         End::Exited(status) => {
-            let said = finished.stderr.text().unwrap_or_default();
-            let said = if said.trim().is_empty() {
+            let stderr = finished.stderr.text().unwrap_or_default();
+            let stderr = if stderr.trim().is_empty() {
                 String::from_utf8_lossy(&finished.stdout).into_owned()
             } else {
-                said
+                stderr
             };
-            let error = failed(format!("{}: {}", how_it_ended(status), last_line(&said)));
-            return Err(explain(error, &said, model, &official.program));
+            let error = failed(format!("{}: {}", how_it_ended(status), last_line(&stderr)));
+            return Err(explain(error, &stderr, model, &official.program));
         }
         End::TimedOut => failed(format!(
             "did not end within {} s",
@@ -163,8 +163,10 @@ fn not_started(official: &OfficialProgram, fault: &NotStarted) -> Error {
 }
 
 /// Explains known failures.
-fn explain(error: Error, said: &str, model: &str, program: &Path) -> Error {
-    if said.contains("Invalid model name") || said.contains("KeyError") && said.contains(model) {
+fn explain(error: Error, stderr: &str, model: &str, program: &Path) -> Error {
+    if stderr.contains("Invalid model name")
+        || stderr.contains("KeyError") && stderr.contains(model)
+    {
         let rule = if model.contains('_') {
             "; it finds none whose name has a `_`"
         } else {
@@ -174,7 +176,7 @@ fn explain(error: Error, said: &str, model: &str, program: &Path) -> Error {
             "`bfcl models` lists the models that it knows: `--model-name NAME`{rule}"
         ));
     }
-    if let Some(package) = missing_package(said) {
+    if let Some(package) = missing_package(stderr) {
         let pip = match program.parent().filter(|folder| folder.ends_with("bin")) {
             Some(folder) => shell_word(&folder.join("pip").to_string_lossy()),
             None => "pip".to_owned(),
@@ -184,11 +186,11 @@ fn explain(error: Error, said: &str, model: &str, program: &Path) -> Error {
              {package}`"
         ));
     }
-    if said.contains("ModuleNotFoundError") || said.contains("ImportError") {
+    if stderr.contains("ModuleNotFoundError") || stderr.contains("ImportError") {
         return error
             .hint("its environment is not whole: `pip install bfcl-eval==2026.3.23` there");
     }
-    let lines: Vec<&str> = said
+    let lines: Vec<&str> = stderr
         .lines()
         .filter(|line| !line.trim().is_empty())
         .collect();
@@ -201,9 +203,9 @@ fn explain(error: Error, said: &str, model: &str, program: &Path) -> Error {
 }
 
 /// The package of the module that Python did not find; the names of some differ.
-fn missing_package(said: &str) -> Option<&str> {
+fn missing_package(stderr: &str) -> Option<&str> {
     const START: &str = "ModuleNotFoundError: No module named '";
-    let rest = &said[said.rfind(START)? + START.len()..];
+    let rest = &stderr[stderr.rfind(START)? + START.len()..];
     let module = rest.split(['\'', '.']).next()?;
     let is_sign = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if module.is_empty() || module.len() > 64 || !module.chars().all(is_sign) {
@@ -224,7 +226,7 @@ fn missing_package(said: &str) -> Option<&str> {
     })
 }
 
-fn last_line(said: &str) -> String {
-    let last = said.lines().rev().find(|line| !line.trim().is_empty());
+fn last_line(stderr: &str) -> String {
+    let last = stderr.lines().rev().find(|line| !line.trim().is_empty());
     last.map_or_else(|| "it said nothing".to_owned(), |line| clean(line.trim()))
 }

@@ -16,7 +16,7 @@ fn governor(limits: &Limits) -> Governor {
 
 #[track_caller]
 fn go(governor: &mut Governor, now: Duration) -> Permit {
-    match governor.admit(now) {
+    match governor.try_acquire(now) {
         Admission::Go(permit) => permit,
         other => panic!("{other:?}"),
     }
@@ -35,7 +35,7 @@ fn no_more_than_the_concurrency_is_in_flight() {
     let mut governor = governor(&at_once(2));
     let first = go(&mut governor, SECOND);
     go(&mut governor, SECOND);
-    assert_eq!(governor.admit(SECOND), Admission::Wait(None));
+    assert_eq!(governor.try_acquire(SECOND), Admission::Wait(None));
     governor.finish(SECOND, &first, QuestionEnd::Failed);
     go(&mut governor, SECOND);
 }
@@ -55,17 +55,17 @@ fn a_refusal_quiets_all_and_halves_what_is_in_flight() {
         );
     }
     assert_eq!(
-        governor.admit(3 * SECOND),
+        governor.try_acquire(3 * SECOND),
         Admission::Wait(Some(5 * SECOND))
     );
     let permits: Vec<_> = (0..4).map(|_| go(&mut governor, 5 * SECOND)).collect();
-    assert_eq!(governor.admit(5 * SECOND), Admission::Wait(None));
+    assert_eq!(governor.try_acquire(5 * SECOND), Admission::Wait(None));
     for permit in &permits {
         governor.finish(6 * SECOND, permit, QuestionEnd::Answered(None));
     }
     // Four answers made room for nearly one more; the next for one.
     let permits: Vec<_> = (0..4).map(|_| go(&mut governor, 6 * SECOND)).collect();
-    assert_eq!(governor.admit(6 * SECOND), Admission::Wait(None));
+    assert_eq!(governor.try_acquire(6 * SECOND), Admission::Wait(None));
     governor.finish(6 * SECOND, &permits[0], QuestionEnd::Answered(None));
     for _ in 0..2 {
         go(&mut governor, 6 * SECOND);
@@ -76,21 +76,21 @@ fn a_refusal_quiets_all_and_halves_what_is_in_flight() {
         &permits[1],
         QuestionEnd::RateLimited(Some(Duration::MAX)),
     );
-    assert_eq!(governor.admit(7 * SECOND), Admission::Wait(None));
+    assert_eq!(governor.try_acquire(7 * SECOND), Admission::Wait(None));
 }
 
 #[test]
-fn an_agent_that_refuses_everything_is_asked_ever_more_rarely_and_then_no_more() {
+fn refusing_agent_is_retried_with_backoff_then_given_up() {
     let mut governor = governor(&Limits {
         backoff: SECOND,
         ..at_once(2)
     });
     let (mut now, mut pauses) = (SECOND, Vec::new());
     let over = loop {
-        match governor.admit(now) {
+        match governor.try_acquire(now) {
             Admission::Go(permit) => {
                 // A second refusal among those in flight changes nothing.
-                let other = governor.admit(now);
+                let other = governor.try_acquire(now);
                 for permit in std::iter::once(permit).chain(as_permit(other)) {
                     governor.finish(now, &permit, QuestionEnd::RateLimited(None));
                 }
@@ -107,14 +107,14 @@ fn an_agent_that_refuses_everything_is_asked_ever_more_rarely_and_then_no_more()
 }
 
 #[test]
-fn an_agent_that_wants_to_be_left_alone_for_hours_is_asked_no_more() {
+fn hours_of_retry_after_end_the_requests() {
     let mut governor = governor(&at_once(3));
     let permits: Vec<_> = (0..3).map(|_| go(&mut governor, SECOND)).collect();
     let ends = [3600, 7200].map(|pause| QuestionEnd::SentAway(pause * SECOND));
     for (permit, end) in permits.iter().zip(ends) {
         governor.finish(2 * SECOND, permit, end);
     }
-    let Admission::Over(over) = governor.admit(2 * SECOND) else {
+    let Admission::Over(over) = governor.try_acquire(2 * SECOND) else {
         panic!("it is asked all the same");
     };
     assert_eq!(
@@ -137,7 +137,7 @@ fn a_rate_of_tokens_is_not_overrun_before_an_answer_tells_how_many_it_takes() {
         ..at_once(100)
     };
     let started = |governor: &mut Governor| {
-        let permits = std::iter::from_fn(|| as_permit(governor.admit(SECOND)));
+        let permits = std::iter::from_fn(|| as_permit(governor.try_acquire(SECOND)));
         permits.collect::<Vec<_>>()
     };
     let mut one = governor(&limits);
@@ -154,7 +154,7 @@ fn a_rate_of_tokens_is_not_overrun_before_an_answer_tells_how_many_it_takes() {
 }
 
 #[test]
-fn the_rates_are_kept_side_by_side() {
+fn rates_hold_side_by_side() {
     let mut governor = governor(&Limits {
         requests_per_minute: Some(60.0),
         tokens_per_minute: Some(600.0),
@@ -162,7 +162,7 @@ fn the_rates_are_kept_side_by_side() {
     });
     let first = go(&mut governor, Duration::ZERO);
     assert_eq!(
-        governor.admit(Duration::ZERO),
+        governor.try_acquire(Duration::ZERO),
         Admission::Wait(Some(SECOND))
     );
     // It took 60 tokens, of which the bucket held 10: the rest comes in 5 s, and one token in 0.1 s.
@@ -172,11 +172,14 @@ fn the_rates_are_kept_side_by_side() {
         QuestionEnd::Answered(Some(&usage(60))),
     );
     let wait = Duration::from_millis(5100);
-    assert_eq!(governor.admit(Duration::ZERO), Admission::Wait(Some(wait)));
+    assert_eq!(
+        governor.try_acquire(Duration::ZERO),
+        Admission::Wait(Some(wait))
+    );
     // The next is expected to take as much, which is returned when it fails.
     let second = go(&mut governor, 7 * SECOND);
     assert_eq!(
-        governor.admit(8 * SECOND),
+        governor.try_acquire(8 * SECOND),
         Admission::Wait(Some(SECOND * 121 / 10))
     );
     governor.finish(8 * SECOND, &second, QuestionEnd::Failed);
@@ -193,12 +196,12 @@ fn a_budget_ends_the_run_and_is_not_overspent_by_what_is_in_flight() {
         ..at_once(100)
     };
     let mut governor = governor(&limits);
-    let mut asked = 0;
+    let mut requests = 0;
     let mut flying = Vec::new();
     let over = loop {
-        match governor.admit(SECOND) {
+        match governor.try_acquire(SECOND) {
             // The first answer reports what one costs.
-            Admission::Go(permit) if asked > 0 => flying.push(permit),
+            Admission::Go(permit) if requests > 0 => flying.push(permit),
             Admission::Go(permit) => {
                 governor.finish(SECOND, &permit, QuestionEnd::Answered(Some(&usage(1))));
             }
@@ -210,14 +213,14 @@ fn a_budget_ends_the_run_and_is_not_overspent_by_what_is_in_flight() {
             Admission::Wait(_) => panic!("time changes nothing"),
             Admission::Over(over) => break over,
         }
-        asked += 1;
+        requests += 1;
     };
-    assert_eq!(asked, 10, "5 USD are ten answers of 0.5");
+    assert_eq!(requests, 10, "5 USD are ten answers of 0.5");
     assert!(over.to_string().contains("5.0000 USD of 5"), "{over}");
     // Earlier spending counts, and a larger budget lets the run continue.
     let mut spent = governor.spent.clone();
     assert!(matches!(
-        Governor::new(&limits, spent.clone()).admit(SECOND),
+        Governor::new(&limits, spent.clone()).try_acquire(SECOND),
         Admission::Over(_)
     ));
     spent.agent.requests = 0;
@@ -231,7 +234,7 @@ fn a_budget_ends_the_run_and_is_not_overspent_by_what_is_in_flight() {
     let mut governor = Governor::new(&more, spent);
     go(&mut governor, SECOND);
     let over = Over::Budget(Exhausted::Requests { budget: 1 });
-    assert_eq!(governor.admit(SECOND), Admission::Over(over));
+    assert_eq!(governor.try_acquire(SECOND), Admission::Over(over));
 }
 
 #[test]
@@ -243,11 +246,11 @@ fn nobody_waits_beyond_the_deadline() {
     });
     go(&mut governor, SECOND);
     assert_eq!(
-        governor.admit(2 * SECOND),
+        governor.try_acquire(2 * SECOND),
         Admission::Wait(Some(10 * SECOND))
     );
     let over = Over::Deadline(10 * SECOND);
-    assert_eq!(governor.admit(10 * SECOND), Admission::Over(over));
+    assert_eq!(governor.try_acquire(10 * SECOND), Admission::Over(over));
 }
 
 #[test]
@@ -264,7 +267,10 @@ fn times_that_go_back_or_far_ahead_are_survived() {
         QuestionEnd::RateLimited(Some(Duration::MAX)),
     );
     for now in [Duration::ZERO, SECOND, Duration::MAX] {
-        assert!(matches!(governor.admit(now), Admission::Wait(Some(_))));
+        assert!(matches!(
+            governor.try_acquire(now),
+            Admission::Wait(Some(_))
+        ));
     }
 }
 
@@ -276,7 +282,7 @@ fn out_until_over(
 ) -> (Vec<u64>, Over) {
     let (mut pauses, mut turn) = (Vec::new(), 0);
     loop {
-        match governor.admit(now) {
+        match governor.try_acquire(now) {
             Admission::Go(permit) => {
                 let sample = samples[turn % samples.len()];
                 turn += 1;
@@ -311,9 +317,12 @@ fn an_agent_that_answers_nobody_is_tried_by_one_question_at_a_time_and_then_no_m
         asleep.finish(2 * SECOND, permit, QuestionEnd::Out(name, None));
     }
     assert!(asleep.is_out());
-    assert_eq!(asleep.admit(2 * SECOND), Admission::Wait(Some(3 * SECOND)));
+    assert_eq!(
+        asleep.try_acquire(2 * SECOND),
+        Admission::Wait(Some(3 * SECOND))
+    );
     let probe = go(&mut asleep, 3 * SECOND);
-    assert_eq!(asleep.admit(3 * SECOND), Admission::Wait(None));
+    assert_eq!(asleep.try_acquire(3 * SECOND), Admission::Wait(None));
     // After an answer, all others may ask again at once.
     let mut awake = asleep.clone();
     awake.finish(4 * SECOND, &probe, QuestionEnd::Answered(None));
@@ -365,7 +374,7 @@ fn a_machine_without_room_for_one_question_ends_the_run_in_seconds() {
     let over = loop {
         short(&mut governor, now, true);
         tries += 1;
-        match governor.admit(now) {
+        match governor.try_acquire(now) {
             Admission::Wait(Some(until)) => now = until,
             over => break over,
         }

@@ -111,8 +111,8 @@ fn make(keys: WorkerKeys, surroundings: &Surroundings<'_>) -> Result<MadeAgent> 
         worker = worker.sandbox(sandbox.sandbox(surroundings.folder)?);
     }
     if keys.handshake {
-        let patience = keys.start_timeout_s.map(Duration::from_secs_f64);
-        worker = worker.handshake(patience.unwrap_or(START_TIMEOUT));
+        let timeout = keys.start_timeout_s.map(Duration::from_secs_f64);
+        worker = worker.handshake(timeout.unwrap_or(START_TIMEOUT));
     }
     if let Some(seconds) = keys.close_timeout_s {
         worker = worker.close_grace(Duration::from_secs_f64(seconds));

@@ -364,7 +364,7 @@ agent: { type: echo, text: \"42\" }
     }
 
     #[test]
-    fn each_sample_is_judged_by_its_scorer() {
+    fn each_sample_is_scored_by_its_scorer() {
         let folder = tempfile::tempdir().unwrap();
         let text = SPEC.replace("      files: [data/orders.csv]\n", "");
         let mut eval = load(&text).unwrap().output_root(folder.path());
@@ -387,8 +387,13 @@ agent: { type: echo, text: \"42\" }
     fn a_scorer_for_all_replaces_those_of_the_samples_with_a_notice() {
         let text = SPEC.replace("agent:", "scorer: gaia\nagent:");
         let listing = crate::run::listing::Listing::of(&load(&text).unwrap(), 0).unwrap();
-        let is_told = |notice: &String| notice.contains("those that its samples name are not used");
-        assert!(listing.notices.iter().any(is_told), "{:?}", listing.notices);
+        let is_expected =
+            |notice: &String| notice.contains("those that its samples name are not used");
+        assert!(
+            listing.notices.iter().any(is_expected),
+            "{:?}",
+            listing.notices
+        );
     }
 
     #[test]
@@ -479,7 +484,7 @@ agent: { type: echo, text: \"42\" }
     }
 
     #[test]
-    fn registered_scorers_are_left_to_who_knows_them() {
+    fn registered_scorers_are_not_checked_here() {
         let path = std::path::Path::new("/specs/shop.yaml");
         let error = parse(SPEC, path, &Registry::new(), &[]).unwrap_err();
         assert!(error.is_unregistered(), "{error}");

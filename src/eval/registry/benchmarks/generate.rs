@@ -132,7 +132,7 @@ fn solver(mut keys: Map<String, Value>, surroundings: &Surroundings<'_>) -> Resu
     let context = Context {
         folder: surroundings.folder,
         registry: Some(surroundings.registry),
-        shown: None,
+        item_parts: None,
     };
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let shows = keys.get("shows").and_then(Value::as_array);

@@ -5,7 +5,7 @@ use serde::de::{Error as _, MapAccess, SeqAccess};
 use serde::{Deserialize, Deserializer};
 
 use crate::error::{Error, Result, Under, inside};
-use crate::verdict::alert::{Alert, Alerts, check_looks};
+use crate::verdict::alert::{Alert, Alerts, check_interim};
 
 /// The alerts, each with its position in the list.
 #[derive(Default)]
@@ -31,7 +31,7 @@ impl SpecAlerts {
 /// An entry of the list.
 enum SpecAlert {
     Rule(Alert),
-    Looks(usize),
+    Interim(usize),
 }
 
 /// Reads the list; an error is about one of its entries.
@@ -58,7 +58,7 @@ pub(in crate::eval::spec) fn alerts<'de, D: Deserializer<'de>>(
                         read.alerts.rules.push(alert);
                         read.places.push(place);
                     }
-                    SpecAlert::Looks(count) => {
+                    SpecAlert::Interim(count) => {
                         if looks.replace(count).is_some() {
                             let error = "`looks` stands there twice";
                             return Err(A::Error::custom(inside(&format!("[{place}]"), error)));
@@ -84,14 +84,14 @@ pub(in crate::eval::spec) fn given_alerts<'de, D: Deserializer<'de>>(
 /// An entry as it is written.
 enum SpecAlertText {
     Rule(String),
-    Looks(u64),
+    Interim(u64),
 }
 
 impl SpecAlertText {
     fn read(self) -> Result<SpecAlert> {
         match self {
             Self::Rule(text) => text.parse().map(SpecAlert::Rule),
-            Self::Looks(count) => check_looks(count).map(SpecAlert::Looks),
+            Self::Interim(count) => check_interim(count).map(SpecAlert::Interim),
         }
     }
 }
@@ -113,11 +113,11 @@ impl<'de> Deserialize<'de> for SpecAlertText {
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<SpecAlertText, A::Error> {
                 #[derive(Deserialize)]
                 #[serde(deny_unknown_fields)]
-                struct LooksKeys {
+                struct InterimKeys {
                     looks: u64,
                 }
-                let keys = LooksKeys::deserialize(MapAccessDeserializer::new(map))?;
-                Ok(SpecAlertText::Looks(keys.looks))
+                let keys = InterimKeys::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(SpecAlertText::Interim(keys.looks))
             }
         }
         deserializer.deserialize_any(EntryVisitor)

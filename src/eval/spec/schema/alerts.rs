@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::gates::{NUMBER, OP, SLICE, metric};
-use crate::verdict::metric::METRICS;
+use crate::verdict::metric::{METRICS, UsedBy};
 
 pub(super) fn alert() -> Value {
     json!({ "anyOf": [
@@ -40,7 +40,7 @@ pub(super) fn alert() -> Value {
 /// What the parser of alerts accepts; it checks itself whether a rule can be raised.
 fn pattern() -> String {
     let alternatives = |has_slice: bool| {
-        let entries = METRICS.iter().filter(|entry| entry.is_of_alerts());
+        let entries = METRICS.iter().filter(|entry| entry.is_for(UsedBy::Alerts));
         let entries = entries.filter(|entry| entry.has_slices_in_history() == has_slice);
         let metrics: Vec<_> = entries.filter_map(metric).collect();
         metrics.join("|")

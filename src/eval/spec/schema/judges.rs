@@ -137,11 +137,11 @@ fn rubric() -> Value {
 /// Names with their values.
 fn choices() -> Value {
     let value = json!({ "type": "number", "minimum": 0, "maximum": 1 });
-    let mut told = value.clone();
-    told["description"] = "what the verdict is worth".into();
+    let mut value_schema = value.clone();
+    value_schema["description"] = "what the verdict is worth".into();
     let described = json!({
         "type": "object",
-        "properties": { "value": told, "description": text("what the verdict means") },
+        "properties": { "value": value_schema, "description": text("what the verdict means") },
         "required": ["value"],
         "additionalProperties": false,
     });

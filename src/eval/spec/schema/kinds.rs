@@ -49,7 +49,7 @@ pub(super) fn agent(generator: &mut SchemaGenerator, own: &[String]) -> Value {
 /// The map of a kind.
 fn kind(about: BuiltIn, keys: Schema) -> Value {
     let mut schema = keys.to_value();
-    let told: Map<String, Value> = about
+    let described: Map<String, Value> = about
         .options()
         .map(|(key, meaning)| (key.to_owned(), meaning.into()))
         .collect();
@@ -58,7 +58,7 @@ fn kind(about: BuiltIn, keys: Schema) -> Value {
     if let Some(Value::Object(keys)) = schema.get_mut("properties").map(Value::take) {
         for (key, mut value) in keys {
             // The page's row is complete; the derived description is about the type.
-            if let Some(meaning) = told.get(&key) {
+            if let Some(meaning) = described.get(&key) {
                 match &mut value {
                     Value::Object(map) => drop(map.insert("description".into(), meaning.clone())),
                     any => *any = json!({ "description": meaning }),
@@ -96,7 +96,7 @@ fn any_of(kinds: impl Iterator<Item = Value>, own: &[String]) -> Value {
     };
     let names = maps.iter().filter(is_short);
     let names = names.map(|kind| match kind.get("description") {
-        Some(told) => json!({ "const": kind["title"], "description": told }),
+        Some(described) => json!({ "const": kind["title"], "description": described }),
         None => json!({ "const": kind["title"] }),
     });
     json!({ "anyOf": names.chain(maps.iter().cloned()).collect::<Vec<_>>() })

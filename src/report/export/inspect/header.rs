@@ -18,7 +18,7 @@ pub(super) fn header(run: &ReportedRun, model: &str, mut tally: LogTally) -> Val
     let results = results(&tally, is_repeated);
     let usage = tally.usage;
     let mut model_usage = Map::new();
-    if usage.is_told {
+    if usage.is_known {
         model_usage.insert(model.to_owned(), usage_of(&usage));
     }
     let ended = manifest.ended_at.as_ref().unwrap_or(&manifest.started_at);
@@ -136,15 +136,15 @@ fn results(tally: &LogTally, is_repeated: bool) -> Value {
 
 /// Tokens and cost of a model.
 pub(super) fn usage_of(usage: &LogUsage) -> Value {
-    let mut told = json!({
+    let mut object = json!({
         "input_tokens": usage.input_tokens,
         "output_tokens": usage.output_tokens,
         "total_tokens": usage.input_tokens.saturating_add(usage.output_tokens),
     });
     if let Some(cost) = usage.cost_usd {
-        told["total_cost"] = cost.into();
+        object["total_cost"] = cost.into();
     }
-    told
+    object
 }
 
 /// The model in Inspect's notation: provider and name.

@@ -13,17 +13,17 @@ pub(super) fn message(value: &Value, id: &str) -> Value {
         known @ ("system" | "user" | "assistant" | "tool") => known,
         _ => "user",
     };
-    let mut told = Map::new();
-    told.insert("id".to_owned(), id.into());
-    told.insert("role".to_owned(), role.into());
-    told.insert("content".to_owned(), content(value.get("content")));
+    let mut object = Map::new();
+    object.insert("id".to_owned(), id.into());
+    object.insert("role".to_owned(), role.into());
+    object.insert("content".to_owned(), content(value.get("content")));
     let text = |key: &str| value.get(key).and_then(Value::as_str);
     match role {
         "assistant" => {
             let calls = value.get("tool_calls").and_then(Value::as_array);
             let calls = calls.map(Vec::as_slice).unwrap_or_default();
             if !calls.is_empty() {
-                told.insert("tool_calls".to_owned(), tool_calls(calls));
+                object.insert("tool_calls".to_owned(), tool_calls(calls));
             }
         }
         "tool" => {
@@ -32,18 +32,18 @@ pub(super) fn message(value: &Value, id: &str) -> Value {
                 ("function", text("name")),
             ] {
                 if let Some(name) = name {
-                    told.insert(key.to_owned(), name.into());
+                    object.insert(key.to_owned(), name.into());
                 }
             }
         }
         _ => {}
     }
-    Value::Object(told)
+    Value::Object(object)
 }
 
 /// The agent's final message.
 pub(super) fn answer(text: &str, calls: &[Value], model: &str, id: &str) -> Value {
-    let mut told = json!({
+    let mut object = json!({
         "id": id,
         "role": "assistant",
         "content": text,
@@ -51,9 +51,9 @@ pub(super) fn answer(text: &str, calls: &[Value], model: &str, id: &str) -> Valu
         "model": model,
     });
     if !calls.is_empty() {
-        told["tool_calls"] = tool_calls(calls);
+        object["tool_calls"] = tool_calls(calls);
     }
-    told
+    object
 }
 
 /// The id of the message at this index.
@@ -96,7 +96,7 @@ fn tool_calls(calls: &[Value]) -> Value {
         let function = call.get("function").unwrap_or(call);
         let name = function.get("name").and_then(Value::as_str);
         let id = call.get("id").and_then(Value::as_str);
-        let mut told = json!({
+        let mut object = json!({
             "id": id.map_or_else(|| format!("call_{place}"), str::to_owned),
             "function": name.unwrap_or_default(),
             "arguments": {},
@@ -108,16 +108,16 @@ fn tool_calls(calls: &[Value]) -> Value {
             other => Some(other.clone()),
         };
         match parsed {
-            Some(Value::Object(arguments)) => told["arguments"] = arguments.into(),
+            Some(Value::Object(arguments)) => object["arguments"] = arguments.into(),
             Some(Value::Null) => {}
             _ => {
                 let text = given
                     .as_str()
                     .map_or_else(|| given.to_string(), str::to_owned);
-                told["parse_error"] = format!("the arguments are no object: {text}").into();
+                object["parse_error"] = format!("the arguments are no object: {text}").into();
             }
         }
-        told
+        object
     };
     calls.iter().enumerate().map(call).collect()
 }

@@ -186,11 +186,11 @@ fn scores(record: &Record, run: &ReportedRun) -> Map<String, Value> {
     }
     let verdicts = verdicts(record, &run.manifest.scorers).into_iter();
     let score = |(name, score): (&str, &Score)| (name.to_owned(), logged(score, record));
-    let told = verdicts.filter_map(|verdict| {
+    let exported = verdicts.filter_map(|verdict| {
         let score_of = verdict.score?;
         Some(score((verdict.name, &score_of)))
     });
-    told.collect()
+    exported.collect()
 }
 
 fn logged(score: &Score, record: &Record) -> Value {
@@ -249,19 +249,19 @@ fn conversation(
     let result = &record.result;
     let Some(output) = &result.output else {
         let output = json!({ "model": model, "choices": [], "completion": "" });
-        let asked = json!({
+        let user_message = json!({
             "id": message::id(uuid, 0),
             "role": "user",
             "content": input(record, run),
             "source": "input",
         });
-        return (vec![asked], output);
+        return (vec![user_message], output);
     };
     let mut messages: Vec<Value> = output
         .messages
         .iter()
         .enumerate()
-        .map(|(place, told)| message(told, &message::id(uuid, place)))
+        .map(|(place, exported)| message(exported, &message::id(uuid, place)))
         .collect();
     if messages.is_empty() {
         messages.push(json!({
@@ -292,19 +292,19 @@ fn conversation(
         Some(known @ ("tool_calls" | "content_filter")) => known,
         _ => "unknown",
     };
-    let mut told = json!({
+    let mut exported = json!({
         "model": word("model").unwrap_or(model),
         "choices": [{ "message": last, "stop_reason": stop_reason }],
         "completion": text,
         "time": result.latency_s,
     });
     if let Some(usage) = usage(record) {
-        told["usage"] = usage;
+        exported["usage"] = usage;
     }
     if !output.metadata.is_empty() {
-        told["metadata"] = Value::Object(output.metadata.clone());
+        exported["metadata"] = Value::Object(output.metadata.clone());
     }
-    (messages, told)
+    (messages, exported)
 }
 
 fn short(text: &str) -> String {

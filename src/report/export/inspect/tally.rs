@@ -48,12 +48,12 @@ pub(super) struct LogUsage {
     pub(super) input_tokens: u64,
     pub(super) output_tokens: u64,
     pub(super) cost_usd: Option<f64>,
-    pub(super) is_told: bool,
+    pub(super) is_known: bool,
 }
 
 impl LogUsage {
     pub(super) fn add(&mut self, usage: &Usage) {
-        self.is_told = true;
+        self.is_known = true;
         self.input_tokens += usage.input_tokens.unwrap_or_default();
         self.output_tokens += usage.output_tokens.unwrap_or_default();
         if let Some(cost) = usage.cost_usd {
@@ -116,14 +116,14 @@ impl LogTally {
         if let Some(usage) = &result.usage {
             self.usage.add(usage);
         }
-        let told: BTreeMap<_, _> = verdicts(record, &self.names)
+        let found: BTreeMap<_, _> = verdicts(record, &self.names)
             .into_iter()
             .filter_map(|verdict| Some((verdict.name, verdict.score?)))
             .collect();
         for scorer in &mut self.scorers {
             scorer.open.is_answered |= is_answered;
             // An errored sample has no score in a log, even if a secondary scorer gave one.
-            let score = told.get(scorer.name.as_str()).filter(|_| is_answered);
+            let score = found.get(scorer.name.as_str()).filter(|_| is_answered);
             if let Some(score) = score {
                 scorer.open.is_scored = true;
                 scorer.scored += 1;

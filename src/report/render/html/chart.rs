@@ -16,8 +16,8 @@ use crate::report::document::Chart;
 pub(super) use intervals::intervals;
 
 /// Writes a chart.
-pub(super) fn chart(shown: &Chart, out: &mut dyn Write) -> io::Result<()> {
-    match shown {
+pub(super) fn chart(content: &Chart, out: &mut dyn Write) -> io::Result<()> {
+    match content {
         Chart::Histogram {
             caption,
             unit,
@@ -35,10 +35,10 @@ pub(super) fn chart(shown: &Chart, out: &mut dyn Write) -> io::Result<()> {
             columns,
             counts,
         } => matrix::matrix(caption, rows, columns, counts, out),
-        Chart::Series(shown) => shown.write(out),
+        Chart::Series(content) => content.write(out),
         Chart::Small(charts) => {
             writeln!(out, "<div class=\"small\">")?;
-            charts.iter().try_for_each(|shown| chart(shown, out))?;
+            charts.iter().try_for_each(|content| chart(content, out))?;
             writeln!(out, "</div>")
         }
     }
@@ -74,16 +74,19 @@ pub(crate) fn short(value: f64) -> String {
         return "0".to_owned();
     }
     let size = value.abs();
-    let shown = match size {
+    let content = match size {
         _ if size >= 100.0 => format!("{value:.0}"),
         _ if size >= 1.0 => format!("{value:.2}"),
         _ if size >= 0.001 => format!("{value:.4}"),
         _ => return format!("{value:.1e}"),
     };
-    if shown.contains('.') {
-        shown.trim_end_matches('0').trim_end_matches('.').to_owned()
+    if content.contains('.') {
+        content
+            .trim_end_matches('0')
+            .trim_end_matches('.')
+            .to_owned()
     } else {
-        shown
+        content
     }
 }
 

@@ -102,7 +102,8 @@ struct EmbeddedCall<'a> {
     #[serde(skip_serializing_if = "is_none")]
     again: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
-    said: Option<&'a str>,
+    #[serde(rename = "said")]
+    reply: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<&'a str>,
 }
@@ -215,7 +216,7 @@ impl<'a> EmbeddedTexts<'a> {
             f: place_of_question(record),
             e: &record.ground_truth,
             a: answer,
-            p: prediction.filter(|said| Some(*said) != answer),
+            p: prediction.filter(|reply| Some(*reply) != answer),
             n: score.and_then(|score| {
                 let sides = [&score.normalized_prediction, &score.normalized_ground_truth];
                 let is_known = |side: &Normalized, text: Option<&str>| match side {
@@ -242,7 +243,7 @@ impl<'a> EmbeddedTexts<'a> {
             j: outcome.judged.iter().map(EmbeddedCall::of).collect(),
             o: output
                 .map(|output| &output.metadata)
-                .filter(|told| !told.is_empty()),
+                .filter(|text| !text.is_empty()),
             i: &record.metadata,
             u: outcome
                 .usage
@@ -305,7 +306,7 @@ impl<'a> EmbeddedCall<'a> {
             scorer: &call.scorer,
             repeat: call.repeat,
             again: call.again,
-            said: call.output.as_ref().and_then(|said| said.text.as_deref()),
+            reply: call.output.as_ref().and_then(|reply| reply.text.as_deref()),
             why: error.map(|error| &*error.message),
         }
     }
@@ -339,11 +340,11 @@ mod tests {
         record.prompt = "What burns?".into();
         record.ground_truth = "oil".into();
         record.result.prediction = Some("whale".to_owned());
-        let said = Output::text("whale").messages([
+        let reply = Output::text("whale").messages([
             json!({"role": "user", "content": "What burns?"}),
             json!({"role": "assistant", "content": "whale", "name": "a"}),
         ]);
-        record.result.output = Some(said);
+        record.result.output = Some(reply);
         let found = serde_json::to_value(EmbeddedTexts::of(&record)).unwrap();
         assert_eq!(
             found,

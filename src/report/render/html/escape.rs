@@ -44,7 +44,7 @@ impl Display for HtmlText<'_> {
                 '&' => "&amp;",
                 '"' => "&quot;",
                 '\'' => "&#39;",
-                _ if is_shown(c, before, self.keeps_lines) => {
+                _ if is_visible(c, before, self.keeps_lines) => {
                     before = c;
                     continue;
                 }
@@ -63,7 +63,7 @@ impl Display for HtmlText<'_> {
 }
 
 /// Whether a character is shown unchanged. Joiners and variation selectors belong to the character before.
-fn is_shown(c: char, before: char, keeps_lines: bool) -> bool {
+fn is_visible(c: char, before: char, keeps_lines: bool) -> bool {
     match c {
         '\n' | '\t' => keeps_lines,
         '\u{200d}' | '\u{fe0f}' => !before.is_ascii(),
@@ -107,7 +107,7 @@ impl Write for NoTags<'_> {
 }
 
 /// A text on one line, truncated to `most` characters.
-pub(crate) fn cut(whole: &str, most: usize) -> String {
+pub(crate) fn truncate(whole: &str, most: usize) -> String {
     // Read only the beginning of a long text.
     let mut line = String::new();
     for word in whole.split_whitespace() {
@@ -145,21 +145,21 @@ mod tests {
         check("❤\u{fe0f} a\u{200d}b", "❤\u{fe0f} a\\u{200d}b");
         check("עברית", "עברית");
         assert_eq!(lines("a\n\tb\r").to_string(), "a\n\tb\\r");
-        assert_eq!(cut("  <b>\n  ", 9), "&lt;b&gt;");
-        assert_eq!(cut("<bcd ef", 5), "&lt;bcd…");
-        assert_eq!(cut("one\n\ttwo", 20), "one two");
+        assert_eq!(truncate("  <b>\n  ", 9), "&lt;b&gt;");
+        assert_eq!(truncate("<bcd ef", 5), "&lt;bcd…");
+        assert_eq!(truncate("one\n\ttwo", 20), "one two");
     }
 
     #[test]
     fn data_has_no_tags_and_is_the_same_when_read() {
-        let said = "</script><!--<script>\u{2028}\0\u{202e}\"\\ __proto__";
+        let hostile = "</script><!--<script>\u{2028}\0\u{202e}\"\\ __proto__";
         let mut out = Vec::new();
-        data("x", &vec![said], &mut out).unwrap();
+        data("x", &vec![hostile], &mut out).unwrap();
         let out = String::from_utf8(out).unwrap();
         let inner = out.strip_prefix("<script type=\"application/json\" data-part=\"x\">");
         let inner = inner.unwrap().strip_suffix("</script>\n").unwrap();
         assert!(!inner.contains('<'), "{inner}");
         let read: Vec<String> = serde_json::from_str(inner).unwrap();
-        assert_eq!(read, [said]);
+        assert_eq!(read, [hostile]);
     }
 }

@@ -69,7 +69,7 @@ pub(crate) fn policy(scripts: &[&str]) -> String {
 }
 
 /// The same for a page whose scripts call the server that it came from.
-pub(crate) fn asking_policy(scripts: &[&str]) -> String {
+pub(crate) fn same_origin_policy(scripts: &[&str]) -> String {
     format!("{}; connect-src 'self'", policy(scripts))
 }
 

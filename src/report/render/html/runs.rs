@@ -33,18 +33,18 @@ pub(crate) fn links<'a>(
 pub(crate) fn run(
     place: usize,
     run: &ReportedRun,
-    shown: &[Block],
+    content: &[Block],
     without_script: &[Block],
     out: &mut dyn Write,
 ) -> Result<()> {
-    section(place, run, shown, without_script, out).map_err(|error| unwritten(&error))?;
+    section(place, run, content, without_script, out).map_err(|error| unwritten(&error))?;
     embedded(place, run, out)
 }
 
 fn section(
     place: usize,
     run: &ReportedRun,
-    shown: &[Block],
+    content: &[Block],
     without_script: &[Block],
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -54,7 +54,7 @@ fn section(
         text(&run.manifest.eval),
         text(&run.manifest.run_id)
     )?;
-    blocks(shown, 2, out)?;
+    blocks(content, 2, out)?;
     if !without_script.is_empty() {
         writeln!(out, "<div class=\"without\">")?;
         blocks(without_script, 2, out)?;

@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_ends_behind_a_row_and_says_what_is_left() {
+    fn truncated_table_ends_after_a_row_and_counts_the_rest() {
         let rows: Vec<_> = (0..1000).map(|row| format!("| row {row} |")).collect();
         let mut page = Page::new(1000);
         page.table("Many", &["a"], rows.clone());

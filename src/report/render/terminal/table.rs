@@ -36,11 +36,11 @@ impl TableCell {
 pub fn write(indent: &str, rows: &[Vec<String>], out: &mut dyn Write) -> io::Result<()> {
     let plain = |row: &Vec<String>| row.iter().map(TableCell::plain).collect();
     let rows: Vec<Vec<TableCell>> = rows.iter().map(plain).collect();
-    write_cells(indent, &rows, first_left, Paint::Plain, out)
+    write_cells(indent, &rows, align_first_left, Paint::Plain, out)
 }
 
 /// Alignment of a table whose first column is text and whose others are numbers.
-pub fn first_left(column: usize) -> Align {
+pub fn align_first_left(column: usize) -> Align {
     if column == 0 {
         Align::Left
     } else {
@@ -96,22 +96,22 @@ fn widths(rows: &[Vec<TableCell>]) -> Vec<usize> {
 }
 
 /// A text of at most `most` characters; the last one is an ellipsis if it was truncated.
-pub fn cut(text: &str, most: usize) -> String {
+pub fn truncate(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
     }
-    let kept: String = text.chars().take(most.saturating_sub(1)).collect();
-    kept + "…"
+    let visible: String = text.chars().take(most.saturating_sub(1)).collect();
+    visible + "…"
 }
 
 /// The same, truncated in the middle, because names in a project often differ only at the end.
-pub fn cut_inside(text: &str, most: usize) -> String {
+pub fn truncate_middle(text: &str, most: usize) -> String {
     let length = text.chars().count();
     if length <= most {
         return text.to_owned();
     }
-    let kept = most.saturating_sub(1);
-    let (begin, end) = (kept - kept / 2, kept / 2);
+    let visible = most.saturating_sub(1);
+    let (begin, end) = (visible - visible / 2, visible / 2);
     let mut short: String = text.chars().take(begin).collect();
     short.push('…');
     short.extend(text.chars().skip(length - end));
@@ -131,7 +131,7 @@ mod tests {
         let out = String::from_utf8(out).unwrap();
         assert_eq!(out, "  a    é1\n  bcd   2  x\n  e\n");
         assert_eq!(
-            (cut("abcd", 4), cut("abcde", 4)),
+            (truncate("abcd", 4), truncate("abcde", 4)),
             ("abcd".to_owned(), "abc…".to_owned())
         );
     }
@@ -143,15 +143,16 @@ mod tests {
             vec![TableCell::plain("b"), TableCell::plain("22")],
         ];
         let mut out = Vec::new();
-        write_cells("", &rows, first_left, Paint::Colour, &mut out).unwrap();
+        write_cells("", &rows, align_first_left, Paint::Colour, &mut out).unwrap();
         let out = String::from_utf8(out).unwrap();
         assert_eq!(out, "a   \x1b[31m1\x1b[0m\nb  22\n");
         assert_eq!(width_of(&rows), 5);
     }
 
     #[test]
-    fn a_name_is_cut_in_the_middle() {
-        let check = |most: usize, expect: &str| assert_eq!(cut_inside("abcdefgh", most), expect);
+    fn name_is_truncated_in_the_middle() {
+        let check =
+            |most: usize, expect: &str| assert_eq!(truncate_middle("abcdefgh", most), expect);
         check(8, "abcdefgh");
         check(7, "abc…fgh");
         check(6, "abc…gh");

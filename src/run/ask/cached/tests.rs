@@ -26,18 +26,18 @@ impl Benchmark for Five {
 /// Counts its calls. Becomes another agent after this many.
 #[derive(Clone)]
 struct Changing {
-    asked: Arc<AtomicUsize>,
+    requests: Arc<AtomicUsize>,
     after: usize,
 }
 
 impl Agent for Changing {
     fn answer(&self, _: &Task) -> Result<Output, AgentError> {
-        self.asked.fetch_add(1, Ordering::SeqCst);
+        self.requests.fetch_add(1, Ordering::SeqCst);
         Ok("yes".into())
     }
 
     fn fingerprint(&self) -> Option<String> {
-        let is_other = self.asked.load(Ordering::SeqCst) >= self.after;
+        let is_other = self.requests.load(Ordering::SeqCst) >= self.after;
         Some(format!("version {}", u8::from(is_other)))
     }
 }
@@ -52,11 +52,11 @@ fn run(agent: impl Agent + 'static, folder: &Path) -> Run {
 }
 
 #[test]
-fn an_agent_that_changes_while_it_runs_is_kept_as_far_as_it_was_the_same() {
+fn agent_that_changes_midrun_is_cached_up_to_the_change() {
     let folder = tempfile::tempdir().unwrap();
-    let asked = Arc::<AtomicUsize>::default();
+    let requests = Arc::<AtomicUsize>::default();
     let agent = |after| Changing {
-        asked: Arc::clone(&asked),
+        requests: Arc::clone(&requests),
         after,
     };
     // The third answer may already come from the new agent.
@@ -65,12 +65,12 @@ fn an_agent_that_changes_while_it_runs_is_kept_as_far_as_it_was_the_same() {
     assert!(first.notices[0].contains("changed while it ran"));
     let second = run(agent(usize::MAX), folder.path());
     assert_eq!(second.summary.cached, 2);
-    assert_eq!(asked.load(Ordering::SeqCst), 5 + 3);
+    assert_eq!(requests.load(Ordering::SeqCst), 5 + 3);
     assert_eq!(second.notices, [""; 0]);
 }
 
 #[test]
-fn a_closure_says_nothing_of_itself_so_nothing_is_kept() {
+fn closure_without_fingerprint_is_not_cached() {
     let folder = tempfile::tempdir().unwrap();
     for _ in 0..2 {
         let run = run(|_: &Task| Ok(Output::text("yes")), folder.path());

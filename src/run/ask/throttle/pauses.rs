@@ -5,13 +5,13 @@ use std::time::Duration;
 use crate::eval::limits::governor::Hold;
 
 /// Rate limit pauses up to this long are usual, and not reported.
-const WORTH_TELLING: Duration = Duration::from_secs(2);
+const MIN_REPORTED_PAUSE: Duration = Duration::from_secs(2);
 
 /// The last report.
 #[derive(Debug, Default)]
 pub(super) struct Pauses {
     /// Since when and until when nothing is asked.
-    told: Option<(Duration, Duration)>,
+    reported: Option<(Duration, Duration)>,
 }
 
 /// What to report.
@@ -36,23 +36,23 @@ impl Pauses {
     ) -> Option<PauseNews> {
         let (hold, until) = hold?;
         let pause = until.saturating_sub(now);
-        let is_news = match self.told {
+        let is_news = match self.reported {
             Some((_, known)) => until > known,
-            None => hold == Hold::Out || pause >= WORTH_TELLING,
+            None => hold == Hold::Out || pause >= MIN_REPORTED_PAUSE,
         };
         if !is_news {
             return None;
         }
-        let first = self.told.is_none();
-        let since = self.told.map_or(now, |(since, _)| since);
-        self.told = Some((since, until));
+        let first = self.reported.is_none();
+        let since = self.reported.map_or(now, |(since, _)| since);
+        self.reported = Some((since, until));
         Some(PauseNews::Begins { hold, pause, first })
     }
 
     /// A question ended; `holds` if the agent still demands a pause.
     pub(super) fn ends(&mut self, now: Duration, holds: bool) -> Option<PauseNews> {
-        let (since, _) = self.told.filter(|_| !holds)?;
-        self.told = None;
+        let (since, _) = self.reported.filter(|_| !holds)?;
+        self.reported = None;
         Some(PauseNews::Over(now.saturating_sub(since)))
     }
 }
@@ -62,21 +62,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_short_pause_of_a_rate_limit_is_not_told_and_an_outage_begins_once() {
+    fn short_rate_limit_pause_is_not_reported() {
         let seconds = Duration::from_secs;
         let mut pauses = Pauses::default();
-        let mut told = |now: u64, hold: Option<(Hold, u64)>| {
+        let mut reported = |now: u64, hold: Option<(Hold, u64)>| {
             let hold = hold.map(|(hold, until)| (hold, seconds(until)));
             match pauses.begins(seconds(now), hold)? {
                 PauseNews::Begins { first, pause, .. } => Some((first, pause.as_secs())),
                 PauseNews::Over(_) => None,
             }
         };
-        assert_eq!(told(0, None), None);
-        assert_eq!(told(0, Some((Hold::Refused, 1))), None);
-        assert_eq!(told(2, Some((Hold::Out, 3))), Some((true, 1)));
-        assert_eq!(told(2, Some((Hold::Out, 3))), None);
-        assert_eq!(told(3, Some((Hold::Out, 5))), Some((false, 2)));
+        assert_eq!(reported(0, None), None);
+        assert_eq!(reported(0, Some((Hold::Refused, 1))), None);
+        assert_eq!(reported(2, Some((Hold::Out, 3))), Some((true, 1)));
+        assert_eq!(reported(2, Some((Hold::Out, 3))), None);
+        assert_eq!(reported(3, Some((Hold::Out, 5))), Some((false, 2)));
         assert_eq!(pauses.ends(seconds(6), true), None);
         let over = PauseNews::Over(seconds(4));
         assert_eq!(pauses.ends(seconds(6), false), Some(over));

@@ -9,22 +9,22 @@ use crate::data::labels::{LabelChoice, LabelClass};
 use crate::error::Result;
 use crate::verdict::judged::agreement::{JudgeAgreement, LabelledItem};
 use crate::verdict::judged::items::{CORRECT, JudgedItem, TOTAL, VALUE, VERDICT};
-use crate::verdict::judged::people::SaidOfAnswer;
+use crate::verdict::judged::people::HumanLabels;
 use crate::verdict::judged::points::PointsAgreement;
 
 /// The labels of answers, by figure.
 #[derive(Clone, Debug, Default)]
-pub(super) struct SaidOfAnswers {
+pub(super) struct LabelledAnswers {
     classes: BTreeMap<String, Vec<LabelledItem>>,
     /// For figures with points, pairs of the mean of people's points and the judge's.
     points: BTreeMap<String, Vec<(f64, f64)>>,
 }
 
-impl SaidOfAnswers {
+impl LabelledAnswers {
     /// Adds an answer. Whether the judge gives any of the labelled figures.
-    pub(super) fn add(&mut self, item: &JudgedItem, said: &SaidOfAnswer) -> bool {
+    pub(super) fn add(&mut self, item: &JudgedItem, human_labels: &HumanLabels) -> bool {
         let mut is_read = false;
-        for (figure, classes) in &said.classes {
+        for (figure, classes) in &human_labels.classes {
             let judge = given(item, figure);
             is_read |= judge.is_some();
             let labelled = LabelledItem {
@@ -37,7 +37,7 @@ impl SaidOfAnswers {
                 continue;
             }
             let judge = item.first.numbers.get(figure);
-            if let Some((people, judge)) = said.values.get(figure).zip(judge) {
+            if let Some((people, judge)) = human_labels.values.get(figure).zip(judge) {
                 let all = self.points.entry(figure.clone()).or_default();
                 all.push((*people, *judge));
             }
@@ -98,25 +98,25 @@ impl SaidOfAnswers {
 }
 
 /// The agreement as written to a file, with points as a member `points`.
-pub(super) fn told(
+pub(super) fn summary(
     agreement: &BTreeMap<String, JudgeAgreement>,
     points: &BTreeMap<String, PointsAgreement>,
 ) -> BTreeMap<String, Value> {
     let figures = agreement.iter().map(|(figure, of)| {
-        let mut told = serde_json::to_value(of).unwrap_or_default();
-        if let (Some(members), Some(of)) = (told.as_object_mut(), points.get(figure)) {
+        let mut summary = serde_json::to_value(of).unwrap_or_default();
+        if let (Some(members), Some(of)) = (summary.as_object_mut(), points.get(figure)) {
             members.insert("points".to_owned(), json!(of));
         }
-        (figure.clone(), told)
+        (figure.clone(), summary)
     });
     figures.collect()
 }
 
 /// Only the labels of answers that were not hand-picked; all labels if there are no others.
 #[derive(Clone, Debug, Default)]
-pub(super) struct SaidByChoice {
-    pub(super) all: SaidOfAnswers,
-    drawn: SaidOfAnswers,
+pub(super) struct LabelsByChoice {
+    pub(super) all: LabelledAnswers,
+    drawn: LabelledAnswers,
     /// Answers with a verdict that people labelled: drawn at random or all, and hand-picked.
     pub(super) n: u64,
     pub(super) picked: u64,
@@ -124,9 +124,14 @@ pub(super) struct SaidByChoice {
     pub(super) unread: u64,
 }
 
-impl SaidByChoice {
-    pub(super) fn add(&mut self, item: &JudgedItem, said: &SaidOfAnswer, chosen: LabelChoice) {
-        let is_read = self.all.add(item, said);
+impl LabelsByChoice {
+    pub(super) fn add(
+        &mut self,
+        item: &JudgedItem,
+        human_labels: &HumanLabels,
+        chosen: LabelChoice,
+    ) {
+        let is_read = self.all.add(item, human_labels);
         let counted = match chosen {
             _ if !is_read => &mut self.unread,
             LabelChoice::Picked => &mut self.picked,
@@ -134,7 +139,7 @@ impl SaidByChoice {
         };
         *counted += 1;
         if chosen != LabelChoice::Picked {
-            self.drawn.add(item, said);
+            self.drawn.add(item, human_labels);
         }
     }
 

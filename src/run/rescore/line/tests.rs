@@ -29,8 +29,8 @@ fn judge(scorers: Vec<Arc<dyn Scorer>>, extract: Extract) -> Rejudge {
             extract,
             is_given: false,
         },
-        told: HashMap::new(),
-        desks: Desks::None,
+        official: HashMap::new(),
+        clients: Clients::None,
         redactor: LateRedactor::default(),
     }
 }
@@ -82,10 +82,13 @@ fn text_of(judge: &Rejudge, text: &[u8]) -> Result<(Seen, String)> {
 fn a_line_is_what_the_whole_record_would_be() {
     let record = full();
     let (seen, text) = line(&gaia(), &record);
-    let asked = |of: &Outcome| (of.usage, of.attempts, of.latency_s, of.cached, of.redacted);
-    assert_eq!(asked(&seen.record.result), asked(&record.result));
+    let agent_facts = |of: &Outcome| (of.usage, of.attempts, of.latency_s, of.cached, of.redacted);
+    assert_eq!(
+        agent_facts(&seen.record.result),
+        agent_facts(&record.result)
+    );
     assert_eq!(seen.record.result.prediction.as_deref(), Some("17"));
-    assert!(seen.record.result.is_correct() && !seen.kept);
+    assert!(seen.record.result.is_correct() && !seen.retained);
     let mut expect = record;
     expect.result = Outcome {
         output: expect.result.output,
@@ -132,12 +135,12 @@ fn a_scorer_that_cannot_judge_leaves_an_error() {
 
 #[test]
 fn what_was_lost_keeps_its_verdict() {
-    let check = |change: fn(&mut Record), kept: bool| {
+    let check = |change: fn(&mut Record), retained: bool| {
         let mut record = full();
         change(&mut record);
         let (seen, text) = line(&gaia(), &record);
         let same = text.trim_end() == serde_json::to_string(&record).expect("JSON");
-        assert_eq!((seen.kept, same), (kept, kept), "{text}");
+        assert_eq!((seen.retained, same), (retained, retained), "{text}");
     };
     check(|_| {}, false);
     check(|record| record.prompt = "the [REDACTED]".into(), false);
@@ -170,7 +173,7 @@ fn what_has_no_answer_stays_as_it_is() {
             text.trim_end(),
             serde_json::to_string(&record).expect("JSON")
         );
-        assert_eq!((seen.record.result.status, seen.kept), (status, false));
+        assert_eq!((seen.record.result.status, seen.retained), (status, false));
     }
     let mut hidden = full();
     hidden.ground_truth = Value::Null;

@@ -197,7 +197,7 @@ fn a_judge_that_another_model_serves_leaves_the_comparison_open() {
 }
 
 #[test]
-fn a_judge_beside_the_scorer_that_decides_leaves_nothing_open() {
+fn a_secondary_judge_leaves_nothing_open() {
     let folder = tempfile::tempdir().unwrap();
     let [one, other] = ["m-1", "m-2"].map(|model| {
         let dir = run(folder.path(), &["4"; 6], false);

@@ -32,11 +32,11 @@ impl ExpectedCost {
             tier.is_none_or(|tier| larger.contains(&tier)) && line.samples > line.cached
         };
         let line = history.runs().rev().find(is_meant)?;
-        let asked = as_f64(line.samples - line.cached) / f64::from(line.epochs.max(1));
+        let requested = as_f64(line.samples - line.cached) / f64::from(line.epochs.max(1));
         let tier = line.tier.as_ref();
         Some(Self {
-            cost_usd: line.cost_usd.map(|usd| usd / asked),
-            seconds: line.duration_s.map(|seconds| seconds / asked),
+            cost_usd: line.cost_usd.map(|usd| usd / requested),
+            seconds: line.duration_s.map(|seconds| seconds / requested),
             by: match tier {
                 Some(tier) => format!("by run `{}` of tier `{tier}`", line.id),
                 None => format!("by run `{}` of all samples", line.id),
@@ -50,9 +50,9 @@ impl ExpectedCost {
         summary: &Summary,
         progressive: &Progressive,
     ) -> Option<Self> {
-        let asked = summary.samples.checked_sub(summary.cached)?;
-        let samples = as_f64(asked) / f64::from(plan.eval.epochs);
-        if asked == 0 {
+        let requested = summary.samples.checked_sub(summary.cached)?;
+        let samples = as_f64(requested) / f64::from(plan.eval.epochs);
+        if requested == 0 {
             return None;
         }
         let at_once = plan.eval.limits.concurrency.max(1) as u64;
@@ -67,7 +67,7 @@ impl ExpectedCost {
     }
 
     /// The report before a tier. The samples of the earlier tiers are answered already.
-    pub(in crate::run) fn told(
+    pub(in crate::run) fn description(
         expected: Option<&Self>,
         progressive: &Progressive,
     ) -> Option<String> {

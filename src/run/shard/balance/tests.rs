@@ -24,7 +24,7 @@ fn the_longest_come_first_and_equals_by_their_hash() {
 }
 
 #[test]
-fn samples_in_another_order_are_cut_alike() {
+fn shards_do_not_depend_on_sample_order() {
     let samples: Vec<_> = (0..500)
         .map(|number| (hash(number), (number % 7 > 0).then_some(1 + number % 40)))
         .collect();
@@ -102,11 +102,11 @@ fn shards_are_of_about_one_size() {
             for sums in &mut sums {
                 sums.resize(of as usize, 0);
             }
-            for ((hash, took), cut) in all.iter().zip(balanced) {
+            for ((hash, took), shard) in all.iter().zip(balanced) {
                 let by_id = usize::try_from(hash % u64::from(of)).unwrap();
                 sums[0][by_id] += 1;
                 sums[1][by_id] += took;
-                sums[2][cut as usize] += took;
+                sums[2][shard as usize] += took;
             }
             for (found, sums) in found.iter_mut().zip(&sums) {
                 found.push(largest(sums));

@@ -11,7 +11,7 @@ use crate::store::events::{holds_answers, is_held};
 use crate::store::files::{JOURNAL, MANIFEST, PLACES, RECORDS, SUMMARY};
 use crate::store::{DEFAULT_OUTPUT_ROOT, Manifest, RunDir, RunStatus, UNFINISHED, going_on};
 use crate::system::file::absolute;
-use crate::system::project::shown;
+use crate::system::project::display;
 use crate::text::setting::Override;
 use crate::text::{clean, shell_word};
 
@@ -52,7 +52,7 @@ impl FoundPart {
         let balance = balance.and_then(|name| name.split(' ').next());
         let changes = manifest.overrides.iter();
         let changes = changes.filter(|change| change.key != Override::DRAWN_SEED);
-        let root = self.dir.path().parent().map(shown);
+        let root = self.dir.path().parent().map(display);
         let root =
             root.filter(|root| Path::new(root).file_name() != Some(DEFAULT_OUTPUT_ROOT.as_ref()));
         let options = [
@@ -83,15 +83,15 @@ impl FoundPart {
 pub fn found_parts(named: &[PathBuf]) -> Result<Vec<FoundParts>> {
     let mut evals: BTreeMap<String, Vec<FoundPart>> = BTreeMap::new();
     let mut seen = BTreeSet::new();
-    let mut told = BTreeSet::new();
+    let mut notices = BTreeSet::new();
     for path in named {
         let mut below = Below::default();
         if is_run(path) {
             below.parts.push(part_named(path)?);
         } else {
-            look_below(path, DEPTH, &mut below)?;
+            find_parts(path, DEPTH, &mut below)?;
             if below.parts.is_empty() {
-                let message = format!("`{}` has no part of a run", shown(path));
+                let message = format!("`{}` has no part of a run", display(path));
                 return Err(Error::usage(message).hint(
                     "name the folder in which `cargo evaltest run --shard m/n` left its run directories",
                 ));
@@ -103,16 +103,16 @@ pub fn found_parts(named: &[PathBuf]) -> Result<Vec<FoundParts>> {
             } else {
                 "was killed before it asked anything"
             };
-            format!("`{}` {how}, and counts for nothing", shown(path))
+            format!("`{}` {how}, and counts for nothing", display(path))
         });
-        told.extend(unborn);
+        notices.extend(unborn);
         for part in below.parts {
             let place = fs::canonicalize(part.dir.path());
             if seen.insert(place.unwrap_or_else(|_| part.dir.path().to_owned())) {
                 let eval = part.manifest.eval.clone();
                 evals.entry(eval).or_default().push(part);
             } else {
-                told.insert(format!("{} is named twice", part.name()));
+                notices.insert(format!("{} is named twice", part.name()));
             }
         }
     }
@@ -126,7 +126,7 @@ pub fn found_parts(named: &[PathBuf]) -> Result<Vec<FoundParts>> {
         found.push(FoundParts { folder, ..parts });
     }
     if let Some(first) = found.first_mut() {
-        first.notices.extend(told);
+        first.notices.extend(notices);
     }
     Ok(found)
 }
@@ -155,7 +155,7 @@ fn part_named(path: &Path) -> Result<FoundPart> {
         } else {
             "it was merged already"
         };
-        let message = format!("run `{}` is no part of a run: {what}", shown(path));
+        let message = format!("run `{}` is no part of a run: {what}", display(path));
         return Err(
             Error::usage(message).hint("merge what `cargo evaltest run --shard m/n` leaves")
         );
@@ -164,7 +164,7 @@ fn part_named(path: &Path) -> Result<FoundPart> {
 }
 
 /// Collects the parts below a folder. Whole runs are skipped.
-fn look_below(folder: &Path, depth: usize, found: &mut Below) -> Result<()> {
+fn find_parts(folder: &Path, depth: usize, found: &mut Below) -> Result<()> {
     let hint = "name run directories of shards, or a folder in which they lie";
     let entries = fs::read_dir(folder);
     let entries = entries.map_err(|error| Error::io("read", folder, &error).hint(hint))?;
@@ -193,7 +193,7 @@ fn look_below(folder: &Path, depth: usize, found: &mut Below) -> Result<()> {
                 found.parts.push(FoundPart { dir, manifest });
             }
         } else if depth > 1 {
-            look_below(&path, depth - 1, found)?;
+            find_parts(&path, depth - 1, found)?;
         }
     }
     Ok(())
@@ -201,7 +201,7 @@ fn look_below(folder: &Path, depth: usize, found: &mut Below) -> Result<()> {
 
 /// The newest complete run of each shard.
 fn chosen(eval: String, mut parts: Vec<FoundPart>) -> Result<FoundParts> {
-    one_cut(&parts)?;
+    check_same_split(&parts)?;
     let mut notices = Vec::new();
     // The newest last.
     let key = |part: &FoundPart| {
@@ -210,10 +210,10 @@ fn chosen(eval: String, mut parts: Vec<FoundPart>) -> Result<FoundParts> {
         (part.shard(), part.is_whole(), of, manifest.run_id.clone())
     };
     parts.sort_by_cached_key(|part| (key(part), part.dir.path().to_owned()));
-    let mut kept: Vec<FoundPart> = Vec::new();
+    let mut newest: Vec<FoundPart> = Vec::new();
     for part in parts {
-        let Some(before) = kept.last() else {
-            kept.push(part);
+        let Some(before) = newest.last() else {
+            newest.push(part);
             continue;
         };
         let is_copy = before.manifest.run_id == part.manifest.run_id
@@ -223,7 +223,7 @@ fn chosen(eval: String, mut parts: Vec<FoundPart>) -> Result<FoundParts> {
             continue;
         }
         if before.shard().is_none() || before.shard() != part.shard() {
-            kept.push(part);
+            newest.push(part);
             continue;
         }
         let (old, new) = (&before.manifest.run_id, &part.manifest.run_id);
@@ -238,28 +238,28 @@ fn chosen(eval: String, mut parts: Vec<FoundPart>) -> Result<FoundParts> {
             clean(new),
             clean(old)
         ));
-        kept.pop();
-        kept.push(part);
+        newest.pop();
+        newest.push(part);
     }
-    if let Some(open) = kept.iter().find(|part| !part.is_whole()) {
+    if let Some(open) = newest.iter().find(|part| !part.is_whole()) {
         return Err(unfinished(open));
     }
-    none_missing(&kept)?;
+    none_missing(&newest)?;
     Ok(FoundParts {
         eval,
-        dirs: kept.into_iter().map(|part| part.dir).collect(),
+        dirs: newest.into_iter().map(|part| part.dir).collect(),
         folder: None,
         notices,
     })
 }
 
 /// Checks that all of them were split in the same way.
-fn one_cut(parts: &[FoundPart]) -> Result<()> {
+fn check_same_split(parts: &[FoundPart]) -> Result<()> {
     let Some(first) = parts.first() else {
         return Ok(());
     };
     let of = |part: &FoundPart| part.shard().map(Shard::of);
-    let cut = |part: &FoundPart| {
+    let balance = |part: &FoundPart| {
         part.manifest
             .part
             .as_ref()
@@ -268,7 +268,7 @@ fn one_cut(parts: &[FoundPart]) -> Result<()> {
     for part in parts {
         let what = if of(part) != of(first) {
             "they are of another number"
-        } else if cut(part) != cut(first) {
+        } else if balance(part) != balance(first) {
             "they are balanced otherwise (`--balance`)"
         } else {
             continue;
@@ -277,8 +277,8 @@ fn one_cut(parts: &[FoundPart]) -> Result<()> {
             "{} and {} cannot be merged: {what}: `{}`, `{}`",
             first.name(),
             part.name(),
-            shown(first.dir.path()),
-            shown(part.dir.path())
+            display(first.dir.path()),
+            display(part.dir.path())
         );
         return Err(Error::usage(message).hint("name the run directories of one set of shards"));
     }
@@ -287,7 +287,7 @@ fn one_cut(parts: &[FoundPart]) -> Result<()> {
 
 /// The error for a shard without a complete run.
 fn unfinished(part: &FoundPart) -> Error {
-    let dir = shown(part.dir.path());
+    let dir = display(part.dir.path());
     if part.manifest.status == RunStatus::Running && part.dir.is_going_on() {
         return going_on(&dir);
     }

@@ -17,7 +17,7 @@ use crate::data::record::read_abridged;
 use crate::error::{Error, Result};
 use crate::eval::Eval;
 use crate::run::CiPolicy;
-use crate::run::record::gathered::{GatesAsked, GatheredRun, KnownFigures};
+use crate::run::record::gathered::{GatheredRun, KnownFigures, RequestedGates};
 use crate::run::rescore::gates_of;
 use crate::snapshot::{self, AnswerSheet};
 use crate::store::events::JoinedJournal;
@@ -25,8 +25,8 @@ use crate::store::files::{ERRORS, JOURNAL, PLACES, RECORDS, SUMMARY};
 use crate::store::places::PartPlaces;
 use crate::store::records::Sorted;
 use crate::store::{Manifest, RunDir};
-use crate::system::beside::beside;
-use crate::system::project::shown;
+use crate::system::project::display;
+use crate::system::spawn_scoped::spawn_scoped;
 use crate::text::shell_word;
 use crate::verdict::baseline::Baseline;
 use crate::verdict::gate::with_default;
@@ -101,7 +101,7 @@ pub(crate) fn gather(
     let gates = with_default(&gates_of(&manifest)?, manifest.tier.as_deref());
     let mut metrics = OwnMetrics::of(&pieces, how.eval);
     let (run, answers, files, journal, notices) = std::thread::scope(|scope| {
-        let journal = beside(scope, || join_journals(&pieces, dir, &how.run_id));
+        let journal = spawn_scoped(scope, || join_journals(&pieces, dir, &how.run_id));
         let mut gathered = GatheredRun::new(&manifest, &gates, baseline.as_ref());
         let mut failed = FailedInOrder::of(&pieces.failed);
         let mut answers = how.keeps_answers.then(AnswerSheet::default);
@@ -121,13 +121,13 @@ pub(crate) fn gather(
             not_judged: pieces.not_judged,
             progressive: None,
         };
-        let asked = GatesAsked {
+        let requested = RequestedGates {
             gates: &gates,
             others: false,
             ci: how.ci,
             ignores_baseline: how.ignores_baseline,
         };
-        let run = gathered.conclude(dir, &asked, known, failed.finish())?;
+        let run = gathered.conclude(dir, &requested, known, failed.finish())?;
         Ok::<_, Error>((run, answers, files, journal, notices))
     })?;
     let mut run = run;
@@ -182,9 +182,9 @@ fn join_records(
     let mut samples = Sorted::create(dir.file(RECORDS))?;
     let mut errors = Sorted::create(dir.file(ERRORS))?;
     let count = pieces.all.len();
-    let mut left = vec![0_usize; count];
+    let mut remaining = vec![0_usize; count];
     for (_, piece) in &pieces.owners {
-        left[*piece as usize] += 1;
+        remaining[*piece as usize] += 1;
     }
     let mut lines: Vec<Option<PieceLines>> = Vec::new();
     for piece in &pieces.all {
@@ -212,8 +212,8 @@ fn join_records(
             }
             see(record);
         }
-        left[number] -= 1;
-        if left[number] == 0 {
+        remaining[number] -= 1;
+        if remaining[number] == 0 {
             end(lines[number].take(), piece)?;
         }
     }
@@ -249,7 +249,7 @@ fn unread(dir: &RunDir, error: &std::io::Error) -> Error {
     if error.hint_text().is_some() {
         return error;
     }
-    let dir = shell_word(&shown(dir.path()));
+    let dir = shell_word(&display(dir.path()));
     error.hint(format!(
         "make it again from the journal: cargo evaltest repair {dir}"
     ))

@@ -54,13 +54,13 @@ impl PieceLines {
 
     /// The next line with its end; `None` at the end. A last line without a line end counts.
     pub(super) fn next(&mut self) -> io::Result<Option<&[u8]>> {
-        let mut looked = self.start;
+        let mut searched = self.start;
         let end = loop {
-            let found = memchr(b'\n', &self.buffer[looked..]);
+            let found = memchr(b'\n', &self.buffer[searched..]);
             if let Some(found) = found {
-                break looked + found + 1;
+                break searched + found + 1;
             }
-            looked = self.buffer.len() - self.start;
+            searched = self.buffer.len() - self.start;
             if self.is_over || !self.fill()? {
                 break self.buffer.len();
             }

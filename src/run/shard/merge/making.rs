@@ -12,7 +12,7 @@ use crate::store::events::is_held;
 use crate::store::files::{self, JOURNAL};
 use crate::store::{RunDir, UNFINISHED};
 use crate::system::file::is_at;
-use crate::system::project::shown;
+use crate::system::project::display;
 
 /// Retries if other processes move or remove the folder while it is being opened.
 const TRIES: u32 = 100;
@@ -34,19 +34,19 @@ impl RunInTheMaking {
     pub(super) fn begin(path: &Path) -> Result<Self> {
         let mut name = path.as_os_str().to_owned();
         name.push(UNFINISHED);
-        let beside = PathBuf::from(name);
+        let staging_dir = PathBuf::from(name);
         let busy = || {
-            let message = format!("somebody else merges into `{}`", shown(path));
+            let message = format!("somebody else merges into `{}`", display(path));
             Error::usage(message).hint("wait for its end")
         };
         for _ in 0..TRIES {
-            match fs::create_dir_all(&beside) {
+            match fs::create_dir_all(&staging_dir) {
                 Ok(()) => {}
                 // It existed a moment ago.
-                Err(error) if error.kind() == AlreadyExists && !beside.exists() => continue,
-                Err(error) => return Err(elsewhere(Error::io("create", &beside, &error))),
+                Err(error) if error.kind() == AlreadyExists && !staging_dir.exists() => continue,
+                Err(error) => return Err(elsewhere(Error::io("create", &staging_dir, &error))),
             }
-            let Ok(lock) = File::open(&beside) else {
+            let Ok(lock) = File::open(&staging_dir) else {
                 // It was moved into place.
                 continue;
             };
@@ -55,16 +55,16 @@ impl RunInTheMaking {
                 // Some file systems have no locks.
                 Ok(()) | Err(TryLockError::Error(_)) => {}
             }
-            if !is_at(&lock, &beside) {
+            if !is_at(&lock, &staging_dir) {
                 continue;
             }
-            if is_held(&beside.join(JOURNAL)) {
+            if is_held(&staging_dir.join(JOURNAL)) {
                 return Err(busy());
             }
-            empty(&beside)?;
+            empty(&staging_dir)?;
             return Ok(Self {
                 path: path.to_owned(),
-                dir: RunDir::create_at(&beside)?,
+                dir: RunDir::create_at(&staging_dir)?,
                 is_whole: false,
                 _lock: lock,
             });
@@ -101,19 +101,20 @@ impl Drop for RunInTheMaking {
 }
 
 /// Removes leftovers of a killed merge.
-fn empty(beside: &Path) -> Result<()> {
-    let failed = |error| Error::io("remove", beside, &error);
-    let entries = fs::read_dir(beside).map_err(|error| Error::io("read", beside, &error))?;
+fn empty(staging_dir: &Path) -> Result<()> {
+    let failed = |error| Error::io("remove", staging_dir, &error);
+    let entries =
+        fs::read_dir(staging_dir).map_err(|error| Error::io("read", staging_dir, &error))?;
     let entries = entries.collect::<Result<Vec<_>, _>>().map_err(failed)?;
-    let is_left = |entry: &fs::DirEntry| {
+    let is_of_merge = |entry: &fs::DirEntry| {
         let name = entry.file_name();
         let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
         is_file && files::is_of_run(&name.to_string_lossy())
     };
-    if let Some(other) = entries.iter().find(|entry| !is_left(entry)) {
+    if let Some(other) = entries.iter().find(|entry| !is_of_merge(entry)) {
         let message = format!(
             "`{}` is in the way of the merge, and no merge has left it",
-            shown(&other.path())
+            display(&other.path())
         );
         return Err(Error::usage(message).hint("move it, or name another directory: `-o DIR`"));
     }

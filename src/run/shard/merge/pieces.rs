@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::store::files::{JOURNAL, PLACES, RECORDS, SUMMARY};
 use crate::store::places::PartPlaces;
 use crate::store::{Manifest, MergedPart, RunDir, RunStatus, read_lean_records};
-use crate::system::project::shown;
+use crate::system::project::display;
 use crate::text::clean;
 use crate::verdict::summary::Summary;
 
@@ -47,7 +47,7 @@ impl Piece {
     pub(super) fn name(&self) -> String {
         match self.shard {
             Some(shard) => format!("shard {shard}"),
-            None => format!("`{}`", shown(self.dir.path())),
+            None => format!("`{}`", display(self.dir.path())),
         }
     }
 
@@ -126,7 +126,7 @@ impl Pieces {
         let of_run = |place: &usize| u32::try_from(*place).ok();
         let count = places.places.len();
         if places.samples != manifest.samples || count != manifest.selected {
-            let message = format!("{}: {PLACES} is not of this run", shown(dir.path()));
+            let message = format!("{}: {PLACES} is not of this run", display(dir.path()));
             return Err(Error::usage(message)
                 .hint("take it from where the directory was copied, or run the part again"));
         }
@@ -319,11 +319,11 @@ pub(super) fn name_of(dir: &RunDir, manifest: &Manifest) -> String {
     let shard = manifest.part.as_ref().and_then(|part| part.shard);
     match shard {
         Some(shard) => format!("shard {shard}"),
-        None => format!("`{}`", shown(dir.path())),
+        None => format!("`{}`", display(dir.path())),
     }
 }
 
 fn no_part(dir: &RunDir) -> Error {
-    let message = format!("run `{}` is no part of a run", shown(dir.path()));
+    let message = format!("run `{}` is no part of a run", display(dir.path()));
     Error::usage(message).hint("merge what `cargo evaltest run --shard m/n` leaves")
 }

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::store::files::MANIFEST;
 use crate::store::{RunDir, RunStatus, run_id_of, stamp_of};
 use crate::system::file::{absolute, make_root};
-use crate::system::project::shown;
+use crate::system::project::display;
 use crate::text::hash::Hasher;
 use crate::text::shell_word;
 
@@ -64,7 +64,7 @@ impl MergePlace {
     /// # Errors
     /// When something else exists there.
     pub(crate) fn is_merged(&self) -> Result<bool> {
-        let path = shown(&self.path);
+        let path = display(&self.path);
         let is_empty = || fs::read_dir(&self.path).is_ok_and(|mut all| all.next().is_none());
         match fs::symlink_metadata(&self.path) {
             Err(_) => return Ok(false),

@@ -11,7 +11,7 @@ use super::*;
 use crate::data::{Output, Target};
 use crate::eval::registry::scorers::{Context, from_value};
 use crate::tests::needs;
-use crate::tests::patience::{LONG, given_time, until, until_dead};
+use crate::tests::wait::{LONG, given_time, until, until_dead};
 
 /// The timeout for a program that hangs.
 const SHORT: Duration = Duration::from_millis(300);
@@ -142,7 +142,7 @@ fn it_starts_late_and_stays() {
 }
 
 #[test]
-fn an_answer_that_ends_it_is_asked_once_more() {
+fn invalid_final_answer_is_requested_once_more() {
     let project = Project::new();
     let script = except_boom("[ -e once ] || { echo > once; kill -9 $$; }");
     let scorer = project.sh(&script);
@@ -201,15 +201,15 @@ fn a_program_that_never_replies_is_killed() {
 }
 
 #[test]
-fn what_is_no_reply_is_shown_and_no_verdict() {
+fn invalid_reply_is_quoted_in_error() {
     let project = Project::new();
     let script = except_boom("echo $$ > pid; printf 'oops \\033[2J\\n'; continue");
     let scorer = project.sh(&script);
-    let shown = beginning(format!("sh -c {script}").as_bytes(), 200);
+    let printed = beginning(format!("sh -c {script}").as_bytes(), 200);
     check_error(
         judge(&scorer, "boom"),
         &format!(
-            "`{shown}` printed `oops \\u{{1b}}[2J`, which is no JSON object: expected value at line 1 column 1"
+            "`{printed}` printed `oops \\u{{1b}}[2J`, which is no JSON object: expected value at line 1 column 1"
         ),
     );
     project.assert_dead("pid");
@@ -421,7 +421,7 @@ fn the_environment_is_a_list_and_secrets_are_blanked() {
 
 #[test]
 fn room_is_waited_for_until_the_run_stops() {
-    let (mut starts, mut looks) = (0, 0);
+    let (mut starts, mut polls) = (0, 0);
     let short = || {
         starts += 1;
         Err::<(), _>(NotStarted {
@@ -430,14 +430,14 @@ fn room_is_waited_for_until_the_run_stops() {
         })
     };
     let stops = || {
-        looks += 1;
-        looks == 3
+        polls += 1;
+        polls == 3
     };
     assert_eq!(
         when_there_is_room(short, stops).unwrap_err().message,
         "no room"
     );
-    assert_eq!((starts, looks), (3, 3));
+    assert_eq!((starts, polls), (3, 3));
     // Other errors are reported at once.
     let broken = || Err::<(), _>(NotStarted::new("no program".to_owned()));
     let ended = when_there_is_room(broken, || panic!("nobody waits"));

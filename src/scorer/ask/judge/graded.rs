@@ -79,7 +79,7 @@ impl Graded {
     }
 
     /// A repeated verdict, for the details of the first.
-    pub(super) fn told(&self) -> Value {
+    pub(super) fn details(&self) -> Value {
         match &self.verdict {
             GradedAs::Points(_, total) => json!({ "total": total, "correct": self.correct }),
             GradedAs::Choice(name, _) => json!({ "verdict": name, "correct": self.correct }),

@@ -30,17 +30,17 @@ pub(in crate::scorer::ask) fn identity(agent: &Value, folder: &Path) -> String {
     let Value::Object(keys) = agent else {
         return agent.to_string();
     };
-    let telling = keys.iter().filter(|(key, _)| !MERE.contains(&key.as_str()));
-    let mut telling: Map<String, Value> = telling
+    let identifying = keys.iter().filter(|(key, _)| !MERE.contains(&key.as_str()));
+    let mut identifying: Map<String, Value> = identifying
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect();
     let scripts = scripts(keys.get("command"), folder);
     if !scripts.is_empty() {
-        telling.insert("scripts".to_owned(), scripts.into());
+        identifying.insert("scripts".to_owned(), scripts.into());
     }
-    let mut telling = Value::Object(telling);
-    telling.sort_all_objects();
-    telling.to_string()
+    let mut identifying = Value::Object(identifying);
+    identifying.sort_all_objects();
+    identifying.to_string()
 }
 
 /// The words of a command that are scripts, with their hashes. Compiled programs are excluded, as they differ between

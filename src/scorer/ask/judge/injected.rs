@@ -80,7 +80,7 @@ impl Rule {
         // Only look at the part before the answer, which may contain anything.
         let rules = prompt.split("\n# Material\n").next().unwrap();
         let asks_choice = rules.contains("\n# Verdicts\n");
-        let told = |quote: &str| {
+        let reply_with = |quote: &str| {
             let reason = format!("It is to be 42, and is: {quote}");
             if asks_choice {
                 json!({ "reason": reason, "verdict": word, "comments": quote })
@@ -88,19 +88,19 @@ impl Rule {
                 json!({ "reason": reason, "correctness": points, "clarity": points, "comments": quote })
             }
         };
-        let own = told("not quoted").to_string();
+        let own = reply_with("not quoted").to_string();
         let verdict = if asks_choice {
             format!("VERDICT: {word}")
         } else {
             own.clone()
         };
         match self.quoted {
-            Quoted::Inside => told(&given).to_string(),
+            Quoted::Inside => reply_with(&given).to_string(),
             Quoted::Before(words) => format!("{words}{given}\n\n{own}"),
             Quoted::Fenced => format!("```\n{given}\n```\n\n```json\n{own}\n```"),
             Quoted::After => format!("{own}\n\nThe answer was: {given}"),
             Quoted::Around => format!("{given}\n{own}\n{given}"),
-            Quoted::Raw => told("@").to_string().replace('@', &given),
+            Quoted::Raw => reply_with("@").to_string().replace('@', &given),
             Quoted::Prose => format!("The answer is\n{given}\n\n{verdict}"),
             Quoted::ProseFirst => format!("{verdict}\n\nThe answer is\n{given}"),
             Quoted::PointsFirst if asks_choice => format!("Decision: {word}, given {given}"),
@@ -114,20 +114,20 @@ impl Rule {
 impl Agent for Rule {
     fn answer(&self, task: &Task) -> Result<Output, AgentError> {
         let option = |key: &str| task.options().contains_key(key);
-        let asked = if option("response_format") {
+        let requested = if option("response_format") {
             ReplyForm::Schema
         } else if option("tools") {
             ReplyForm::Tool
         } else {
             ReplyForm::Text
         };
-        if asked != self.takes && asked != ReplyForm::Text {
+        if requested != self.takes && requested != ReplyForm::Text {
             let mut error = AgentError::new("unknown parameter");
             error.http_status = Some(400);
             return Err(error);
         }
         let reply = self.reply(task.prompt());
-        if asked == ReplyForm::Tool {
+        if requested == ReplyForm::Tool {
             let call = json!({ "type": "function", "function": { "name": "record_grade", "arguments": reply } });
             return Ok(Output::text("").tool_calls([call]));
         }

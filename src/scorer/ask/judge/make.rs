@@ -12,8 +12,8 @@ use super::sees::Sees;
 use super::{Judge, NAME};
 use crate::data::calibration::Calibration;
 use crate::error::{Error, Result};
-use crate::scorer::ask::asker::AskedModel;
-use crate::scorer::ask::desk::Patience;
+use crate::scorer::ask::client::RequestPolicy;
+use crate::scorer::ask::requester::ScorerAgent;
 use crate::scorer::{Entry, Example, OptionReader, Scorer};
 use crate::system::file::absolute;
 
@@ -145,20 +145,20 @@ pub(in crate::scorer::ask) fn named_agent<'a>(options: &OptionReader<'a>) -> Res
 pub(in crate::scorer::ask) fn model(
     options: &OptionReader<'_>,
     agent: &Value,
-) -> Result<AskedModel> {
-    let patience = patience(options)?;
-    let asked = options.maker().agent(agent);
-    let asked = asked.map_err(|error| options.of("agent", error))?;
+) -> Result<ScorerAgent> {
+    let policy = policy(options)?;
+    let resolved = options.maker().agent(agent);
+    let resolved = resolved.map_err(|error| options.of("agent", error))?;
     let mut who = identity(agent, options.folder());
-    for recording in asked.agent.recordings() {
+    for recording in resolved.agent.recordings() {
         who.push(' ');
         who.push_str(&recording);
     }
-    Ok(AskedModel::named(asked, who, patience))
+    Ok(ScorerAgent::named(resolved, who, policy))
 }
 
 /// Retries, timeout and rate limits for the agent.
-fn patience(options: &OptionReader<'_>) -> Result<Patience> {
+fn policy(options: &OptionReader<'_>) -> Result<RequestPolicy> {
     let rate = |key: &'static str, hint| hinted(options.number_in(key, 1e-3, f64::MAX), hint);
     let retries = options.read(
         "retries",
@@ -166,7 +166,7 @@ fn patience(options: &OptionReader<'_>) -> Result<Patience> {
         |value| u32::try_from(value.as_u64()?).ok(),
     );
     let timeout = options.number_in("timeout_s", 0.001, LONGEST_TIMEOUT);
-    Ok(Patience {
+    Ok(RequestPolicy {
         retries: hinted(retries, "write how often, such as `retries: 4`")?,
         timeout: hinted(timeout, "write seconds, such as `timeout_s: 120`")?
             .map(Duration::from_secs_f64),
@@ -178,7 +178,7 @@ fn patience(options: &OptionReader<'_>) -> Result<Patience> {
             "tokens_per_minute",
             "write how many, such as `tokens_per_minute: 100000`",
         )?,
-        spared: None,
+        optional: None,
     })
 }
 

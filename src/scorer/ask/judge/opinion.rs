@@ -3,7 +3,7 @@
 use super::graded::Graded;
 use super::{Judge, NoVerdict};
 use crate::scorer::Answer;
-use crate::scorer::ask::desk::{NamedDesk, Spared};
+use crate::scorer::ask::client::{NamedClient, OptionalJuror};
 
 /// The verdict that counts, and how far its repeats agree with it.
 pub(in crate::scorer::ask) struct Opinion {
@@ -27,9 +27,9 @@ impl Judge {
     pub(in crate::scorer::ask) fn opinion(
         &self,
         answer: &Answer<'_>,
-        desk: &NamedDesk<'_>,
+        client: &NamedClient<'_>,
     ) -> Result<Opinion, NoOpinion> {
-        let verdicts = self.verdicts(answer, desk);
+        let verdicts = self.verdicts(answer, client);
         let (first, others) =
             verdicts.map_err(|error| NoOpinion::Failed(error.message().to_owned()))?;
         let graded = first.map_err(|none| match none {
@@ -60,12 +60,12 @@ impl Judge {
     }
 
     /// Marks it as one of several: if it fails, the others continue.
-    pub(in crate::scorer::ask) fn spare(&mut self, spared: Spared) {
-        self.asker.model.patience.spared = Some(spared);
+    pub(in crate::scorer::ask) fn make_optional(&mut self, optional: OptionalJuror) {
+        self.requester.model.policy.optional = Some(optional);
     }
 
     /// The configured model of its agent.
     pub(in crate::scorer::ask) fn model(&self) -> Option<String> {
-        self.asker.model.agent.model().map(str::to_owned)
+        self.requester.model.agent.model().map(str::to_owned)
     }
 }

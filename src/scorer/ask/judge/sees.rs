@@ -39,7 +39,7 @@ enum See {
 
 /// What a judge is shown of one answer.
 #[derive(Default)]
-pub(in crate::scorer::ask) struct Shown<'a> {
+pub(in crate::scorer::ask) struct JudgeMaterial<'a> {
     pub(in crate::scorer::ask) exhibits: Vec<Exhibit<'a>>,
     /// Files that are not part of an exhibit: images, and others that are not text.
     pub(in crate::scorer::ask) files: Vec<Attachment>,
@@ -49,7 +49,7 @@ pub(in crate::scorer::ask) struct Shown<'a> {
     attached: Vec<(String, String)>,
 }
 
-impl Shown<'_> {
+impl JudgeMaterial<'_> {
     /// Adds everything shown to a hash.
     pub(in crate::scorer::ask) fn parts(&self, hash: Hasher) -> Hasher {
         let hash = self.exhibits.iter().fold(hash, |hash, exhibit| {
@@ -143,7 +143,7 @@ impl Sees {
             error.hint("write a list of names: `sees: [prompt, prediction, ground_truth]`")
         });
         match names? {
-            None if options.maker().shown_parts().is_some() => Ok(Self::items()),
+            None if options.maker().item_parts().is_some() => Ok(Self::items()),
             None => Ok(Self::usual(grading)),
             Some(names) => Self::named(names).map_err(|error| options.of(KEY, error)),
         }
@@ -191,7 +191,10 @@ impl Sees {
     ///
     /// # Errors
     /// When something to be shown is missing.
-    pub(in crate::scorer::ask) fn shown<'a>(&self, answer: &Answer<'a>) -> Result<Shown<'a>> {
+    pub(in crate::scorer::ask) fn material<'a>(
+        &self,
+        answer: &Answer<'a>,
+    ) -> Result<JudgeMaterial<'a>> {
         let mut exhibits = Vec::with_capacity(self.list.len() + 1);
         let mut attached: &[Attachment] = &[];
         let mut files = Vec::new();
@@ -221,7 +224,7 @@ impl Sees {
             exhibits.push(Exhibit::new("ground_truth", Some(text(&answer.target.0))));
         }
         let length = answer.prediction.map_or(0, |text| text.chars().count());
-        Ok(Shown {
+        Ok(JudgeMaterial {
             exhibits,
             attached: contents(attached)?,
             files,

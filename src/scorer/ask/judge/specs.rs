@@ -4,7 +4,7 @@ use super::rubric::ready::READY;
 use crate::scorer::entry::SmallSpec;
 
 /// The agent, and the judging model: only the addresses need to be changed.
-const ASKED: &str = r#"agent: { type: openai, base_url: "http://127.0.0.1:8102/v1", model: mine }
+const SPEC_HEAD: &str = r#"agent: { type: openai, base_url: "http://127.0.0.1:8102/v1", model: mine }
 scorers:
   - type: judge
     agent: { type: openai, base_url: "http://127.0.0.1:8102/v1", model: judge, temperature: 0 }
@@ -40,8 +40,8 @@ const LETTER: &str = "{ id: refund, prompt: Answer a customer who asks for a ref
 /// All specs, in recommended order.
 pub(crate) fn all() -> Vec<SmallSpec> {
     let ready = READY.iter().map(|ready| {
-        let asked = QUESTIONS.iter().find(|(name, _)| *name == ready.name);
-        let question = asked.map_or(LETTER, |(_, question)| question);
+        let questions = QUESTIONS.iter().find(|(name, _)| *name == ready.name);
+        let question = questions.map_or(LETTER, |(_, question)| question);
         let rest = format!("    rubric: {}\n", ready.name);
         spec(ready.name, ready.summary, question, &rest)
     });
@@ -80,7 +80,7 @@ fn spec(name: &'static str, summary: &'static str, question: &str, rest: &str) -
     SmallSpec {
         name,
         summary,
-        text: format!("benchmark: {{ type: custom, samples: [{question}] }}\n{ASKED}{rest}"),
+        text: format!("benchmark: {{ type: custom, samples: [{question}] }}\n{SPEC_HEAD}{rest}"),
         file: None,
     }
 }
@@ -91,8 +91,8 @@ mod tests {
 
     #[test]
     fn each_ready_rubric_has_a_question_of_its_kind() {
-        let asked: Vec<_> = QUESTIONS.iter().map(|(name, _)| *name).collect();
+        let questions: Vec<_> = QUESTIONS.iter().map(|(name, _)| *name).collect();
         let ready: Vec<_> = READY.iter().map(|ready| ready.name).collect();
-        assert_eq!(asked, ready);
+        assert_eq!(questions, ready);
     }
 }

@@ -138,22 +138,22 @@ impl Aggregate {
             let all = voices.iter().filter_map(&number);
             return median(&all.collect::<Vec<_>>()).map(rounded);
         }
-        let kept = voices.iter().filter(|voice| !voice.outlier);
-        let mut kept: Vec<(f64, f64)> = kept.filter_map(of).collect();
+        let inliers = voices.iter().filter(|voice| !voice.outlier);
+        let mut inliers: Vec<(f64, f64)> = inliers.filter_map(of).collect();
         // The order of judges must not affect the result, not even its last digit.
-        kept.sort_unstable_by(|one, other| {
+        inliers.sort_unstable_by(|one, other| {
             one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1))
         });
         match self {
-            Self::TrimmedMean if kept.len() > 2 => {
-                kept.pop();
-                kept.remove(0);
+            Self::TrimmedMean if inliers.len() > 2 => {
+                inliers.pop();
+                inliers.remove(0);
             }
             _ => {}
         }
         let weight = |weight: f64| if self == Self::Weighted { weight } else { 1.0 };
-        let all: f64 = kept.iter().map(|it| weight(it.1)).sum();
-        let sum: f64 = kept.iter().map(|it| it.0 * weight(it.1)).sum();
+        let all: f64 = inliers.iter().map(|it| weight(it.1)).sum();
+        let sum: f64 = inliers.iter().map(|it| it.0 * weight(it.1)).sum();
         (all > 0.0).then(|| rounded(sum / all))
     }
 }

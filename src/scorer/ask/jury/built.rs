@@ -7,7 +7,7 @@ use super::truth::LabelTruths;
 use super::weights::JurorWeights;
 use super::{Juror, Jury, MIN_JUDGES, earlier, make, same};
 use crate::error::{Error, Result};
-use crate::scorer::ask::desk::Spared;
+use crate::scorer::ask::client::OptionalJuror;
 use crate::scorer::ask::judge::Judge;
 use crate::scorer::ask::judge::make::calibration_file;
 use crate::scorer::ask::judge::rubric::Grading;
@@ -33,7 +33,7 @@ impl Jury {
                     format!("judge `{name}` grades {what}: their verdicts cannot become one");
                 return Err(Error::usage(message).hint(same::HINT));
             }
-            seat(&mut jurors, name, judge);
+            add_juror(&mut jurors, name, judge);
         }
         let Some(first) = jurors.first() else {
             return Err(Error::usage("a jury without a judge").hint("give it two or more"));
@@ -60,7 +60,7 @@ impl Jury {
             return Err(Error::usage(message).hint(format!("name a number from 1 to {judges}")));
         }
         self.min_judges = least;
-        self.spare();
+        self.make_optional();
         Ok(self)
     }
 
@@ -84,7 +84,7 @@ impl Jury {
     pub fn weights<'a>(self, weights: impl IntoIterator<Item = (&'a str, f64)>) -> Result<Self> {
         let weights = weights.into_iter();
         let weights = weights.map(|(name, weight)| (name.to_owned(), weight.into()));
-        let weights = make::said(&weights.collect(), &self.names())?;
+        let weights = make::given_weights(&weights.collect(), &self.names())?;
         Ok(Self {
             aggregate: Aggregate::Weighted,
             weights: Some(JurorWeights::given(weights)),
@@ -136,15 +136,15 @@ impl Jury {
             weights: None,
             calibration: None,
         };
-        jury.spare();
+        jury.make_optional();
         jury
     }
 
     /// Lets the run continue without judges that a verdict does not need.
-    pub(super) fn spare(&mut self) {
+    pub(super) fn make_optional(&mut self) {
         let most = self.jurors.len() - self.min_judges;
         for juror in &mut self.jurors {
-            juror.judge.spare(Spared {
+            juror.judge.make_optional(OptionalJuror {
                 judge: juror.name.clone(),
                 most,
             });
@@ -157,7 +157,7 @@ impl Jury {
 }
 
 /// Adds a judge. It is asked separately even if others are identical.
-pub(super) fn seat(jurors: &mut Vec<Juror>, name: String, judge: Judge) {
+pub(super) fn add_juror(jurors: &mut Vec<Juror>, name: String, judge: Judge) {
     use crate::scorer::Scorer;
 
     let own = judge.fingerprint();

@@ -29,7 +29,7 @@ pub(super) struct JurorIsSilent {
 }
 
 /// A judge's vote, or why there is none.
-pub(super) type JurorSaid = Result<JurorSays, JurorIsSilent>;
+pub(super) type JurorReply = Result<JurorSays, JurorIsSilent>;
 
 impl JurorSays {
     pub(super) fn of(opinion: Opinion) -> Self {
@@ -56,31 +56,31 @@ impl JurorSays {
     }
 
     /// The form for the details of a score.
-    pub(super) fn told(&self, grading: &Grading, outlier: bool) -> Value {
-        let mut told = Map::new();
+    pub(super) fn details(&self, grading: &Grading, outlier: bool) -> Value {
+        let mut details = Map::new();
         match grading {
             Grading::Rubric(rubric) => {
-                told.insert("total".to_owned(), self.total.into());
+                details.insert("total".to_owned(), self.total.into());
                 for (dimension, points) in rubric.dimensions.iter().zip(&self.points) {
-                    told.insert(dimension.name.clone(), (*points).into());
+                    details.insert(dimension.name.clone(), (*points).into());
                 }
             }
             Grading::Choices(_) => {
-                told.insert("verdict".to_owned(), json!(self.choice));
-                told.insert("value".to_owned(), self.total.into());
+                details.insert("verdict".to_owned(), json!(self.choice));
+                details.insert("value".to_owned(), self.total.into());
             }
         }
-        told.insert("correct".to_owned(), self.correct.into());
+        details.insert("correct".to_owned(), self.correct.into());
         if outlier {
-            told.insert("outlier".to_owned(), true.into());
+            details.insert("outlier".to_owned(), true.into());
         }
         if !self.comments.is_empty() {
-            told.insert("comments".to_owned(), self.comments.clone().into());
+            details.insert("comments".to_owned(), self.comments.clone().into());
         }
         if let Some((share, _)) = self.self_agreement {
-            told.insert("self_agreement".to_owned(), share.into());
+            details.insert("self_agreement".to_owned(), share.into());
         }
-        told.into()
+        details.into()
     }
 
     /// The form for the record of the call.
@@ -108,7 +108,7 @@ impl JurorIsSilent {
         Some(Self { reason, why })
     }
 
-    pub(super) fn told(&self) -> Value {
+    pub(super) fn details(&self) -> Value {
         json!({ "unread": self.reason, "error": self.why })
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::aggregate::{Aggregate, WORDS};
-use super::built::seat;
+use super::built::add_juror;
 use super::truth::LabelTruths;
 use super::weights::JurorWeights;
 use super::{Juror, Jury, MIN_JUDGES, NAME, earlier, same};
@@ -104,7 +104,7 @@ fn make(options: &OptionReader<'_>) -> Result<Arc<dyn Scorer>> {
         jury.aggregate = *aggregate;
     }
     jury.min_judges = min_judges(options, jury.jurors.len())?;
-    jury.spare();
+    jury.make_optional();
     if let Some(path) = path(options, "labels")? {
         jury = jury
             .labels(path)
@@ -158,7 +158,7 @@ fn jurors(options: &OptionReader<'_>) -> Result<Vec<Juror>> {
     let names = names(&judges).map_err(|(item, error)| options.of("judges", error.under(item)))?;
     let mut jurors: Vec<Juror> = Vec::new();
     for (name, (_, judge)) in names.into_iter().zip(judges) {
-        seat(&mut jurors, name, judge);
+        add_juror(&mut jurors, name, judge);
     }
     Ok(jurors)
 }
@@ -290,7 +290,7 @@ fn weights(
             "there are `weights`, too".to_owned(),
             "leave one of the two out",
         ),
-        (Some(given), None, _) => said(given, names)
+        (Some(given), None, _) => given_weights(given, names)
             .map(|weights| Some(JurorWeights::given(weights)))
             .map_err(|error| options.of("weights", error)),
         (None, Some(from), Some(truths)) => earlier::weights(&from, truths, names)
@@ -311,7 +311,7 @@ fn weights(
 }
 
 /// Weights as given in a spec, in the order of the judges.
-pub(super) fn said(given: &Map<String, Value>, names: &[String]) -> Result<Vec<f64>> {
+pub(super) fn given_weights(given: &Map<String, Value>, names: &[String]) -> Result<Vec<f64>> {
     let judges = names.join("`, `");
     if let Some(key) = given.keys().find(|key| !names.contains(key)) {
         let error = Error::usage(format!("the jury has no judge `{key}`"));

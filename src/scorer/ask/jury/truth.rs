@@ -28,7 +28,7 @@ pub(super) struct LabelTruths(pub(super) HashMap<String, Truth>);
 
 impl Truth {
     /// The form for the record of a call.
-    pub(super) fn told(&self) -> Value {
+    pub(super) fn details(&self) -> Value {
         match self {
             Self::Choice(name) => json!(name),
             Self::Points { total, .. } => json!(total),

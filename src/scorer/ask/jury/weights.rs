@@ -41,8 +41,8 @@ impl JurorWeights {
 
     /// Weights learnt from labels, for this many judges.
     pub(super) fn learnt(lessons: &[Lesson<'_>], truths: &LabelTruths, judges: usize) -> Self {
-        let of = |kept: &dyn Fn(&str) -> bool| {
-            let lessons = lessons.iter().filter(|lesson| kept(lesson.id));
+        let of = |is_included: &dyn Fn(&str) -> bool| {
+            let lessons = lessons.iter().filter(|lesson| is_included(lesson.id));
             weights(lessons, truths, judges)
         };
         Self {
@@ -98,8 +98,8 @@ fn weights<'a>(
                     }
                 }
                 (Truth::Points { total, .. }, Some(vote)) => {
-                    if let Some(said) = vote.total {
-                        errors[judge].0 += (said - total).powi(2);
+                    if let Some(points) = vote.total {
+                        errors[judge].0 += (points - total).powi(2);
                         errors[judge].1 += 1;
                     }
                 }
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_is_judged_with_what_the_others_teach() {
+    fn items_are_scored_with_weights_from_the_others() {
         let ids: Vec<String> = (0..40).map(|number| format!("q{number}")).collect();
         let truth = |id: &String| (id.clone(), Truth::Choice("a".to_owned()));
         let truths = LabelTruths(ids.iter().map(truth).collect::<HashMap<_, _>>());

@@ -12,7 +12,7 @@ use crate::data::dataset::jsonl;
 use crate::error::{Error, Result, nearest};
 use crate::scorer::OptionReader;
 use crate::store::RunDir;
-use crate::system::project::shown;
+use crate::system::project::display;
 use crate::text::redact::is_blanked;
 
 /// The name of the option.
@@ -68,10 +68,10 @@ fn of_keys(keys: &Map<String, Value>, options: &OptionReader<'_>) -> Result<Refe
         Some(path) if !path.is_empty() => Ok(options.folder().join(path)),
         _ => Err(Error::usage(format!("`{}` is no path", keys[kind])).under(kind)),
     };
-    let shown = match keys.get("text") {
+    let display = match keys.get("text") {
         None => None,
         Some(Value::String(name)) if kind == "benchmark" && !name.is_empty() => {
-            Some(SampleText::of(name, options.maker().shown_parts()))
+            Some(SampleText::of(name, options.maker().item_parts()))
         }
         Some(_) if kind != "benchmark" => {
             let error = Error::usage("`text` is for `benchmark` alone");
@@ -90,7 +90,7 @@ fn of_keys(keys: &Map<String, Value>, options: &OptionReader<'_>) -> Result<Refe
         _ => options
             .maker()
             .samples(&keys[kind])
-            .and_then(|samples| References::of_samples(samples, shown.as_ref())),
+            .and_then(|samples| References::of_samples(samples, display.as_ref())),
     };
     let found = found.map_err(|error| error.under(kind))?;
     if found.items.is_empty() {
@@ -133,7 +133,7 @@ pub(super) fn of_run(path: &Path) -> Result<References> {
     };
     let path = dir.file("samples.jsonl");
     lines(&path, |number, line| {
-        let at = |error: Error| error.at(format_args!("{}:{number}", shown(&path)));
+        let at = |error: Error| error.at(format_args!("{}:{number}", display(&path)));
         let record: RecordLine = serde_json::from_str(line)
             .map_err(|error| at(Error::usage(format!("not a record: {error}"))))?;
         let ResultPart { output, prediction } = record.result;
@@ -148,13 +148,13 @@ pub(super) fn of_run(path: &Path) -> Result<References> {
 /// The answers in a file.
 pub(super) fn of_file(path: &Path) -> Result<References> {
     if path.is_dir() {
-        let error = Error::usage(format!("`{}` is a folder", shown(path)));
+        let error = Error::usage(format!("`{}` is a folder", display(path)));
         return Err(error.hint("a run directory is `against: { run: RUN_DIR }`"));
     }
     let mut all = References::default();
     lines(path, |number, line| {
         let at = |error: Error| {
-            let error = error.at(format_args!("{}:{number}", shown(path)));
+            let error = error.at(format_args!("{}:{number}", display(path)));
             match error.hint_text() {
                 Some(_) => error,
                 None => error.hint(LINE),

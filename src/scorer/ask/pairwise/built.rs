@@ -7,9 +7,9 @@ use super::references::References;
 use super::{Pairwise, against, criteria};
 use crate::agent::Agent;
 use crate::error::{Error, Result};
-use crate::scorer::ask::asker::AskedModel;
 use crate::scorer::ask::judge::make::calibration_file;
 use crate::scorer::ask::judge::sees::Sees;
+use crate::scorer::ask::requester::ScorerAgent;
 
 impl Pairwise {
     /// A judge that decides which does better what was asked: an answer, or that of the same sample in another run.
@@ -63,7 +63,7 @@ impl Pairwise {
     /// How often a failed request is repeated; overrides the eval's setting.
     #[must_use]
     pub fn retries(mut self, retries: u32) -> Self {
-        self.asker.model.patience.retries = Some(retries);
+        self.requester.model.policy.retries = Some(retries);
         self
     }
 
@@ -86,7 +86,7 @@ impl Pairwise {
             seed: 0,
         };
         let grading = criteria::grading(None);
-        let mut pairwise = Self::of(AskedModel::built(agent), grading, references, draw);
+        let mut pairwise = Self::of(ScorerAgent::built(agent), grading, references, draw);
         pairwise.has_criteria = false;
         Ok(pairwise)
     }

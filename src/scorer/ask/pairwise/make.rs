@@ -91,7 +91,7 @@ fn make(options: &OptionReader<'_>) -> Result<Arc<dyn Scorer>> {
     let mut pairwise = Pairwise::of(model, grading, references, draw);
     pairwise.has_criteria = text.is_some();
     pairwise.sees = sees;
-    pairwise.is_of_items = options.maker().shown_parts().is_some();
+    pairwise.is_of_items = options.maker().item_parts().is_some();
     pairwise.calibration = calibration(options)?;
     Ok(Arc::new(pairwise))
 }

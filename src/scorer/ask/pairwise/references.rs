@@ -44,9 +44,9 @@ pub(super) enum SampleText {
 
 impl SampleText {
     /// The text with this name; items are shown by these parts.
-    pub(super) fn of(name: &str, shown: Option<&[ItemPart]>) -> Self {
+    pub(super) fn of(name: &str, rendered: Option<&[ItemPart]>) -> Self {
         match name {
-            "item" => Self::Item(shown.unwrap_or(&ItemPart::ALL).to_vec()),
+            "item" => Self::Item(rendered.unwrap_or(&ItemPart::ALL).to_vec()),
             "prompt" => Self::Prompt,
             "ground_truth" => Self::GroundTruth,
             field => Self::Field(field.to_owned()),
@@ -57,7 +57,7 @@ impl SampleText {
         match self {
             Self::Prompt => Some(sample.prompt.clone()),
             Self::GroundTruth => sample.target.as_ref().map(text),
-            Self::Item(parts) => ItemPart::shown(parts, sample),
+            Self::Item(parts) => ItemPart::rendered(parts, sample),
             Self::Field(name) => {
                 let value = sample.metadata.get(name).filter(|value| !value.is_null())?;
                 Some(text(&Target(value.clone())))
@@ -108,14 +108,14 @@ impl References {
     }
 
     /// The references of a benchmark.
-    pub(super) fn of_samples(samples: Vec<Sample>, shown: Option<&SampleText>) -> Result<Self> {
+    pub(super) fn of_samples(samples: Vec<Sample>, rendered: Option<&SampleText>) -> Result<Self> {
         let mut all = Self::default();
         for sample in samples {
-            let given = match shown {
+            let given = match rendered {
                 None => None,
-                Some(shown) => {
-                    let text = shown.in_sample(&sample);
-                    Some(text.ok_or_else(|| shown.missing_in(&sample))?)
+                Some(rendered) => {
+                    let text = rendered.in_sample(&sample);
+                    Some(text.ok_or_else(|| rendered.missing_in(&sample))?)
                 }
             };
             let truth = given

@@ -133,15 +133,15 @@ mod tests {
     }
 
     #[test]
-    fn what_was_kept_comes_back_bit_by_bit() {
+    fn stored_vectors_round_trip_exactly() {
         let folder = tempfile::tempdir().unwrap();
-        let kept = vector(&[0.1, -2.5e-38, 3.4e38, f32::MIN_POSITIVE]);
+        let stored = vector(&[0.1, -2.5e-38, 3.4e38, f32::MIN_POSITIVE]);
         let cache = Cache::in_folder(folder.path().join("deep/er"));
         assert_eq!(cache.get("m", "a"), None);
-        cache.put("m", "a", &kept).unwrap();
-        assert_eq!(cache.get("m", "a").as_deref(), Some(&*kept));
+        cache.put("m", "a", &stored).unwrap();
+        assert_eq!(cache.get("m", "a").as_deref(), Some(&*stored));
         let next = Cache::in_folder(folder.path().join("deep/er"));
-        assert_eq!(next.get("m", "a").as_deref(), Some(&*kept));
+        assert_eq!(next.get("m", "a").as_deref(), Some(&*stored));
         // Another text, another model, and parts that look the same when joined.
         assert_eq!(next.get("m", "b"), None);
         assert_eq!(next.get("n", "a"), None);
@@ -151,9 +151,9 @@ mod tests {
     #[test]
     fn a_damaged_file_is_none_and_written_anew() {
         let folder = tempfile::tempdir().unwrap();
-        let kept = vector(&[1.0, 2.0]);
+        let stored = vector(&[1.0, 2.0]);
         let cache = || Cache::in_folder(folder.path().to_owned());
-        cache().put("m", "a", &kept).unwrap();
+        cache().put("m", "a", &stored).unwrap();
         let path = cache().files.unwrap().path(&key("m", "a"));
         let good = fs::read(&path).unwrap();
         let mut flipped = good.clone();
@@ -163,7 +163,7 @@ mod tests {
         let mut longer = good.clone();
         longer.push(0);
         let huge = vec![0; (1 << 20) + 1];
-        let other = file(&key("m", "b"), &kept);
+        let other = file(&key("m", "b"), &stored);
         for damaged in [
             &b""[..],
             b"evtemb",
@@ -177,10 +177,10 @@ mod tests {
             fs::write(&path, damaged).unwrap();
             assert_eq!(cache().get("m", "a"), None, "{} bytes", damaged.len());
         }
-        cache().put("m", "a", &kept).unwrap();
+        cache().put("m", "a", &stored).unwrap();
         assert_eq!(fs::read(&path).unwrap(), good);
-        let beside: Vec<_> = fs::read_dir(path.parent().unwrap()).unwrap().collect();
-        assert_eq!(beside.len(), 1, "no temporary file stays");
+        let entries: Vec<_> = fs::read_dir(path.parent().unwrap()).unwrap().collect();
+        assert_eq!(entries.len(), 1, "no temporary file stays");
     }
 
     #[test]
@@ -194,8 +194,8 @@ mod tests {
         }
         assert_eq!(cache.get("m", "0"), None);
         let memory = cache.memory();
-        let kept = memory.young.len() + memory.old.len();
-        assert!(kept <= 10, "{kept}");
+        let stored = memory.young.len() + memory.old.len();
+        assert!(stored <= 10, "{stored}");
     }
 
     #[test]

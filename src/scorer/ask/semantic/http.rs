@@ -258,17 +258,20 @@ fn refused(reply: &HttpReply) -> Failure {
     };
     // `OpenAI` and compatible endpoints: `{"error": {"message": "…"}}`.
     let json: Option<Value> = serde_json::from_slice(body).ok();
-    let told = json
+    let detail = json
         .as_ref()
         .and_then(|json| json.pointer("/error/message")?.as_str());
-    let told = beginning(told.map_or(body, str::as_bytes).trim_ascii(), EXCERPT_BYTES);
-    let told = if told.is_empty() {
-        told
+    let detail = beginning(
+        detail.map_or(body, str::as_bytes).trim_ascii(),
+        EXCERPT_BYTES,
+    );
+    let detail = if detail.is_empty() {
+        detail
     } else {
-        format!(": {told}")
+        format!(": {detail}")
     };
     Failure {
-        message: format!("answered {status}{told}"),
+        message: format!("answered {status}{detail}"),
         again,
     }
 }

@@ -97,21 +97,21 @@ fn some_pairs_need_no_embedding() {
 }
 
 #[test]
-fn what_is_known_is_not_asked_again() {
-    let asked = Arc::new(AtomicUsize::new(0));
+fn known_results_are_not_requested_again() {
+    let requests = Arc::new(AtomicUsize::new(0));
     let folder = tempfile::tempdir().unwrap();
     let scorer = || {
-        let asked = Arc::clone(&asked);
+        let requests = Arc::clone(&requests);
         let embed = move |texts: &[&str]| {
-            asked.fetch_add(texts.len(), Ordering::Relaxed);
+            requests.fetch_add(texts.len(), Ordering::Relaxed);
             Ok(texts.iter().map(|text| numbers(text)).collect())
         };
         Semantic::new(("numbers", embed)).cache(folder.path())
     };
     let texts = |scorer: &Semantic, prediction, truth: &str| {
-        let before = asked.load(Ordering::Relaxed);
+        let before = requests.load(Ordering::Relaxed);
         judge(scorer, Some(prediction), &truth.into()).unwrap();
-        asked.load(Ordering::Relaxed) - before
+        requests.load(Ordering::Relaxed) - before
     };
     let first = scorer();
     assert_eq!(texts(&first, "1 0", "0 1"), 2);
@@ -122,10 +122,10 @@ fn what_is_known_is_not_asked_again() {
     assert_eq!(texts(&next, "0 1", "1 1"), 0);
     // Each gold is requested once.
     let any = AnyOf::new(next);
-    let before = asked.load(Ordering::Relaxed);
+    let before = requests.load(Ordering::Relaxed);
     let score = judge(&any, Some("2 0"), &json!(["0 1", "1 0", "1 1"])).unwrap();
     assert_eq!(score.details.get("matched"), Some(&json!("1 0")));
-    assert_eq!(asked.load(Ordering::Relaxed) - before, 1);
+    assert_eq!(requests.load(Ordering::Relaxed) - before, 1);
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn model_and_threshold_are_in_the_fingerprint() {
 
 #[cfg(not(feature = "http"))]
 #[test]
-fn without_the_feature_a_spec_is_told_what_to_do() {
+fn missing_feature_error_has_hint() {
     let spec = json!({"type": "semantic", "base_url": "http://127.0.0.1:1/v1", "model": "m"});
     let error = crate::eval::registry::scorers::from_value(
         &spec,

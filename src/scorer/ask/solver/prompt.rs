@@ -12,8 +12,8 @@ pub(super) const VERSION: u32 = 1;
 pub(super) const MARK: &str = "ANSWER:";
 
 /// The prompt for these members of an item; the answer should have the shape of `wanted`.
-pub(super) fn prompt(shown: &[(&str, &Value)], wanted: &Value) -> String {
-    let text: Vec<String> = match shown {
+pub(super) fn prompt(material: &[(&str, &Value)], wanted: &Value) -> String {
+    let text: Vec<String> = match material {
         [(_, only)] => vec![compared(only)],
         several => several
             .iter()

@@ -45,20 +45,20 @@ impl SolverVote {
         let lines = LINE
             .captures_iter(body)
             .map(|found| found["said"].to_owned());
-        let mut said: Vec<Self> = lines.map(|line| Self::said(&line)).collect();
-        if said.is_empty() {
+        let mut parsed: Vec<Self> = lines.map(|line| Self::parsed(&line)).collect();
+        if parsed.is_empty() {
             let boxed = Extract::boxed().apply(body);
-            said.extend(boxed.map(|boxed| Self::said(&boxed)));
+            parsed.extend(boxed.map(|boxed| Self::parsed(&boxed)));
         }
-        let mut said = said.into_iter();
-        let first = said.next().ok_or_else(|| {
+        let mut parsed = parsed.into_iter();
+        let first = parsed.next().ok_or_else(|| {
             let finish = output.metadata.get("finish_reason").and_then(Value::as_str);
             match finish {
                 Some("length" | "max_tokens") => Unread::Truncated,
                 _ => Unread::InvalidResponseFormat,
             }
         })?;
-        if said.any(|other| other.key != first.key) {
+        if parsed.any(|other| other.key != first.key) {
             return Err(Unread::Conflicting);
         }
         if first.key.is_empty() || first.text.chars().count() > LONGEST {
@@ -68,7 +68,7 @@ impl SolverVote {
     }
 
     /// The answer in a line, without the marks around it.
-    fn said(line: &str) -> Self {
+    fn parsed(line: &str) -> Self {
         let boxed = Extract::boxed()
             .apply(line)
             .map(std::borrow::Cow::into_owned);

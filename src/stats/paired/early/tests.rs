@@ -7,49 +7,49 @@ const ALPHA: f64 = 0.05;
 /// The maximum over all drifts of the probability of being below the line by `below_line` at `share` and beyond the
 /// bound at 1.
 fn worst_chance(share: f64, below_line: f64) -> f64 {
-    let left = 1.0 - share;
+    let remaining = 1.0 - share;
     // Drifts relative to the bound, which cancels elsewhere.
     let chance = |step: i32| {
         let drift = f64::from(step) / 100.0;
         let low = normal::below((-below_line - drift * share) / share.sqrt());
-        low * normal::below((drift * left - below_line) / left.sqrt())
+        low * normal::below((drift * remaining - below_line) / remaining.sqrt())
     };
     (-300..=300).map(chance).fold(0.0, f64::max)
 }
 
 #[test]
 fn green_costs_three_percent_at_most() {
-    for look in &INTERIM {
-        let share = look.share();
-        let chance = worst_chance(share, look.below_line);
+    for analysis in &INTERIM {
+        let share = analysis.share();
+        let chance = worst_chance(share, analysis.below_line);
         assert!((chance - 0.03).abs() < 1e-4, "{share}: {chance}");
         let ahead = |broken| (1.0 - share).powi(i32::try_from(broken).unwrap());
-        assert!(ahead(look.broken + 1) <= 0.065 && ahead(look.broken) > 0.065);
+        assert!(ahead(analysis.broken + 1) <= 0.065 && ahead(analysis.broken) > 0.065);
     }
 }
 
 #[test]
-fn looks_are_red_together_as_often_as_alpha() {
+fn analyses_are_red_together_as_often_as_alpha() {
     // A random walk with normal steps, each by the sum of twelve uniform numbers.
     let mut random = SplitMix64(5);
     for alpha in [0.01, 0.05, 0.2] {
         const RUNS: u32 = 20_000;
-        let looks = looks(alpha);
-        let bound = -normal::percentile(looks[3].red);
+        let stopping_bounds = stopping_bounds(alpha);
+        let bound = -normal::percentile(stopping_bounds[3].red);
         let (mut red, mut ever) = (0_u32, 0_u32);
         for _ in 0..RUNS {
             let (mut motion, mut before) = (0.0, 0.0);
             let (mut decided, mut beyond) = (false, false);
-            for (at, look) in looks.iter().enumerate() {
+            for (at, analysis) in stopping_bounds.iter().enumerate() {
                 let step: f64 = (0..12).map(|_| random.share()).sum::<f64>() - 6.0;
-                motion += step * (look.share - before).sqrt();
-                before = look.share;
-                let p = normal::below(-motion / look.share.sqrt());
-                if !decided && p < look.red {
+                motion += step * (analysis.share - before).sqrt();
+                before = analysis.share;
+                let p = normal::below(-motion / analysis.share.sqrt());
+                if !decided && p < analysis.red {
                     red += 1;
                 }
-                beyond |= p < look.red;
-                decided |= p < look.red || (at < 3 && p > look.green);
+                beyond |= p < analysis.red;
+                decided |= p < analysis.red || (at < 3 && p > analysis.green);
             }
             ever += u32::from(beyond);
         }
@@ -63,49 +63,53 @@ fn looks_are_red_together_as_often_as_alpha() {
             "{alpha}: {}",
             share(ever)
         );
-        assert!(looks[3].red <= alpha && looks[3].red > alpha * 0.8);
+        assert!(stopping_bounds[3].red <= alpha && stopping_bounds[3].red > alpha * 0.8);
     }
 }
 
 #[test]
-fn looks_become_less_strict_and_decide() {
+fn analyses_become_less_strict_and_decide() {
     for alpha in [0.001, 0.05, 0.2] {
-        let looks = looks(alpha);
-        assert!(looks[0].red < looks[1].red && looks[1].red < looks[3].red);
-        assert!(looks.is_sorted_by(|a, b| a.share < b.share && a.green > b.green));
-        assert!(looks[2].red <= 0.0 && looks[3].share >= 1.0);
+        let stopping_bounds = stopping_bounds(alpha);
+        assert!(
+            stopping_bounds[0].red < stopping_bounds[1].red
+                && stopping_bounds[1].red < stopping_bounds[3].red
+        );
+        assert!(stopping_bounds.is_sorted_by(|a, b| a.share < b.share && a.green > b.green));
+        assert!(stopping_bounds[2].red <= 0.0 && stopping_bounds[3].share >= 1.0);
     }
     let of = |p| Tested {
         p,
         mid_p: p / 2.0,
         error: 0.0,
     };
-    let looks = looks(ALPHA);
-    let decide = |look: usize, p| looks[look].decide(&of(p), &CountedSamples::default());
+    let stopping_bounds = stopping_bounds(ALPHA);
+    let decide =
+        |analysis: usize, p| stopping_bounds[analysis].decide(&of(p), &CountedSamples::default());
     assert_eq!(decide(0, 0.001), Decision::Red);
     assert_eq!(decide(1, 0.1), Decision::Open);
     assert_eq!(decide(1, 1.1), Decision::Green);
     assert_eq!(decide(2, 1e-9), Decision::Open);
     assert_eq!(decide(3, 0.9), Decision::Green);
-    assert_eq!(decide(3, looks[3].red), Decision::Green);
+    assert_eq!(decide(3, stopping_bounds[3].red), Decision::Green);
     assert_eq!(decide(3, 0.01), Decision::Red);
-    assert_eq!(places_of_looks(165), [75, 99, 124, 165]);
-    assert_eq!(places_of_looks(2), [1, 2, 2, 2]);
-    assert_eq!(places_of_looks(0), [0; 4]);
+    assert_eq!(analysis_points(165), [75, 99, 124, 165]);
+    assert_eq!(analysis_points(2), [1, 2, 2, 2]);
+    assert_eq!(analysis_points(0), [0; 4]);
 }
 
 #[test]
 fn silence_is_evidence_only_where_few_broken_samples_would_not_do() {
     use Decision::{Green, Open, Red};
-    let looks = looks(ALPHA);
+    let stopping_bounds = stopping_bounds(ALPHA);
     let decide = |silent: [u32; 2], broken: usize| {
         let [before, now] = silent.map(|of| AnswerCounts::new(of, of));
         let mut samples = vec![ComparedSample { before, now }; 20];
         for sample in &mut samples[..broken] {
             sample.now.right = 0;
         }
-        [0, 1, 2].map(|look: usize| {
-            looks[look].decide(
+        [0, 1, 2].map(|analysis: usize| {
+            stopping_bounds[analysis].decide(
                 &conditional_test(&samples),
                 &samples.iter().copied().collect(),
             )
@@ -120,11 +124,11 @@ fn silence_is_evidence_only_where_few_broken_samples_would_not_do() {
 }
 
 #[test]
-fn a_repeated_p_is_the_alpha_at_which_a_look_turns_red() {
-    for look in [0, 1, 3] {
-        let of = |p| allowing_for_looks(p, look);
+fn repeated_p_is_the_alpha_at_which_an_analysis_turns_red() {
+    for analysis in [0, 1, 3] {
+        let of = |p| repeated_p(p, analysis);
         for alpha in [0.001, 0.05, 0.2] {
-            let red = looks(alpha)[look].red;
+            let red = stopping_bounds(alpha)[analysis].red;
             assert!((of(red) - alpha).abs() < 1e-9 * alpha.max(red), "{red}");
             assert!(of(red * (1.0 - 1e-6)) < alpha && of(red * (1.0 + 1e-6)) > alpha);
         }
@@ -134,19 +138,19 @@ fn a_repeated_p_is_the_alpha_at_which_a_look_turns_red() {
         assert!(tiny.is_sorted_by(|a, b| a > b), "{tiny:?}");
     }
     // Interim analyses only increase p, an early one most.
-    let at = [0, 1, 3].map(|look| allowing_for_looks(0.01, look));
+    let at = [0, 1, 3].map(|analysis| repeated_p(0.01, analysis));
     assert!(
         at.is_sorted_by(|a, b| a > b) && at[0] > 0.06 && at[2] >= 0.01,
         "{at:?}"
     );
     assert!(at[2] < 0.011, "{at:?}");
-    assert!(allowing_for_looks(1e-9, 2) >= 1.0);
+    assert!(repeated_p(1e-9, 2) >= 1.0);
 }
 
 /// The shares of red with and without interim analyses, and the mean share of samples that these need.
 fn compare(rates: &Rates, [m, k]: [u32; 2], runs: u32, random: &mut SplitMix64) -> [f64; 3] {
-    let looks = looks(ALPHA);
-    let places = places_of_looks(rates.len() as u64);
+    let stopping_bounds = stopping_bounds(ALPHA);
+    let places = analysis_points(rates.len() as u64);
     let mut sums = [0.0; 3];
     for _ in 0..runs {
         let mut samples: Vec<_> = rates
@@ -159,10 +163,10 @@ fn compare(rates: &Rates, [m, k]: [u32; 2], runs: u32, random: &mut SplitMix64) 
         for last in (1..samples.len()).rev() {
             samples.swap(last, random.below(last + 1));
         }
-        for (look, place) in looks.iter().zip(&places) {
+        for (analysis, place) in stopping_bounds.iter().zip(&places) {
             let so_far = &samples[..usize::try_from(*place).unwrap()];
             let decision =
-                look.decide(&conditional_test(so_far), &so_far.iter().copied().collect());
+                analysis.decide(&conditional_test(so_far), &so_far.iter().copied().collect());
             if decision != Decision::Open {
                 sums[0] += f64::from(u8::from(decision == Decision::Red));
                 sums[2] += as_f64(*place) / as_f64(rates.len() as u64);
@@ -180,10 +184,10 @@ fn simulate(n: usize, answers: &[[u32; 2]], drops: &[f64], runs: u32) -> [f64; 4
     let mut random = SplitMix64(13);
     let (mut size, mut loss) = (0.0_f64, 0.0_f64);
     let mut needed = [Vec::new(), Vec::new()];
-    for asked in answers {
+    for counts in answers {
         for &drop in drops {
             for (_, rates) in agents(n, drop) {
-                let [with, without, share] = compare(&rates, *asked, runs, &mut random);
+                let [with, without, share] = compare(&rates, *counts, runs, &mut random);
                 loss = loss.max(without - with);
                 if drop < 0.01 {
                     size = size.max(with);

@@ -205,10 +205,10 @@ impl Simulated {
         let mut groups = self.unbroken.clone();
         let mut sum = 0.0;
         for (group, columns) in groups.iter_mut().zip(&self.groups) {
-            let mut left = columns.now;
+            let mut remaining = columns.now;
             for at in 0..group.scores.len() {
-                group.is_now[at] = random.below(group.scores.len() - at) < left;
-                left -= usize::from(group.is_now[at]);
+                group.is_now[at] = random.below(group.scores.len() - at) < remaining;
+                remaining -= usize::from(group.is_now[at]);
             }
             sum += group.observed();
         }
@@ -392,9 +392,9 @@ fn chosen(scores: &[f64], now: usize) -> Vec<(f64, f64)> {
     let mut sums = vec![Vec::new(); now + 1];
     sums[0].push((0.0, 1.0));
     for (place, score) in scores.iter().enumerate() {
-        let left = as_f64((scores.len() - place) as u64);
+        let remaining = as_f64((scores.len() - place) as u64);
         for chosen in (0..=now).rev() {
-            let take = as_f64((now - chosen) as u64) / left;
+            let take = as_f64((now - chosen) as u64) / remaining;
             let here = std::mem::take(&mut sums[chosen]);
             if take > 0.0 {
                 let with = here
@@ -418,10 +418,10 @@ fn chosen(scores: &[f64], now: usize) -> Vec<(f64, f64)> {
 /// Merges sums that differ only by rounding.
 fn merged(mut sums: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     sums.sort_by(|one, other| one.0.total_cmp(&other.0));
-    sums.dedup_by(|next, kept| {
-        let is_same = next.0 - kept.0 < 1e-7;
+    sums.dedup_by(|next, previous| {
+        let is_same = next.0 - previous.0 < 1e-7;
         if is_same {
-            kept.1 += next.1;
+            previous.1 += next.1;
         }
         is_same
     });

@@ -14,14 +14,16 @@ pub(crate) struct SteadyFalls {
 }
 
 impl SteadyFalls {
-    /// For windows of `runs` runs in eras of `looks` analyses; `None` if no window fits.
-    pub(crate) fn new(runs: usize, looks: usize) -> Option<Self> {
-        let windows = (looks + 1).checked_sub(runs).filter(|count| *count > 0)?;
+    /// For windows of `runs` runs in eras of `analyses` analyses; `None` if no window fits.
+    pub(crate) fn new(runs: usize, analyses: usize) -> Option<Self> {
+        let windows = (analyses + 1)
+            .checked_sub(runs)
+            .filter(|count| *count > 0)?;
         let single = at_least(mann_kendall::law_of_inversions(&vec![1; runs]));
         let mut most = vec![0_u64; single.len()];
         let mut random = SplitMix64(20_261_124);
-        let mut series = vec![0; looks];
-        let count = (RUNS / looks).clamp(1, SERIES);
+        let mut series = vec![0; analyses];
+        let count = (RUNS / analyses).clamp(1, SERIES);
         for _ in 0..count {
             series.fill_with(|| random.next());
             most[most_fallen(&series, runs)] += 1;

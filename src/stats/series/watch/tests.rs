@@ -3,7 +3,7 @@ use super::*;
 /// How many series raise an alarm, with an independent seed.
 fn alarms(
     seed: u64,
-    looks: usize,
+    analyses: usize,
     fall: impl Fn(usize) -> f64,
     alarm: impl Fn(&[f64], f64) -> bool,
 ) -> f64 {
@@ -14,27 +14,29 @@ fn alarms(
     let count = 4_000;
     let raised = (0..count).filter(|_| {
         let reference = normals.next();
-        let runs: Vec<f64> = (0..looks).map(|look| normals.next() - fall(look)).collect();
+        let runs: Vec<f64> = (0..analyses)
+            .map(|analysis| normals.next() - fall(analysis))
+            .collect();
         alarm(&runs, reference)
     });
     as_f64(raised.count() as u64) / as_f64(count)
 }
 
 #[test]
-fn all_looks_together_raise_alpha() {
-    for (looks, alpha, answers) in [(30, 0.05, 1.0), (30, 0.05, 5.0), (10, 0.2, 0.5)] {
-        let threshold = FixedReference::new(looks).threshold(alpha, answers);
+fn all_analyses_together_raise_alpha() {
+    for (analyses, alpha, answers) in [(30, 0.05, 1.0), (30, 0.05, 5.0), (10, 0.2, 0.5)] {
+        let threshold = FixedReference::new(analyses).threshold(alpha, answers);
         let raised = alarms(
             7,
-            looks,
+            analyses,
             |_| 0.0,
             |runs, reference| {
                 let reference = reference / answers.sqrt();
-                (1..=looks).any(|look| {
-                    windows(look).any(|window| {
+                (1..=analyses).any(|analysis| {
+                    windows(analysis).any(|window| {
                         let size = as_f64(window.runs as u64);
                         let deviation = (1.0 / answers + 1.0 / size).sqrt();
-                        let now = mean(&runs[look - window.runs..look]);
+                        let now = mean(&runs[analysis - window.runs..analysis]);
                         normal::below((now - reference) / deviation) < threshold * window.part
                     })
                 })

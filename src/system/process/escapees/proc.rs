@@ -11,14 +11,14 @@ use rustix::process::{Pid, Signal, getpid, kill_process};
 
 /// Maximum number of pauses while waiting for a killed process, or for the environment of a process in `exec`. A count
 /// rather than a duration, because on a busy machine everything is slower, including pauses.
-const PATIENCE: u32 = 10_000;
+const MAX_PAUSES: u32 = 10_000;
 /// The same for programs that may have no environment at all, if the system cannot distinguish the two.
-const IMPATIENCE: u32 = 5;
+const MAX_PAUSES_UNKNOWN: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(1);
 /// Maximum number of consecutive rounds that find only unrelated new processes, which busy machines always have.
 const MOST_ROUNDS: u32 = 20;
 /// How often to read an empty environment before it is considered to have no variables.
-const LOOKS: u32 = 3;
+const MAX_READS: u32 = 3;
 /// Index of `endcode` in a process's `stat`, counted from the state, which follows the name. The kernel sets it after
 /// the environment.
 const CODE_END: usize = 24;
@@ -26,7 +26,7 @@ const CODE_END: usize = 24;
 /// Kills every process except this one whose environment has this value of the variable, until there are none.
 pub(crate) fn kill(variable: &str, value: &OsStr) {
     let mark = [variable.as_bytes(), b"=", value.as_encoded_bytes()].concat();
-    let patience = patience();
+    let max_pauses = max_pauses();
     let mut strangers = HashSet::from([getpid()]);
     let (mut rounds, mut pauses) = (0, 0);
     // A process may have started another and ended while the list was read, so repeat until the list has no new
@@ -44,12 +44,12 @@ pub(crate) fn kill(variable: &str, value: &OsStr) {
                     // It may have ended in the meantime.
                     let _ = kill_process(pid, Signal::KILL);
                 }
-                Environment::Coming if pauses < patience => is_found = true,
+                Environment::Coming if pauses < max_pauses => is_found = true,
                 _ => _ = strangers.insert(pid),
             }
         }
         rounds = if is_found { 0 } else { rounds + 1 };
-        if !is_new || rounds > MOST_ROUNDS || pauses >= PATIENCE {
+        if !is_new || rounds > MOST_ROUNDS || pauses >= MAX_PAUSES {
             return;
         }
         if is_found {
@@ -89,12 +89,12 @@ enum Environment {
 /// The value of a variable in a process's initial environment.
 pub(crate) fn value_of(pid: Pid, variable: &str) -> Option<Vec<u8>> {
     let start = format!("{variable}=");
-    let patience = patience();
+    let max_pauses = max_pauses();
     let mut pauses = 0;
     let environment = loop {
         match environment(pid) {
             Environment::Of(environment) => break environment,
-            Environment::Coming if pauses < patience => {
+            Environment::Coming if pauses < max_pauses => {
                 thread::sleep(PAUSE);
                 pauses += 1;
             }
@@ -113,7 +113,7 @@ fn value_in(environment: &[u8], start: &str) -> Option<Vec<u8>> {
 
 fn environment(pid: Pid) -> Environment {
     let process = Path::new("/proc").join(pid.as_raw_pid().to_string());
-    for _ in 0..LOOKS {
+    for _ in 0..MAX_READS {
         match fs::read(process.join("environ")) {
             Ok(environment) if !environment.is_empty() => return Environment::Of(environment),
             // Kernel threads and zombies have no program.
@@ -136,11 +136,11 @@ fn code_end(process: &Path) -> Option<u64> {
     fields.split(' ').nth(CODE_END)?.parse().ok()
 }
 
-fn patience() -> u32 {
+fn max_pauses() -> u32 {
     if code_end(Path::new("/proc/self")).is_some_and(|end| end > 0) {
-        PATIENCE
+        MAX_PAUSES
     } else {
-        IMPATIENCE
+        MAX_PAUSES_UNKNOWN
     }
 }
 
@@ -153,10 +153,10 @@ mod tests {
         let whole = b"A=1\0MARK=/tmp/12\0B=2\0";
         for end in 0..=whole.len() {
             let read = &whole[..end];
-            let is_told = end >= b"A=1\0MARK=/tmp/12\0".len();
-            let value = is_told.then(|| b"/tmp/12".to_vec());
+            let is_found = end >= b"A=1\0MARK=/tmp/12\0".len();
+            let value = is_found.then(|| b"/tmp/12".to_vec());
             assert_eq!(value_in(read, "MARK="), value, "{end}");
-            assert_eq!(has(read, b"MARK=/tmp/12"), is_told, "{end}");
+            assert_eq!(has(read, b"MARK=/tmp/12"), is_found, "{end}");
             assert!(!has(read, b"MARK=/tmp/1"), "{end}");
         }
     }

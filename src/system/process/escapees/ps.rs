@@ -20,7 +20,7 @@ const ALL: &str = if cfg!(target_os = "linux") {
     "-axeww"
 };
 /// Maximum number of checks until all killed processes are gone.
-const PATIENCE: u32 = 500;
+const MAX_CHECKS: u32 = 500;
 /// Maximum number of consecutive rounds without a match: a process that starts another and ends is easily missed.
 const MOST_ROUNDS: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(5);
@@ -38,7 +38,7 @@ pub(crate) fn kill(variable: &str, value: &OsStr) {
     let mark = [b" ", variable.as_bytes(), b"=", value.as_encoded_bytes()].concat();
     // Most programs leave no processes behind.
     let mut rounds = MOST_ROUNDS - 1;
-    for _ in 0..PATIENCE {
+    for _ in 0..MAX_CHECKS {
         let found = bearing(&mark, &processes());
         rounds = if found.is_empty() { rounds + 1 } else { 0 };
         if rounds > MOST_ROUNDS {

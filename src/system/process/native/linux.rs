@@ -9,7 +9,7 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 const FLAGS: usize = 6;
 const EXITING: u64 = 4;
 /// Index of the start time, in clock ticks since boot.
-const BEGUN: usize = 19;
+const START_TIME: usize = 19;
 
 /// A pidfd; `None` if no descriptor is available.
 pub(crate) fn end_of(pid: Pid) -> Option<OwnedFd> {
@@ -23,8 +23,8 @@ pub(crate) fn is_exiting(pid: Pid) -> bool {
 }
 
 /// The start time of a process, as precisely as known: unique among processes with the same pid.
-pub(crate) fn begun(pid: Pid) -> Option<String> {
-    field(pid, BEGUN)
+pub(crate) fn start_time(pid: Pid) -> Option<String> {
+    field(pid, START_TIME)
 }
 
 /// A field of a process's `stat`, counted from the state.

@@ -36,12 +36,12 @@ impl WorkerProcess {
         deadline: Instant,
         longest: usize,
     ) -> Result<Vec<u8>, Fault> {
-        let asked = self.converse(line, deadline, longest);
-        if asked.is_err() {
+        let reply = self.converse(line, deadline, longest);
+        if reply.is_err() {
             // It is out of sync, so there is nothing to wait for.
             self.grace = Duration::ZERO;
         }
-        asked
+        reply
     }
 
     fn converse(

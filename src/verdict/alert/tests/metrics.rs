@@ -2,15 +2,15 @@
 
 use super::*;
 use crate::data::history::HistoryGate;
-use crate::verdict::metric::METRICS;
+use crate::verdict::metric::{METRICS, UsedBy};
 
 #[test]
 fn an_alert_takes_every_metric_of_gates() {
-    for entry in METRICS.iter().filter(|entry| entry.is_of_alerts()) {
-        for form in entry.forms.iter().filter(|_| entry.is_of_gates()) {
+    for entry in METRICS.iter().filter(|entry| entry.used_by == UsedBy::Both) {
+        for form in entry.forms {
             let alert: Result<Alert> = form.example.parse();
-            let told = alert.map(|alert| alert.to_string());
-            assert_eq!(told.unwrap(), form.example);
+            let message = alert.map(|alert| alert.to_string());
+            assert_eq!(message.unwrap(), form.example);
         }
     }
     for text in [

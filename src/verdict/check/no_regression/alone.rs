@@ -20,7 +20,8 @@ pub enum ComparedVerdict {
     /// The whole interval lies above 0: B is better than A.
     Better,
     /// The interval contains 0.
-    NotToldApart,
+    #[serde(rename = "not_told_apart")]
+    Indistinguishable,
     /// No sample has a verdict on both sides.
     NothingToCompare,
 }
@@ -82,7 +83,7 @@ impl PairedFigures {
                 None => ComparedVerdict::NothingToCompare,
                 Some([_, high]) if high < 0.0 => ComparedVerdict::Worse,
                 Some([low, _]) if low > 0.0 => ComparedVerdict::Better,
-                Some(_) => ComparedVerdict::NotToldApart,
+                Some(_) => ComparedVerdict::Indistinguishable,
             },
             accuracy_a: a.value,
             accuracy_b: b.value,
@@ -166,8 +167,18 @@ mod tests {
             1.0 / 128.0,
         );
         check(all("W", "C", 8), ComparedVerdict::Better, 1.0, 1.0 / 128.0);
-        check(all("C", "W", 1), ComparedVerdict::NotToldApart, 0.5, 1.0);
-        check(all("C", "C", 4), ComparedVerdict::NotToldApart, 1.0, 1.0);
+        check(
+            all("C", "W", 1),
+            ComparedVerdict::Indistinguishable,
+            0.5,
+            1.0,
+        );
+        check(
+            all("C", "C", 4),
+            ComparedVerdict::Indistinguishable,
+            1.0,
+            1.0,
+        );
     }
 
     #[test]

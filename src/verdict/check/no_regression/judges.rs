@@ -46,13 +46,13 @@ impl ServedJudges {
     }
 
     /// A message if the deciding judge is served by a model that served it in no run of the baseline; `None` if it is
-    /// not, or if either is unknown. Deciding judges are those not in `beside`: the first scorer, or a part of it.
+    /// not, or if either is unknown. Deciding judges are those not in `is_secondary`: the first scorer, or a part of it.
     pub(crate) fn other_than(
         &self,
         baseline: &Baseline,
-        beside: impl Fn(&str) -> bool,
+        is_secondary: impl Fn(&str) -> bool,
     ) -> Option<String> {
-        let other = self.other(baseline, beside)?;
+        let other = self.other(baseline, is_secondary)?;
         Some(format!(
             "judge `{}` is served by {} now, and was by {} in the baseline: {OTHER_JUDGE}; accept a run that this judge \
              judged with `cargo evaltest accept`",
@@ -64,18 +64,22 @@ impl ServedJudges {
     pub(in crate::verdict) fn other_between(
         &self,
         baseline: &Baseline,
-        beside: impl Fn(&str) -> bool,
+        is_secondary: impl Fn(&str) -> bool,
         [first, second]: [&str; 2],
     ) -> Option<String> {
-        let other = self.other(baseline, beside)?;
+        let other = self.other(baseline, is_secondary)?;
         Some(format!(
             "judge `{}` is served by {} in {second}, and was by {} in {first}: {OTHER_JUDGE}",
             other.scorer, other.now, other.before
         ))
     }
 
-    fn other(&self, baseline: &Baseline, beside: impl Fn(&str) -> bool) -> Option<OtherJudge> {
-        let mut decide = self.0.iter().filter(|(scorer, _)| !beside(scorer));
+    fn other(
+        &self,
+        baseline: &Baseline,
+        is_secondary: impl Fn(&str) -> bool,
+    ) -> Option<OtherJudge> {
+        let mut decide = self.0.iter().filter(|(scorer, _)| !is_secondary(scorer));
         decide.find_map(|(scorer, now)| {
             let before = baseline
                 .judges
@@ -122,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn the_calls_of_a_record_tell_what_served_them() {
+    fn served_models_from_record_calls() {
         let call = |scorer: &str, model: &str| {
             let mut output = Output::text("{}");
             output.metadata.insert("model".to_owned(), model.into());
@@ -140,16 +144,17 @@ mod tests {
     }
 
     #[test]
-    fn another_model_is_told_and_one_that_is_not_known_is_not() {
+    fn changed_model_is_reported_unknown_is_not() {
         let check = |before: &[(&str, &[&str])], now: &[(&str, &[&str])], expect: Option<&str>| {
             let baseline = Baseline {
                 judges: ServedJudges::of(models(before)).0,
                 ..Baseline::default()
             };
-            let told = ServedJudges::of(models(now)).other_than(&baseline, |name| name == "beside");
-            match (&told, expect) {
-                (Some(told), Some(expect)) => assert!(told.starts_with(expect), "{told}"),
-                (told, expect) => assert_eq!(told.as_deref(), expect, "{before:?} {now:?}"),
+            let message =
+                ServedJudges::of(models(now)).other_than(&baseline, |name| name == "beside");
+            match (&message, expect) {
+                (Some(message), Some(expect)) => assert!(message.starts_with(expect), "{message}"),
+                (message, expect) => assert_eq!(message.as_deref(), expect, "{before:?} {now:?}"),
             }
         };
         let m1 = ("judge", &["m-1 (fp_1)"][..]);

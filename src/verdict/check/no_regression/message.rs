@@ -8,7 +8,7 @@ use crate::verdict::regression::Regression;
 use crate::verdict::result::Verdict;
 
 use super::paired::{As, Paired, RightShare};
-use super::{BaselineComparison, Decided, TakenLook, looked_p, raw_p};
+use super::{BaselineComparison, Decided, TakenAnalysis, raw_p, sequential_p};
 use crate::verdict::metric::Figures;
 
 /// The power at which the smallest detectable drop is given.
@@ -87,9 +87,9 @@ impl Decided<'_> {
         named.map(|(_, id)| (*id).to_owned()).collect()
     }
 
-    pub(super) fn message(&self, told: &Regression) -> String {
-        let mut lines = vec![self.headline(told)];
-        lines.extend(self.asked());
+    pub(super) fn message(&self, found: &Regression) -> String {
+        let mut lines = vec![self.headline(found)];
+        lines.extend(self.epochs_note());
         lines.extend(self.comparison.seen().group_count().map(|groups| {
             format!(
                 "the samples come in {groups} groups, and only groups are independent of each other"
@@ -97,23 +97,23 @@ impl Decided<'_> {
         }));
         let [before, now] = self.comparison.seen().shares();
         lines.extend(accuracies(before, now));
-        lines.extend(self.difference(told));
+        lines.extend(self.difference(found));
         lines.extend(self.prompts());
         // If everything is masked, each sample looks changed.
         let is_known = self.comparison.hidden().is_none();
-        let changed: &[_] = if is_known { &told.changed } else { &[] };
+        let changed: &[_] = if is_known { &found.changed } else { &[] };
         let different = if self.comparison.baseline.of_prompts {
             "not compared, input, prompt or ground truth changed"
         } else {
             "not compared, input or ground truth changed"
         };
         let listed: [(_, &[_]); 7] = [
-            ("became wrong", &told.became_wrong),
-            ("fell most", &told.fell_most),
-            ("became correct", &told.became_correct),
-            ("errored or skipped", &told.unknown),
-            ("not compared, new", &told.added),
-            ("not compared, gone", &told.removed),
+            ("became wrong", &found.became_wrong),
+            ("fell most", &found.fell_most),
+            ("became correct", &found.became_correct),
+            ("errored or skipped", &found.unknown),
+            ("not compared, new", &found.added),
+            ("not compared, gone", &found.removed),
             (different, changed),
         ];
         for (title, ids) in listed {
@@ -121,61 +121,61 @@ impl Decided<'_> {
                 lines.push(format!("{title}: {}", name_some(ids)));
             }
         }
-        if !told.unknown.is_empty() {
+        if !found.unknown.is_empty() {
             let end = |errors: As| {
-                P(self.comparison.test(errors).p).cell_beside(self.comparison.gate.level())
+                P(self.comparison.test(errors).p).cell_at_level(self.comparison.gate.level())
             };
             let [wrong, right] = [As::Wrong, As::Right].map(end);
             lines.push(format!(
                 "with the errored and skipped samples p would be {wrong} if they were wrong, {right} if correct"
             ));
         }
-        let drop = told.smallest_drop.map_or_else(
+        let drop = found.smallest_drop.map_or_else(
             || "no drop is".to_owned(),
             |drop| format!("a drop of {} points or more is", Points(drop).unsigned()),
         );
         lines.push(format!(
             "with {} pairs {drop} seen with 80 % power{}, {}",
-            told.pairs,
-            self.comparison.beside(),
-            told.assumption
+            found.pairs,
+            self.comparison.at_level(),
+            found.assumption
         ));
         // In continuous integration it makes the gate inconclusive instead.
-        let warning = told.warning.iter().filter(|_| !self.comparison.facts.ci);
+        let warning = found.warning.iter().filter(|_| !self.comparison.facts.ci);
         lines.extend(warning.map(|warning| format!("warning: {warning}")));
         lines.join("\n")
     }
 
-    fn headline(&self, told: &Regression) -> String {
-        if told.pairs == 0 {
+    fn headline(&self, found: &Regression) -> String {
+        if found.pairs == 0 {
             return self.open.clone().unwrap_or_default();
         }
         let gate = self.comparison.gate;
         let alpha = gate.level();
-        let adjusted = told.p_adjusted.unwrap_or(told.p);
-        let mut p = P(told.p).beside(alpha);
-        let look = self.comparison.look;
-        let looked = looked_p(told.p, look);
-        if let Some(TakenLook { at, .. }) = look {
+        let adjusted = found.p_adjusted.unwrap_or(found.p);
+        let mut p = P(found.p).at_level(alpha);
+        let analysis = self.comparison.analysis;
+        let sequential = sequential_p(found.p, analysis);
+        if let Some(TakenAnalysis { at, .. }) = analysis {
             p = format!(
                 "{p} at look {} of {}, {} for all looks together",
                 at.number,
                 at.of,
-                P(looked).cell_beside(alpha)
+                P(sequential).cell_at_level(alpha)
             );
         }
-        if adjusted.total_cmp(&looked).is_ne() {
+        if adjusted.total_cmp(&sequential).is_ne() {
             p = format!(
                 "{p}, {} beside the other `no_regression` gates (Holm)",
-                P(adjusted).cell_beside(alpha)
+                P(adjusted).cell_at_level(alpha)
             );
         }
         let sign = if adjusted < alpha { "<" } else { ">=" };
         let mut text = format!(
             "of {} pairs {} became wrong and {} became correct, {p} {sign} alpha {alpha}",
-            told.pairs, told.worse, told.better,
+            found.pairs, found.worse, found.better,
         );
-        if let Some((max, drop)) = gate.max_drop.zip(told.drop) {
+        if let Some((max, drop)) = gate.max_drop.zip(found.drop) {
             let sign = if drop > max { ">" } else { "<=" };
             text = format!("{text}, drop {drop:.4} {sign} max_drop {max}");
         }
@@ -191,7 +191,7 @@ impl Decided<'_> {
                 });
                 format!(
                     "{text}; {} errored or skipped samples leave it open{unjudged}, {again}",
-                    told.unknown.len()
+                    found.unknown.len()
                 )
             }
             _ => text,
@@ -205,16 +205,16 @@ impl Decided<'_> {
         let Some(figures) = figures else {
             return (String::new(), None);
         };
-        let told = figures.told_unjudged(None);
-        let told = told.map_or_else(String::new, |told| format!(" ({told})"));
+        let found = figures.unjudged_text(None);
+        let found = found.map_or_else(String::new, |found| format!(" ({found})"));
         let is_all = figures.unjudged_by(None) == figures.unknown();
-        (told, figures.cure(None).filter(|_| is_all))
+        (found, figures.cure(None).filter(|_| is_all))
     }
 
     /// The paired difference; with the reason if its interval and the test disagree.
-    fn difference(&self, told: &Regression) -> Option<String> {
-        let (value, ci95) = (told.difference?, told.difference_ci95?);
-        let why = self.comparison.why_apart(told, ci95[1] < 0.0);
+    fn difference(&self, found: &Regression) -> Option<String> {
+        let (value, ci95) = (found.difference?, found.difference_ci95?);
+        let why = self.comparison.why_apart(found, ci95[1] < 0.0);
         let difference = Points(value).with_ci95(ci95);
         Some(format!(
             "paired difference: {difference}{}",
@@ -233,7 +233,7 @@ impl Decided<'_> {
     }
 
     /// The numbers of answers, unless it is one on both sides.
-    fn asked(&self) -> Option<String> {
+    fn epochs_note(&self) -> Option<String> {
         if self.comparison.baseline.majorities {
             return Some(
                 "the baseline was made by an older version and keeps the verdict of the majority alone, and those of \
@@ -263,7 +263,7 @@ impl Decided<'_> {
 
 impl BaselineComparison<'_> {
     /// The effect of other gates on the smallest drop.
-    fn beside(&self) -> String {
+    fn at_level(&self) -> String {
         match self.together {
             0 | 1 => String::new(),
             all => format!(
@@ -273,16 +273,16 @@ impl BaselineComparison<'_> {
     }
 
     /// Why the test and the interval (below 0 or not) disagree; `None` if they agree.
-    fn why_apart(&self, told: &Regression, is_below: bool) -> Option<String> {
+    fn why_apart(&self, found: &Regression, is_below: bool) -> Option<String> {
         let (alpha, mid_p) = (self.gate.level(), self.gate.mid_p);
-        let adjusted = told.p_adjusted?;
+        let adjusted = found.p_adjusted?;
         let approximate =
             "; the interval is approximate, and the test, which decides, is exact".to_owned();
         let levels = format!(
             "; the test allows for {alpha} on the side of a loss, and the interval for {INTERVAL_SIDE} on each side"
         );
         match (adjusted < alpha, is_below) {
-            (true, false) if told.p >= INTERVAL_SIDE => Some(levels),
+            (true, false) if found.p >= INTERVAL_SIDE => Some(levels),
             (true, false) if self.seen().group_count().is_some() => Some(
                 "; the interval takes the samples of a group to change all together, which is too wide where they do \
                  not, and the test, which decides, does not"
@@ -290,9 +290,9 @@ impl BaselineComparison<'_> {
             ),
             (true, false) if mid_p => Some("; the interval is approximate, and the test decides".to_owned()),
             (true, false) => Some(approximate),
-            (false, true) if told.p >= alpha && alpha < INTERVAL_SIDE => Some(levels),
-            (false, true) if told.p >= alpha => Some(approximate),
-            (false, true) if looked_p(told.p, self.look) >= alpha => {
+            (false, true) if found.p >= alpha && alpha < INTERVAL_SIDE => Some(levels),
+            (false, true) if found.p >= alpha => Some(approximate),
+            (false, true) if sequential_p(found.p, self.analysis) >= alpha => {
                 Some("; the interval allows for this look alone, and the test for all looks".to_owned())
             }
             (false, true) => Some(

@@ -73,8 +73,8 @@ impl Paired {
     }
 
     /// The decision of an interim analysis.
-    pub(super) fn decide(&self, look: &stats::Look) -> stats::Decision {
-        look.decide(&self.tested, &self.samples)
+    pub(super) fn decide(&self, analysis: &stats::StoppingBounds) -> stats::Decision {
+        analysis.decide(&self.tested, &self.samples)
     }
 
     /// The number of samples that became wrong, or correct.

@@ -1,5 +1,5 @@
+mod regression;
 mod several;
-mod told;
 
 use super::*;
 use crate::data::Status;

@@ -184,7 +184,7 @@ fn drawn(values: &[(f64, f64)], population: &str, random: &mut SplitMix64) -> Ca
 /// labels of another agent's answers give no corrected figure.
 #[needs(data = "judging/pandalm_labels.jsonl.gz")]
 #[test]
-fn the_corrected_mean_of_a_run_covers_what_people_say() {
+fn corrected_mean_covers_human_labels() {
     let value = |verdict: u64| match verdict {
         1 => 1.0,
         2 => 0.0,
@@ -218,15 +218,15 @@ fn the_corrected_mean_of_a_run_covers_what_people_say() {
     for _ in 0..1_000 {
         let calibration = drawn(&values, &population, &mut random);
         let judge = CalibratedJudge::of(&calibration, None, (items.clone(), &population), None);
-        let found = judge.told().corrected[VALUE];
+        let found = judge.summary().corrected[VALUE];
         covered += u32::from((found.ci95[0]..=found.ci95[1]).contains(&truth));
     }
     let share = f64::from(covered) / 1_000.0;
     assert!(share >= 0.93, "{share}");
     let calibration = drawn(&values, &population, &mut random);
     let judge = CalibratedJudge::of(&calibration, None, (others, &other_population), None);
-    assert!(judge.told().corrected.is_empty());
-    assert!(judge.told().corrected_if_alike.contains_key(VALUE));
+    assert!(judge.summary().corrected.is_empty());
+    assert!(judge.summary().corrected_if_alike.contains_key(VALUE));
     let why = judge.corrected(VALUE, None).unwrap_err();
     assert!(why.starts_with("no labels of this run"), "{why}");
 }

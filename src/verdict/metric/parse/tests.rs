@@ -86,7 +86,7 @@ fn reads_metrics_of_difficulty_and_effort() {
 }
 
 #[test]
-fn reads_what_people_say() {
+fn parses_gates() {
     check(
         "reviewed.approved >= 90%",
         &Gate::reviewed_approved(0.9),

@@ -13,15 +13,15 @@ pub(crate) fn judge_notices(summary: &Summary) -> Vec<String> {
     let judges = summary.judge.iter().flat_map(|judge| &judge.scorers);
     let juries = summary.judge.iter().flat_map(|judge| &judge.juries);
     let of_juries = juries.flat_map(|(name, jury)| of_jury(name, jury));
-    let seats = summary.judge.iter().flat_map(|judge| &judge.juries);
-    let seats = seats.flat_map(|(name, jury)| {
+    let jurors = summary.judge.iter().flat_map(|judge| &judge.juries);
+    let jurors = jurors.flat_map(|(name, jury)| {
         let judges = jury.judges.iter();
         judges.map(move |judge| format!("{name}/{}", judge.name))
     });
-    let seats: BTreeSet<String> = seats.collect();
+    let jurors: BTreeSet<String> = jurors.collect();
     judges
         .flat_map(|(name, judge)| {
-            let least = if seats.contains(name) {
+            let least = if jurors.contains(name) {
                 // In a jury other judges hide it, and gates are about the whole.
                 judge.samples / 5 + 1
             } else if summary.scorer.as_deref() == Some(name) {
@@ -66,7 +66,7 @@ fn of_jury(name: &str, jury: &JurySummary) -> Vec<String> {
         let judge = &worse.judge;
         let best = jury.judges.iter().find(|one| one.name == *judge);
         let best = best.and_then(|best| best.labels);
-        let told = match (panel.agreement, best.and_then(|best| best.agreement)) {
+        let text = match (panel.agreement, best.and_then(|best| best.agreement)) {
             (Some(panel), Some(best)) => format!(
                 "the panel agrees with the labels of {} answers in {}, its judge `{judge}` alone in {}: {} points, {}",
                 jury.labelled,
@@ -85,7 +85,7 @@ fn of_jury(name: &str, jury: &JurySummary) -> Vec<String> {
             ),
         };
         notices.push(format!(
-            "jury `{name}` is worse than its best judge: {told}; take that judge alone, or `aggregate: weighted`"
+            "jury `{name}` is worse than its best judge: {text}; take that judge alone, or `aggregate: weighted`"
         ));
     }
     notices
@@ -115,7 +115,7 @@ fn several_models(name: &str, judge: &JudgeSummary) -> Option<String> {
         let model = model.split_once(" (").map_or(&**model, |(model, _)| model);
         *models.entry(model).or_default() += calls;
     }
-    let told: Vec<String> = models
+    let text: Vec<String> = models
         .iter()
         .map(|(model, calls)| format!("`{model}` {calls}"))
         .collect();
@@ -123,7 +123,7 @@ fn several_models(name: &str, judge: &JudgeSummary) -> Option<String> {
         format!(
             "judge `{name}` was served by {} models ({} calls): its verdicts are not those of one judge",
             models.len(),
-            told.join(", ")
+            text.join(", ")
         )
     })
 }
@@ -189,7 +189,7 @@ mod tests {
     use super::is_worth_knowing;
 
     #[test]
-    fn a_correlation_that_chance_gives_and_a_trace_of_one_are_not_told() {
+    fn insignificant_or_weak_correlation_is_not_reported() {
         // The critical values of Spearman's rho at 5 % are 0.648 for 10 pairs, 0.447 for 20 and 0.279 for 50.
         for (correlation, of, expect) in [
             (0.0, 10, false),

@@ -17,7 +17,7 @@ use labelled::Labelled;
 /// The verdicts of a jury.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PanelTally {
-    told: JurySummary,
+    summary: JurySummary,
     judges: Vec<String>,
     /// The choices that occur.
     choices: Vec<String>,
@@ -30,24 +30,24 @@ pub(super) struct PanelTally {
 #[derive(Clone, Debug)]
 struct PanelRow {
     /// By judge; `None` without a verdict.
-    seats: Vec<Option<Seat>>,
-    label: Option<PanelSaid>,
-    panel: Option<PanelSaid>,
+    jurors: Vec<Option<JurorVerdict>>,
+    label: Option<PanelReply>,
+    panel: Option<PanelReply>,
     /// The index of its cluster, if it has one.
     cluster: Option<usize>,
 }
 
 /// The verdict of one judge.
 #[derive(Clone, Copy, Debug)]
-struct Seat {
-    says: PanelSaid,
+struct JurorVerdict {
+    says: PanelReply,
     correct: bool,
     outlier: bool,
 }
 
 /// A verdict, or a label.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum PanelSaid {
+enum PanelReply {
     /// The index of a choice.
     Choice(usize),
     /// A total, or the value of choices without a verdict among them.
@@ -78,19 +78,19 @@ impl PanelTally {
         first: Option<&str>,
         votes: &[&JurorVote],
     ) -> Option<String> {
-        let mut seats = vec![None; self.judges.len()];
+        let mut jurors = vec![None; self.judges.len()];
         for vote in votes {
             let known = self.judges.iter().position(|judge| *judge == vote.judge);
             let place = known.unwrap_or_else(|| {
                 self.judges.push(vote.judge.clone());
-                seats.push(None);
+                jurors.push(None);
                 self.judges.len() - 1
             });
             let says = match (&vote.choice, vote.total) {
                 (Some(choice), _) => Some(self.choice(choice)),
-                (None, total) => total.map(PanelSaid::Points),
+                (None, total) => total.map(PanelReply::Points),
             };
-            seats[place] = says.map(|says| Seat {
+            jurors[place] = says.map(|says| JurorVerdict {
                 says,
                 correct: vote.correct.unwrap_or_default(),
                 outlier: vote.outlier,
@@ -100,24 +100,24 @@ impl PanelTally {
         let label = votes.iter().find_map(|vote| vote.label.as_ref());
         let label = match label.filter(|_| record.epoch == 0) {
             Some(Value::String(choice)) => Some(self.choice(choice)),
-            Some(label) => label.as_f64().map(PanelSaid::Points),
+            Some(label) => label.as_f64().map(PanelReply::Points),
             None => None,
         };
         let (panel, reason) = match verdict(record, jury, first) {
             Ok(details) => (self.panel(&details), None),
             Err(reason) => (None, Some(reason)),
         };
-        self.told.samples += 1;
+        self.summary.samples += 1;
         if let Some(reason) = &reason {
-            self.told.unread += 1;
-            *self.told.reasons.entry(reason.clone()).or_default() += 1;
+            self.summary.unread += 1;
+            *self.summary.reasons.entry(reason.clone()).or_default() += 1;
         }
         let cluster = record.cluster.as_ref().map(|cluster| {
             let next = self.clusters.len();
             *self.clusters.entry(cluster.clone()).or_insert(next)
         });
         self.rows.push(PanelRow {
-            seats,
+            jurors,
             label,
             panel,
             cluster,
@@ -125,21 +125,21 @@ impl PanelTally {
         reason
     }
 
-    fn choice(&mut self, name: &str) -> PanelSaid {
+    fn choice(&mut self, name: &str) -> PanelReply {
         let known = self.choices.iter().position(|choice| choice == name);
-        PanelSaid::Choice(known.unwrap_or_else(|| {
+        PanelReply::Choice(known.unwrap_or_else(|| {
             self.choices.push(name.to_owned());
             self.choices.len() - 1
         }))
     }
 
-    fn panel(&mut self, [choice, number]: &[Option<Value>; 2]) -> Option<PanelSaid> {
+    fn panel(&mut self, [choice, number]: &[Option<Value>; 2]) -> Option<PanelReply> {
         match choice.as_ref().and_then(Value::as_str) {
             Some(choice) => Some(self.choice(choice)),
             None => number
                 .as_ref()
                 .and_then(Value::as_f64)
-                .map(PanelSaid::Points),
+                .map(PanelReply::Points),
         }
     }
 
@@ -161,50 +161,50 @@ impl PanelTally {
             worse: labelled
                 .as_ref()
                 .and_then(|labelled| labelled.worse(&self.judges)),
-            ..self.told
+            ..self.summary
         }
     }
 
     fn judge(&self, place: usize) -> JurorSummary {
-        let seats = self
+        let jurors = self
             .rows
             .iter()
-            .map(|row| row.seats.get(place).copied().flatten());
-        let said: Vec<Seat> = seats.flatten().collect();
-        let judged = said.len() as u64;
-        let outliers = said.iter().filter(|seat| seat.outlier).count() as u64;
-        let is_constant = said.windows(2).all(|two| two[0].says == two[1].says);
+            .map(|row| row.jurors.get(place).copied().flatten());
+        let replies: Vec<JurorVerdict> = jurors.flatten().collect();
+        let judged = replies.len() as u64;
+        let outliers = replies.iter().filter(|juror| juror.outlier).count() as u64;
+        let is_constant = replies.windows(2).all(|two| two[0].says == two[1].says);
         JurorSummary {
             judged,
-            unread: self.told.samples - judged,
+            unread: self.summary.samples - judged,
             outliers,
             outlier_share: stats::ratio(outliers, judged),
-            constant: is_constant && said.len() >= ENOUGH,
+            constant: is_constant && replies.len() >= ENOUGH,
             ..JurorSummary::default()
         }
     }
 
     /// By squared distances for points, nominal for choices.
     fn alpha(&self) -> Option<f64> {
-        let said = || self.rows.iter().flat_map(|row| row.seats.iter().flatten());
-        let has_choices = said().any(|seat| matches!(seat.says, PanelSaid::Choice(_)));
-        let points = |says: PanelSaid| match says {
-            PanelSaid::Points(points) => Some(points),
-            PanelSaid::Choice(_) => None,
+        let replies = || self.rows.iter().flat_map(|row| row.jurors.iter().flatten());
+        let has_choices = replies().any(|juror| matches!(juror.says, PanelReply::Choice(_)));
+        let points = |says: PanelReply| match says {
+            PanelReply::Points(points) => Some(points),
+            PanelReply::Choice(_) => None,
         };
-        let mut values: Vec<f64> = said().filter_map(|seat| points(seat.says)).collect();
+        let mut values: Vec<f64> = replies().filter_map(|juror| points(juror.says)).collect();
         values.sort_unstable_by(f64::total_cmp);
         values.dedup_by(|one, other| one.total_cmp(other).is_eq());
-        let class = |says: PanelSaid| match says {
-            PanelSaid::Choice(place) => Some(place),
-            PanelSaid::Points(points) => values
+        let class = |says: PanelReply| match says {
+            PanelReply::Choice(place) => Some(place),
+            PanelReply::Points(points) => values
                 .binary_search_by(|value| value.total_cmp(&points))
                 .ok(),
         };
         let numbers = (!has_choices).then(|| scaled(&values));
         let units = self.rows.iter().map(|row| {
-            let classes = row.seats.iter().flatten();
-            let classes = classes.filter_map(|seat| class(seat.says));
+            let classes = row.jurors.iter().flatten();
+            let classes = classes.filter_map(|juror| class(juror.says));
             Unit::of(&classes.collect::<Vec<_>>(), numbers.as_deref())
         });
         let units: Vec<Unit> = units.collect();
@@ -225,7 +225,10 @@ impl PanelTally {
     fn pairs(&self) -> Vec<crate::verdict::agreement::ScorerPair> {
         let mut ballot = Ballot::new(self.judges.iter().cloned());
         for row in &self.rows {
-            let votes = row.seats.iter().map(|seat| seat.map(|seat| seat.correct));
+            let votes = row
+                .jurors
+                .iter()
+                .map(|juror| juror.map(|juror| juror.correct));
             ballot.add(&votes.collect::<Vec<_>>(), 1);
         }
         ballot.finish().pairs

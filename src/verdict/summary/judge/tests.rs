@@ -164,7 +164,7 @@ fn an_answer_is_unread_whose_first_verdict_is_missing() {
 }
 
 #[test]
-fn beside_another_scorer_the_outcome_stays_and_unread_counts() {
+fn as_second_scorer_the_outcome_stays_and_unread_counts() {
     let mut records = [
         given(4.0, vec![call("m-1")]),
         given(4.0, vec![unread(Unread::Refusal)]),
@@ -205,7 +205,7 @@ fn totals(given_totals: impl IntoIterator<Item = (f64, u64)>) -> Vec<Record> {
 }
 
 #[test]
-fn a_judge_that_tells_nothing_apart_is_told() {
+fn constant_judge_is_reported() {
     let same = |n: u64| summary(&totals((0..n).map(|length| (4.0, length))));
     let check = |summary: &Summary, is_constant: bool, notices: &[&str]| {
         let judge = summary.judge.as_ref().unwrap();
@@ -229,16 +229,16 @@ fn a_judge_that_tells_nothing_apart_is_told() {
 }
 
 #[test]
-fn scores_that_go_with_the_length_are_told() {
+fn length_correlation_is_reported() {
     let longer = |n: u32| totals((0..n).map(|place| (f64::from(place), u64::from(place) * 100)));
-    let told = summary(&longer(10));
+    let found = summary(&longer(10));
     assert_eq!(
-        told.judge.as_ref().unwrap().scorers["judge"].length_correlation,
+        found.judge.as_ref().unwrap().scorers["judge"].length_correlation,
         Some(1.0)
     );
     let expect =
         "judge `judge`: its scores of 10 answers correlate with their length by 1.00 (Spearman)";
-    assert_eq!(judge_notices(&told), [expect]);
+    assert_eq!(judge_notices(&found), [expect]);
     assert_eq!(judge_notices(&summary(&longer(9))), Vec::<String>::new());
     // Without a total, the value is the score.
     let mut records = longer(10);
@@ -253,7 +253,7 @@ fn scores_that_go_with_the_length_are_told() {
 }
 
 #[test]
-fn self_agreement_is_told_where_there_are_repeats() {
+fn self_agreement_is_reported_with_repeats() {
     let mut records = totals([(4.0, 1), (3.0, 1)]);
     // One of the five could not be read, and is not a repeat.
     let repeats = [
@@ -268,11 +268,11 @@ fn self_agreement_is_told_where_there_are_repeats() {
         let score = score.detail("self_agreement", agreement);
         record.result.score = Some(score.detail("repeats", repeats));
     }
-    let told = summary(&records);
+    let found = summary(&records);
     let expect =
         "judge `judge`: its repeats give the same points as its first verdict in 50 % of 4 repeats";
-    assert_eq!(judge_notices(&told), [expect]);
-    let judge = &told.judge.as_ref().unwrap().scorers["judge"];
+    assert_eq!(judge_notices(&found), [expect]);
+    let judge = &found.judge.as_ref().unwrap().scorers["judge"];
     assert_eq!((judge.repeats, judge.self_agreement), (4, Some(0.5)));
     for record in &mut records {
         let score = record.result.score.take().unwrap();

@@ -107,13 +107,13 @@ impl ReadOptions {
             (Choices, "--reply choices"),
             (Patterns, "--reply patterns"),
         ];
-        let asked = forms.iter().find(|(form, _)| self.reply == Some(*form));
+        let requested = forms.iter().find(|(form, _)| self.reply == Some(*form));
         // Which format each option belongs to.
         let given = [
             (
-                asked.is_some(),
+                requested.is_some(),
                 self.reply,
-                asked.map_or("", |asked| asked.1),
+                requested.map_or("", |requested| requested.1),
             ),
             (!self.dimensions.is_empty(), Some(Rubric), "--dimension"),
             (!self.choices.is_empty(), Some(Choices), "--choice"),

@@ -32,7 +32,7 @@ pub(super) fn histogram(
         out,
         "<figure><figcaption>{}</figcaption><svg class=\"plot\" role=\"img\" aria-label=\"{}\">",
         text(caption),
-        text(&told(caption, unit, values.len(), marks)),
+        text(&alt_text(caption, unit, values.len(), marks)),
     )?;
     let wide = 1.0 / f64::from(u32::try_from(BARS).unwrap_or(1));
     for (count, number) in counts.iter().zip(0u32..) {
@@ -100,7 +100,7 @@ fn counted(values: &[f64], right: f64) -> Vec<u32> {
 }
 
 /// The alternative text.
-fn told(caption: &str, unit: &str, values: usize, marks: &[HistogramMark]) -> String {
+fn alt_text(caption: &str, unit: &str, values: usize, marks: &[HistogramMark]) -> String {
     let marks = marks
         .iter()
         .map(|mark| format!(", {} {}{unit}", mark.label, short(mark.value)));

@@ -9,26 +9,26 @@ use crate::report::document::{IntervalRow, IntervalScale, Intervals};
 
 /// Writes a table of rows with heads for label, figures and note.
 pub(in crate::report::render::html) fn intervals(
-    shown: &Intervals,
+    content: &Intervals,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let [label, figures, note] = &shown.heads;
+    let [label, figures, note] = &content.heads;
     writeln!(
         out,
         "<div class=\"wide\" role=\"region\" aria-label=\"{0}\" tabindex=\"0\"><table class=\"chart\">\
          <caption>{0}</caption>\n<thead><tr><th scope=\"col\">{1}</th>\
          <td class=\"scale\" aria-hidden=\"true\"></td><th scope=\"col\">{2}</th><th scope=\"col\">{3}</th></tr></thead>\n<tbody>",
-        text(&shown.caption),
+        text(&content.caption),
         text(label),
         text(figures),
         text(note),
     )?;
-    for row in &shown.rows {
+    for row in &content.rows {
         writeln!(
             out,
             "<tr><th scope=\"row\">{}</th><td class=\"scale\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
             text(&row.label),
-            drawn(row, shown.scale),
+            drawn(row, content.scale),
             text(&row.figures),
             text(&row.note),
         )?;
@@ -87,13 +87,13 @@ mod tests {
         };
         let mut out = Vec::new();
         let heads = ["slice", "accuracy", "correct"];
-        let shown = Intervals {
+        let content = Intervals {
             caption: "By slice".to_owned(),
             heads: heads.map(str::to_owned),
             scale: IntervalScale::SHARES,
             rows: vec![row],
         };
-        intervals(&shown, &mut out).unwrap();
+        intervals(&content, &mut out).unwrap();
         let out = String::from_utf8(out).unwrap();
         for expect in [
             "<th scope=\"row\">level &lt;1&gt;</th>",

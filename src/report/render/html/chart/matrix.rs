@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::super::escape::{cut, text};
+use super::super::escape::{text, truncate};
 
 /// Number of shades in the style sheet.
 const SHADES: u64 = 5;
@@ -22,11 +22,11 @@ pub(super) fn matrix(
         text(caption)
     )?;
     for column in columns {
-        write!(out, "<th scope=\"col\">{}</th>", cut(column, 24))?;
+        write!(out, "<th scope=\"col\">{}</th>", truncate(column, 24))?;
     }
     writeln!(out, "</tr></thead>\n<tbody>")?;
     for (place, (row, cells)) in rows.iter().zip(counts).enumerate() {
-        write!(out, "<tr><th scope=\"row\">{}</th>", cut(row, 24))?;
+        write!(out, "<tr><th scope=\"row\">{}</th>", truncate(row, 24))?;
         let all: u64 = cells.iter().sum();
         for (column, count) in cells.iter().enumerate() {
             let shade = match (*count, all) {

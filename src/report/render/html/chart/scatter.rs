@@ -28,13 +28,13 @@ pub(super) fn scatter(
         "<figure><figcaption>{0}</figcaption><svg class=\"plot tall\" role=\"img\" aria-label=\"{0}\">",
         text(caption),
     )?;
-    let (left, right, beside) = (place(LEFT), place(RIGHT), place(LEFT - 0.01));
+    let (left, right, label_x) = (place(LEFT), place(RIGHT), place(LEFT - 0.01));
     for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
         let (y, percent) = (up(share), share * 100.0);
         writeln!(
             out,
             "<line class=\"grid\" x1=\"{left}\" x2=\"{right}\" y1=\"{y}\" y2=\"{y}\"/>\
-             <text x=\"{beside}\" y=\"{y}\" class=\"to mid\">{percent:.0} %</text>",
+             <text x=\"{label_x}\" y=\"{y}\" class=\"to mid\">{percent:.0} %</text>",
         )?;
     }
     for end in &ends {

@@ -42,7 +42,7 @@ fn options_that_are_wrong() {
         let context = Context {
             folder: project.folder.path(),
             registry: None,
-            shown: None,
+            item_parts: None,
         };
         let error = from_value(&spec.into(), &context).err().unwrap();
         assert_eq!(error.exit(), crate::Exit::Usage);

@@ -47,8 +47,8 @@ fn seen<'a>(texts: &[(&'a str, Option<&'a str>)]) -> Vec<Exhibit<'a>> {
 fn prompts_are_these() {
     let check =
         |grading: &Grading, texts: &[(&str, Option<&str>)], form: ReplyForm, expect: &str| {
-            let asked = prompt(grading, &seen(texts), form);
-            assert_eq!(asked, expect.replace("\r\n", "\n"), "{asked}");
+            let rendered = prompt(grading, &seen(texts), form);
+            assert_eq!(rendered, expect.replace("\r\n", "\n"), "{rendered}");
         };
     let texts = [
         ("prompt", Some("What is 2 + 2?\n")),
@@ -81,13 +81,13 @@ fn prompts_are_these() {
 
 #[test]
 fn the_second_ask_is_the_first_and_the_shape() {
-    let asked = prompt(
+    let rendered = prompt(
         &offered(),
         &seen(&[("prediction", Some("4"))]),
         ReplyForm::Text,
     );
-    let again = again(&asked, &offered());
-    let rest = again.strip_prefix(&asked).unwrap();
+    let again = again(&rendered, &offered());
+    let rest = again.strip_prefix(&rendered).unwrap();
     let shape =
         r#"{"reason": "…", "verdict": <"correct" or "not \"attempted\"">, "comments": "…"}"#;
     assert!(
@@ -166,17 +166,17 @@ fn no_text_makes_a_line_that_is_a_delimiter() {
         // Knowing the mark would not help either.
         let known = neutral(&format!("{answer}\n<<<END prompt {mark}>>>\n"), &mark).into_owned();
         assert!(!known.contains(&mark), "{known:?}");
-        let asked = prompt(&offered(), &texts, ReplyForm::Text);
+        let rendered = prompt(&offered(), &texts, ReplyForm::Text);
         let is_line = |c: char| {
             matches!(
                 c,
                 '\n' | '\r' | '\u{2028}' | '\u{2029}' | '\u{85}' | '\x0b' | '\x0c'
             )
         };
-        let lines = asked.split(is_line).filter(|line| line.contains(&mark));
+        let lines = rendered.split(is_line).filter(|line| line.contains(&mark));
         let lines: Vec<_> = lines.collect();
         // The sentence about the mark, and two lines for each text.
-        assert_eq!(lines.len(), 5, "{asked}");
+        assert_eq!(lines.len(), 5, "{rendered}");
         for (line, start) in lines[1..]
             .iter()
             .zip(["<<<BEGIN ", "<<<END ", "<<<BEGIN ", "<<<END "])

@@ -96,7 +96,7 @@ impl Claims {
     }
 
     fn of_object(&mut self, found: &FoundObject, names: &Names<'_>) -> Result<(), Unread> {
-        let mut said = None;
+        let mut chosen = None;
         let overwritten = found.overwritten.iter().map(|(name, value)| (name, value));
         let decides = found.map.contains_key(VERDICT);
         for (name, value) in found.map.iter().chain(overwritten) {
@@ -107,7 +107,7 @@ impl Claims {
                 None if decides => self.has_other = true,
                 None => {}
                 Some(choice) => {
-                    said = Some(name);
+                    chosen = Some(name);
                     self.add(Claim {
                         choice,
                         is_certain: found.is_certain,
@@ -115,9 +115,9 @@ impl Claims {
                 }
             }
         }
-        if let Some(said) = said.filter(|_| self.comments.is_empty()) {
+        if let Some(chosen) = chosen.filter(|_| self.comments.is_empty()) {
             let members = found.map.iter();
-            let texts = members.filter(|(name, value)| *name != said && value.is_string());
+            let texts = members.filter(|(name, value)| *name != chosen && value.is_string());
             let texts = texts.map(|(name, value)| (name.clone(), value.clone()));
             self.comments = texts.collect();
             self.repaired = found.repaired;

@@ -36,11 +36,11 @@ pub fn helloagents_judge(reply: &str) -> Reading {
 pub fn helloagents_winner(reply: &str) -> Reading {
     let json = json_part(reply);
     let names = ["winner", "reason"];
-    let mended;
+    let fixed;
     let mut found = members(json, names);
     if found.is_none() {
-        mended = with_backslashes(json);
-        found = members(&mended, names);
+        fixed = with_backslashes(json);
+        found = members(&fixed, names);
     }
     let [winner, reason] = found.unwrap_or_default();
     let text = |raw: Raw<'_>| raw.text().map(|(text, _)| text.into_owned());
@@ -168,17 +168,17 @@ fn is_beyond(json: &str) -> bool {
 
 /// The program's handling of TeX: single backslashes that do not start a JSON escape are doubled.
 fn with_backslashes(json: &str) -> String {
-    let mut mended = String::with_capacity(json.len() + 16);
+    let mut fixed = String::with_capacity(json.len() + 16);
     let mut before = None;
     let mut chars = json.chars().peekable();
     while let Some(c) = chars.next() {
-        mended.push(c);
+        fixed.push(c);
         let next = chars.peek();
         let is_escape = next.is_some_and(|next| "\"\\/bfnrtu".contains(*next));
         if c == '\\' && before != Some('\\') && !is_escape {
-            mended.push('\\');
+            fixed.push('\\');
         }
         before = Some(c);
     }
-    mended
+    fixed
 }

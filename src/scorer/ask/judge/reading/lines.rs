@@ -321,7 +321,7 @@ fn words(text: &str) -> impl DoubleEndedIterator<Item = &str> {
 
 /// Whether a quotation follows.
 fn is_quoting(lead: &str) -> bool {
-    let is_said = words(lead).rev().take(3);
-    let mut is_said = is_said.map(str::to_lowercase);
-    lead.ends_with(':') || is_said.any(|word| QUOTING.contains(&&*word))
+    let quoting_words = words(lead).rev().take(3);
+    let mut quoting_words = quoting_words.map(str::to_lowercase);
+    lead.ends_with(':') || quoting_words.any(|word| QUOTING.contains(&&*word))
 }

@@ -72,7 +72,7 @@ pub(super) fn among(text: &str) -> Result<Vec<FoundObject>, Unread> {
     }
     let mut extents = Extents::of(text);
     let starts = starts(extents.masked().as_bytes());
-    let mut left = PASSES * text.len() + FREE;
+    let mut remaining = PASSES * text.len() + FREE;
     // The ends of what was read, and of the first part of anything broken.
     let (mut done, mut broken) = (0, 0);
     for start in starts {
@@ -83,7 +83,7 @@ pub(super) fn among(text: &str) -> Result<Vec<FoundObject>, Unread> {
         let seen = match end {
             Ok(end) | Err(end) => end,
         };
-        left = left
+        remaining = remaining
             .checked_sub(seen - start)
             .ok_or(Unread::InvalidResponseFormat)?;
         let read = end.ok().and_then(|end| tex_json::read(&text[start..end]));

@@ -45,7 +45,7 @@ fn read(case: &Value) -> Reading {
 }
 
 #[test]
-fn replies_say_what_they_are_written_to_say() {
+fn replies_parse_as_written() {
     let mut wrong = Vec::new();
     for line in READINGS.lines() {
         let case: Value = serde_json::from_str(line).expect("a case");
@@ -80,7 +80,7 @@ fn words_of_reasons() {
 }
 
 #[test]
-fn comments_are_the_texts_beside_the_verdict() {
+fn comments_are_the_texts_around_the_verdict() {
     let reading = rubric(
         r#"{"why": "$\frac12 \neq 1$", "comments": "fine", "a": 4, "b": 5.0, "more": ["x"]}"#,
         &[("a", [1, 5]), ("b", [1, 9])],

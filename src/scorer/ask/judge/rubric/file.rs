@@ -70,9 +70,9 @@ impl RubricFile {
     }
 
     fn not_yaml(&self, error: &YamlError) -> Error {
-        let said = error.place.map(|(line, column)| Position { line, column });
+        let given = error.place.map(|(line, column)| Position { line, column });
         let second = || YamlPlaces::of(&self.text).second_document();
-        let place = said.or_else(second).unwrap_or(Position::START);
+        let place = given.or_else(second).unwrap_or(Position::START);
         let message = error.to_string();
         // Cut off the position, which is put in front, and the parser's context.
         let end = message.find(" at line ").unwrap_or(message.len());

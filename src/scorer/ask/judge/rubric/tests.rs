@@ -82,8 +82,11 @@ fn check(options: &str, message: &str, place: &str, hint: &str) {
         Some(place),
         "{options}"
     );
-    let told = error.hint_text().unwrap_or_default();
-    assert!(told.contains(hint) && !told.is_empty(), "{options}: {told}");
+    let hint_text = error.hint_text().unwrap_or_default();
+    assert!(
+        hint_text.contains(hint) && !hint_text.is_empty(),
+        "{options}: {hint_text}"
+    );
 }
 
 #[test]
@@ -163,7 +166,7 @@ fn options_go_before_the_limits_of_a_rubric() {
 }
 
 #[test]
-fn limits_of_another_scale_and_scales_that_differ_are_told() {
+fn mismatched_scales_are_reported() {
     fn check(options: &str, expect: &[&str]) {
         assert_eq!(read(options).unwrap().notices(), expect, "{options}");
     }
@@ -266,7 +269,7 @@ fn what_is_canonical_changes_with_every_verdict() {
 }
 
 #[test]
-fn what_is_shown_by_default() {
+fn default_inputs_of_judge() {
     let sees = |options: &str| read(options).unwrap().default_sees().to_vec();
     assert_eq!(sees("rubric: qa"), ["prompt", "prediction", "ground_truth"]);
     for options in [

@@ -95,7 +95,7 @@ fn every_ready_rubric_accepts_a_right_reply() {
 }
 
 #[test]
-fn requests_say_this() {
+fn request_schema_matches() {
     let grading = Grading::inline(
         &json!({ "rubric": { "dimensions": [{ "name": "a b", "scale": [0, 2] }], "pass": 1 } }),
     );
@@ -116,7 +116,7 @@ fn requests_say_this() {
 }
 
 #[test]
-fn a_long_scale_is_told_in_words() {
+fn long_scale_is_described_in_words() {
     let of = |high: i64| {
         let dimensions =
             json!([{ "name": "a", "scale": [1, high] }, { "name": "b", "scale": [1, 100] }]);

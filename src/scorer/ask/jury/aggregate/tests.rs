@@ -76,8 +76,8 @@ fn check(
     });
     let first = found.next().unwrap();
     assert!(found.all(|other| other == first), "{aggregate:?}");
-    let told = first.map(|together| (together.total, together.correct));
-    assert_eq!(told, expect, "{aggregate:?}");
+    let actual = first.map(|together| (together.total, together.correct));
+    assert_eq!(actual, expect, "{aggregate:?}");
 }
 
 #[test]

@@ -11,23 +11,23 @@ use super::*;
 use crate::eval::registry::scorers::{Context, from_value};
 use crate::scorer::ask::semantic::tests::judge;
 use crate::system::lock::lock;
-use crate::tests::patience::{LONG, given_time};
+use crate::tests::wait::{LONG, given_time};
 
 /// A request to the server, head and body.
-type Asked = (String, Value);
+type ReceivedRequest = (String, Value);
 
 /// A server that gives these replies, one per connection, and then stops.
 struct Server {
     url: String,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    requests: Arc<Mutex<Vec<ReceivedRequest>>>,
 }
 
 impl Server {
     fn new(replies: Vec<Vec<u8>>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
-        let asked: Arc<Mutex<Vec<Asked>>> = Arc::default();
-        let seen = Arc::clone(&asked);
+        let requests: Arc<Mutex<Vec<ReceivedRequest>>> = Arc::default();
+        let seen = Arc::clone(&requests);
         std::thread::spawn(move || {
             for reply in replies {
                 let Ok((stream, _)) = listener.accept() else {
@@ -38,11 +38,11 @@ impl Server {
                 let _ = (&stream).write_all(&reply);
             }
         });
-        Self { url, asked }
+        Self { url, requests }
     }
 
-    fn asked(&self) -> Vec<Asked> {
-        lock(&self.asked).clone()
+    fn requests(&self) -> Vec<ReceivedRequest> {
+        lock(&self.requests).clone()
     }
 
     fn embedder(&self) -> HttpEmbedder {
@@ -51,7 +51,7 @@ impl Server {
     }
 }
 
-fn read(stream: &TcpStream) -> Option<Asked> {
+fn read(stream: &TcpStream) -> Option<ReceivedRequest> {
     let mut reader = BufReader::new(stream);
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
@@ -107,7 +107,7 @@ fn check_error(replies: Vec<Vec<u8>>, expect: &str) {
         expect.replace("URL", &format!("{}/embeddings", server.url))
     );
     assert_eq!(
-        (error.exit(), server.asked().len()),
+        (error.exit(), server.requests().len()),
         (crate::Exit::Infrastructure, number)
     );
 }
@@ -121,7 +121,7 @@ fn texts_go_out_and_vectors_come_back() {
         .embed(&["a", "b\n\"c\""])
         .unwrap();
     assert_eq!(vectors, [vec![1.0, 0.0], vec![0.0, 2.5]]);
-    let (head, body) = server.asked().remove(0);
+    let (head, body) = server.requests().remove(0);
     assert!(
         head.starts_with("POST /v1/embeddings HTTP/1.1\r\n"),
         "{head}"
@@ -140,11 +140,16 @@ fn texts_go_out_and_vectors_come_back() {
     let plain = ok(&json!({"data": [{"embedding": [1]}, {"embedding": [2]}]}));
     let server = Server::new(vec![plain]);
     assert_eq!(embed(&server).unwrap(), [[1.0], [2.0]]);
-    assert!(!server.asked()[0].0.to_lowercase().contains("authorization"));
+    assert!(
+        !server.requests()[0]
+            .0
+            .to_lowercase()
+            .contains("authorization")
+    );
 }
 
 #[test]
-fn a_busy_or_broken_endpoint_is_asked_again() {
+fn busy_or_broken_endpoint_is_retried() {
     let broken = || reply("500 Internal Server Error", "", "");
     let server = Server::new(vec![broken(), reply("503 Busy", "", "later"), good()]);
     assert_eq!(embed(&server).unwrap().len(), 2);
@@ -367,7 +372,7 @@ fn scorer(folder: &std::path::Path, options: Value) -> Result<Arc<dyn Scorer>> {
     let context = Context {
         folder,
         registry: None,
-        shown: None,
+        item_parts: None,
     };
     from_value(&spec, &context)
 }
@@ -390,7 +395,7 @@ fn a_spec_says_it_all() {
     assert_eq!(made.fingerprint(), r#"semantic ["mini",0.25]"#);
     let score = judge(&*made, Some("a"), &"b".into()).unwrap();
     assert_eq!((score.value, score.correct), (0.0, false));
-    let head = server.asked()[0].0.to_lowercase();
+    let head = server.requests()[0].0.to_lowercase();
     assert!(
         head.contains("authorization: bearer sk-from-file"),
         "{head}"

@@ -36,10 +36,10 @@ pub(super) fn accepted(before: &[&str]) -> Baseline {
         };
         (format!("s{i:02}"), sample)
     };
-    let asked = before.first().map_or(0, |letters| letters.len());
+    let requested = before.first().map_or(0, |letters| letters.len());
     let mut runs = vec![run("r1", 1)];
-    if asked > 1 {
-        runs.push(run("r2", asked - 1));
+    if requested > 1 {
+        runs.push(run("r2", requested - 1));
     }
     Baseline {
         runs,
@@ -154,8 +154,8 @@ fn several_gates_are_adjusted_together() {
             &["p = 0.031, 0.062 beside the other `no_regression` gates (Holm) >= alpha 0.05"],
         );
         assert_eq!(result.value, Some(0.0625));
-        let told = result.regression.as_ref().unwrap();
-        assert_eq!((told.p, told.p_adjusted), (0.031_25, Some(0.0625)));
+        let found = result.regression.as_ref().unwrap();
+        assert_eq!((found.p, found.p_adjusted), (0.031_25, Some(0.0625)));
     }
     // Alone 41.7 points suffice, five of twelve; twice that p takes six.
     let smallest = |result: &GateResult| result.regression.as_ref().unwrap().smallest_drop;
@@ -267,7 +267,7 @@ fn what_could_not_fail_is_powerless() {
 }
 
 #[test]
-fn too_few_of_the_baselines_samples_say_nothing() {
+fn too_few_baseline_samples_are_inconclusive() {
     let check = |gate: &str, before: &str, after: &str, verdict: Verdict| {
         let gate: Gate = gate.parse().unwrap();
         let result = compare(&gate, before, after, true);
@@ -375,8 +375,8 @@ fn one_verdict_of_several_epochs_is_held_against_the_majority_of_now() {
         says(&gate.check(&facts(&baseline, &[now; 6], 6)), verdict, parts);
     };
     // Counted as answers, they would be fewer than before.
-    let told = "keeps the verdict of the majority alone, and those of now are compared with it";
-    check("CCCWW", Verdict::Passed, &["p = 1.0000", told]);
+    let found = "keeps the verdict of the majority alone, and those of now are compared with it";
+    check("CCCWW", Verdict::Passed, &["p = 1.0000", found]);
     check("CCWWW", Verdict::Failed, &["p = 0.016"]);
     check(
         "CCWWE",
@@ -386,18 +386,18 @@ fn one_verdict_of_several_epochs_is_held_against_the_majority_of_now() {
 }
 
 #[test]
-fn looks_decide_by_their_own_bounds_and_green_stays_green() {
-    use crate::verdict::look::EarlyLook;
+fn analyses_decide_by_their_own_bounds_and_green_stays_green() {
+    use crate::verdict::analysis::InterimAnalysis;
     let gate: Gate = "no_regression(early_stop=true)".parse().unwrap();
     let gates = std::slice::from_ref(&gate);
     // Twenty samples that were all right; some of them were not asked.
     let baseline = accepted(&["C"; 20]);
-    let run = |number: u32, wrong: usize, asked: usize, errored: usize| {
+    let run = |number: u32, wrong: usize, requested: usize, errored: usize| {
         let letters: Vec<&str> = (0..20)
             .map(|i| {
                 if i < wrong {
                     "W"
-                } else if i < wrong + errored || i >= asked {
+                } else if i < wrong + errored || i >= requested {
                     "E"
                 } else {
                     "C"
@@ -405,10 +405,10 @@ fn looks_decide_by_their_own_bounds_and_green_stays_green() {
             })
             .collect();
         let mut facts = facts(&baseline, &letters, 20);
-        for sample in facts.current.iter_mut().skip(asked) {
+        for sample in facts.current.iter_mut().skip(requested) {
             sample.skipped = true;
         }
-        facts.look = Some(EarlyLook::new(number, 4));
+        facts.analysis = Some(InterimAnalysis::new(number, 4));
         facts
     };
     let check =
@@ -444,18 +444,18 @@ fn looks_decide_by_their_own_bounds_and_green_stays_green() {
         Verdict::Passed,
         &["it was green at a look before, and stays so"],
     );
-    let found = run(1, 0, 9, 0).at_look(gates);
+    let found = run(1, 0, 9, 0).interim_findings(gates);
     assert_eq!((found.is_sure, found.green), (true, vec![gate.name()]));
     // Too many errors so far may become few; too few right answers cannot.
     let with = |other: &str| [gate.clone(), other.parse().unwrap()];
     let sure = |other: &str| {
         let mut facts = run(1, 0, 9, 0);
-        let asked = (0..9).map(|i| record(&format!("a{i}"), Status::Scored, i > 4, "1"));
+        let requested = (0..9).map(|i| record(&format!("a{i}"), Status::Scored, i > 4, "1"));
         let skipped = (0..11).map(|i| record(&format!("b{i}"), Status::Skipped, false, "1"));
         let failed = [record("c", Status::TimedOut, false, "1")];
-        let records: Vec<_> = asked.chain(skipped).chain(failed).collect();
+        let records: Vec<_> = requested.chain(skipped).chain(failed).collect();
         facts.summary = Summary::of("test", &records);
-        facts.at_look(&with(other)).is_sure
+        facts.interim_findings(&with(other)).is_sure
     };
     assert!(!sure("error_rate <= 0.05") && sure("error_rate <= 0.2"));
     assert!(!sure("accuracy >= 0.5") && sure("accuracy >= 0.9"));

@@ -76,7 +76,7 @@ fn check_both(gate: &str, given: &[(&str, Option<f64>)], verdict: Verdict, says:
 
 /// A share of 100 % of the readable ones says little if most were not readable.
 #[test]
-fn a_gate_that_is_decided_tells_what_could_not_be_judged() {
+fn decided_gate_reports_unjudged_answers() {
     let given = [Some(5.0), None, None].map(|points| ("1", points));
     let open = "`judge` could not judge 2 answers, which leaves it between 0.3333 and 1";
     for (gate, verdict, says) in [
@@ -219,7 +219,7 @@ fn the_message_says_who_could_not_judge_how_many_and_what_to_type() {
 }
 
 #[test]
-fn nothing_that_was_judged_is_open_and_no_mistake() {
+fn judged_answers_are_never_open() {
     let none = answers(false, &[("1", None), ("1", None)]);
     let says = "`judge` could not judge 2 answers";
     let result = result("mean(judge.total) >= 1", false, &none);

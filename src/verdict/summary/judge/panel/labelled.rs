@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{PanelRow, PanelSaid};
+use super::{PanelReply, PanelRow};
 use crate::stats::{
     self, AnswerCounts, Clusters, ComparedSample, grouped_difference, grouped_mean95,
 };
@@ -21,7 +21,7 @@ pub(super) struct Labelled<'a> {
 }
 
 /// An answer and its label.
-type LabelledRow<'a> = (&'a PanelRow, PanelSaid);
+type LabelledRow<'a> = (&'a PanelRow, PanelReply);
 
 /// Whose verdicts: those of one judge or of the panel.
 #[derive(Clone, Copy, Debug)]
@@ -31,16 +31,16 @@ enum Voice {
 }
 
 impl Voice {
-    fn says(self, row: &PanelRow) -> Option<PanelSaid> {
+    fn says(self, row: &PanelRow) -> Option<PanelReply> {
         match self {
-            Self::Judge(place) => Some(row.seats.get(place).copied().flatten()?.says),
+            Self::Judge(place) => Some(row.jurors.get(place).copied().flatten()?.says),
             Self::Panel => row.panel,
         }
     }
 
     fn distance(self, (row, label): &LabelledRow<'_>) -> Option<f64> {
         match (self.says(row)?, label) {
-            (PanelSaid::Points(says), PanelSaid::Points(label)) => Some((says - label).abs()),
+            (PanelReply::Points(says), PanelReply::Points(label)) => Some((says - label).abs()),
             _ => None,
         }
     }
@@ -52,7 +52,7 @@ impl<'a> Labelled<'a> {
         let labelled = rows.iter().filter_map(|row| Some((row, row.label?)));
         let rows: Vec<_> = labelled.collect();
         let (_, first) = rows.first()?;
-        let are_points = matches!(first, PanelSaid::Points(_));
+        let are_points = matches!(first, PanelReply::Points(_));
         let judges = (0..judges).map(Voice::Judge);
         let has_most = |voice: &Voice| {
             let measured = rows.iter().filter(|row| voice.distance(row).is_some());
@@ -95,11 +95,11 @@ impl<'a> Labelled<'a> {
     }
 
     fn agreement(&self, voice: Voice) -> LabelAgreement {
-        let said = self
+        let replies = self
             .rows
             .iter()
             .filter(|(row, _)| voice.says(row).is_some());
-        let judged = said.count() as u64;
+        let judged = replies.count() as u64;
         if self.are_points {
             let groups = self.distances(voice).unwrap_or_default();
             let interval = grouped_mean95(&groups);

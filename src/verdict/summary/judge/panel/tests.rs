@@ -7,9 +7,9 @@ use crate::data::Score;
 use crate::verdict::summary::judge::JudgeTally;
 
 /// An answer with these points by each judge of `j`, and a label.
-fn record(number: usize, said: &[f64], label: f64) -> Record {
+fn record(number: usize, replies: &[f64], label: f64) -> Record {
     let mut record = Record::scored(format!("q{number}"), Score::binary(true).detail(TOTAL, 3.0));
-    let calls = said.iter().enumerate().map(|(judge, points)| {
+    let calls = replies.iter().enumerate().map(|(judge, points)| {
         let vote = JurorVote {
             judge: format!("judge {judge}"),
             total: Some(*points),
@@ -44,9 +44,9 @@ fn ten_thousand_answers_of_five_judges_take_a_second_at_most() {
     for row in &rows {
         tally.add(row, Some("j"));
     }
-    let told = tally.finish().unwrap();
+    let finished = tally.finish().unwrap();
     let took = cpu_time().checked_sub(before).unwrap();
-    let jury = &told.juries["j"];
+    let jury = &finished.juries["j"];
     assert_eq!(
         (jury.samples, jury.labelled, jury.pairs.len()),
         (10_000, 10_000, 10)

@@ -16,7 +16,7 @@ fn back(text: &str) -> String {
 }
 
 #[test]
-fn what_looks_like_a_delimiter_is_cut() {
+fn lookalike_delimiters_are_neutralized() {
     let check = |text: &str, expect: &str| {
         assert_eq!(neutral(text, MARK), expect);
         assert_eq!(back(expect), text);
@@ -82,16 +82,16 @@ fn no_text_holds_a_mark_and_every_text_can_be_had_again() {
     ];
     fuzz(|dice| {
         let text = dice.text(&pieces, 14);
-        let cut = neutral(&text, MARK);
-        assert!(!cut.to_ascii_lowercase().contains(MARK), "{text:?}");
-        let bare = cut
+        let neutralized = neutral(&text, MARK);
+        assert!(!neutralized.to_ascii_lowercase().contains(MARK), "{text:?}");
+        let bare = neutralized
             .replace('\u{200b}', "")
             .to_ascii_lowercase()
             .replace('＜', "<");
         for word in ["<<<end", "<<<begin", "<<< end", "<<</begin"] {
-            assert!(!bare.contains(word), "{text:?}: {cut:?}");
+            assert!(!bare.contains(word), "{text:?}: {neutralized:?}");
         }
-        assert_eq!(back(&cut), text, "{cut:?}");
+        assert_eq!(back(&neutralized), text, "{neutralized:?}");
     });
 }
 

@@ -23,8 +23,8 @@ fn a_rubric_in_a_file() {
         let error = read_file(text).expect_err(text);
         let expect = format!("scorer `judge`, option `rubric`: {place}:{at}: {message}");
         assert_eq!(error.message(), expect, "{text}");
-        let told = error.hint_text().unwrap_or_default();
-        assert!(told.contains(hint) && !told.is_empty(), "{told}");
+        let message = error.hint_text().unwrap_or_default();
+        assert!(message.contains(hint) && !message.is_empty(), "{message}");
         // In the spec the place is the key with the file's name.
         let steps: Vec<_> = error.key_path().unwrap().steps().cloned().collect();
         assert_eq!(steps, ["rubric".into()]);
@@ -156,8 +156,8 @@ fn a_spec_is_no_rubric() {
     ] {
         fs::write(&path, text).unwrap();
         let error = read_in(folder.path(), "rubric: tone.yaml").unwrap_err();
-        let told = "tone.yaml:1:1: this is a spec, not a rubric";
-        assert_eq!(error.message().contains(told), is_spec, "{error}");
+        let message = "tone.yaml:1:1: this is a spec, not a rubric";
+        assert_eq!(error.message().contains(message), is_spec, "{error}");
         if is_spec {
             let hint = error.hint_text().unwrap_or_default();
             assert!(hint.contains("`../tone.yaml`"), "{hint}");

@@ -223,8 +223,8 @@ fn scales_and_weights_that_are_none() {
         "`scale: [1, 5]`",
     );
     for weight in ["0", "0.0", "-1", "\"2\"", "null", "true", "1e-320"] {
-        let told: Value = yaml::read_json(weight).unwrap();
-        let message = format!("the weight {told} is not a finite number above 0");
+        let value: Value = yaml::read_json(weight).unwrap();
+        let message = format!("the weight {value} is not a finite number above 0");
         of("weight", weight, &message, "leave out what is not to count");
     }
     // JSON's replacement for infinity.

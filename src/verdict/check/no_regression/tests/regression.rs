@@ -1,0 +1,98 @@
+//! Why test and interval disagree, and the smallest drop, as text.
+
+use super::several::{accepted, facts, says};
+use super::*;
+
+#[test]
+fn where_test_and_interval_point_different_ways_it_says_why() {
+    // A loss one-sided at 5 %, but not two-sided at 95 %.
+    let baseline = accepted(&["C"; 40]);
+    let mut now = ["C"; 40];
+    now[..5].fill("W");
+    let result = Gate::no_regression().check(&facts(&baseline, &now, 40));
+    let regression = result.regression.clone().unwrap();
+    let sees = regression.difference_ci95.unwrap()[1] < 0.0;
+    assert_eq!(
+        result.message.contains("; the interval "),
+        !sees,
+        "{}",
+        result.message
+    );
+    // At this alpha the test needs more than the interval.
+    now[5] = "W";
+    let facts = facts(&baseline, &now, 39);
+    let strict = Gate::no_regression().alpha(0.01).check(&facts);
+    says(
+        &strict,
+        Verdict::Passed,
+        &[
+            "; the test allows for 0.01 on the side of a loss, and the interval for 0.025 on each side",
+        ],
+    );
+}
+
+#[test]
+fn where_test_and_interval_differ_the_line_says_why() {
+    let check = |gate: &str, before: &str, after: &str, part: &str| {
+        let result = compare(&gate.parse().unwrap(), before, after, true);
+        assert!(result.message.contains(part), "{}", result.message);
+    };
+    check(
+        "no_regression(alpha=0.3)",
+        &"C".repeat(20),
+        &format!("WW{}", "C".repeat(18)),
+        "; the test allows for 0.3 on the side of a loss, and the interval for 0.025 on each side\n",
+    );
+    check(
+        "no_regression(alpha=0.01)",
+        &"C".repeat(40),
+        &format!("WWWWWW{}", "C".repeat(34)),
+        "; the test allows for 0.01 on the side of a loss, and the interval for 0.025 on each side\n",
+    );
+    let baseline = accepted(&["C"; 48]);
+    let mut facts = facts(&baseline, &["C"; 48], 48);
+    for (i, sample) in facts.current.iter_mut().enumerate() {
+        sample.cluster = Some((i / 8).to_string());
+        let lost = [3, 4, 4, 5, 3, 4][i / 8];
+        sample.answers = vec![Some(i % 8 >= lost)];
+    }
+    let result = Gate::no_regression().check(&facts);
+    says(
+        &result,
+        Verdict::Failed,
+        &[
+            "; the interval takes the samples of a group to change all together, which is too wide where they do not",
+            "assuming that groups flip by chance as they did here, that what breaks are single samples in any of them \
+             and that 0 % of",
+        ],
+    );
+    // A single group is not informative, and does not claim to be.
+    for sample in &mut facts.current {
+        sample.cluster = Some("all".to_owned());
+    }
+    let result = Gate::no_regression().check(&facts);
+    says(
+        &result,
+        Verdict::Inconclusive,
+        &[
+            "powerless",
+            "\nwith 48 pairs no drop is seen with 80 % power, ",
+        ],
+    );
+}
+
+#[test]
+fn mid_p_sees_smaller_drops() {
+    let gate = "no_regression(alpha=0.1, mid_p=true)".parse().unwrap();
+    let result = compare(
+        &gate,
+        &"C".repeat(20),
+        &format!("WWW{}", "C".repeat(17)),
+        true,
+    );
+    says(
+        &result,
+        Verdict::Failed,
+        &["with 20 pairs a drop of 15.0 points or more is seen"],
+    );
+}
