@@ -28,11 +28,9 @@ mod endpoint;
 pub(crate) mod figures;
 #[cfg(feature = "http")]
 pub(crate) mod http;
-pub(crate) mod nobody;
 #[cfg(feature = "http")]
 pub(crate) mod openai;
 pub(crate) mod program;
-mod progress;
 pub(crate) mod replay;
 pub(crate) mod worker;
 
@@ -52,8 +50,9 @@ pub use worker::Worker;
 
 use std::path::PathBuf;
 
-use crate::data::item_part::ItemPart;
-use crate::data::{AgentError, Output, Task};
+use serde_json::Value;
+
+use crate::data::{AgentError, FailureKind, ItemPart, Output, Task};
 use crate::error::Result;
 
 /// The thing under test.
@@ -215,5 +214,93 @@ where
 {
     fn answer(&self, task: &Task) -> Result<Output, AgentError> {
         self(task)
+    }
+}
+
+/// Shows items, and is never called.
+#[derive(Clone, Debug)]
+pub(crate) struct Nobody {
+    shows: Vec<ItemPart>,
+}
+
+impl Nobody {
+    /// Items are shown by these parts.
+    pub(crate) fn new(shows: Vec<ItemPart>) -> Self {
+        Self { shows }
+    }
+}
+
+impl Agent for Nobody {
+    fn answer(&self, _: &Task) -> Result<Output, AgentError> {
+        let message = "the agent `none` is nobody who could be asked";
+        Err(AgentError::of(FailureKind::Misconfigured, message))
+    }
+
+    fn item_parts(&self) -> Option<&[ItemPart]> {
+        Some(&self.shows)
+    }
+
+    fn fingerprint(&self) -> Option<String> {
+        let shows: Vec<_> = self.shows.iter().map(|part| part.name()).collect();
+        Some(format!("none {}", shows.join(" ")))
+    }
+
+    fn is_deterministic(&self) -> bool {
+        true
+    }
+
+    fn keeps_deadline(&self) -> bool {
+        true
+    }
+}
+
+/// The progress message in a line of stderr, if it is one.
+fn of_line(line: &str) -> Option<String> {
+    let line = line.trim();
+    // Most lines are logs; skip them without parsing.
+    if !line.starts_with('{') || !line.contains("progress") {
+        return None;
+    }
+    let Value::Object(mut line) = figures::read(line.as_bytes()).ok()? else {
+        return None;
+    };
+    match line.get("type").map(Value::as_str) {
+        Some(Some("progress")) => Some(message_text(line.remove("message").unwrap_or_default())),
+        None => line.remove("progress").map(message_text),
+        Some(_) => None,
+    }
+}
+
+/// The message as text.
+fn message_text(message: Value) -> String {
+    match message {
+        Value::String(text) => text,
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stderr_line_may_report_progress() {
+        let check = |line: &str, expect: Option<&str>| {
+            assert_eq!(of_line(line).as_deref(), expect, "{line}");
+        };
+        check(r#"{"progress": "half"}"#, Some("half"));
+        check(r#" {"type": "progress", "message": "all"} "#, Some("all"));
+        check(
+            r#"{"progress": {"done": 1, "of": 2}}"#,
+            Some(r#"{"done":1,"of":2}"#),
+        );
+        check(r#"{"type": "progress"}"#, Some(""));
+        check(r#"{"type": "log", "progress": 1}"#, None);
+        check(r#"{"level": "info", "message": "progress"}"#, None);
+        check(r#"{"progress": "ha"#, None);
+        check("progress: half", None);
+        check(r#"["progress"]"#, None);
+        check("", None);
     }
 }

@@ -48,7 +48,7 @@ pub mod system {
     }
     /// Locks that ignore poisoning.
     pub mod lock {
-        pub use crate::system::lock::lock;
+        pub use crate::system::lock;
     }
     /// Parallel work in order.
     pub mod parallel {
@@ -72,7 +72,7 @@ pub mod system {
     }
     /// Width of a terminal.
     pub mod terminal {
-        pub use crate::system::terminal::columns;
+        pub use crate::system::columns;
     }
 }
 
@@ -124,8 +124,8 @@ pub mod scorers {
     pub use crate::eval::registry::scorers::{
         Context, by_name, entries, entry, from_value, names, small_specs, without_type,
     };
-    pub use crate::scorer::entry::{Entry, Example, GUIDE, SmallSpec};
     pub use crate::scorer::extract::PAGE as EXTRACTIONS;
+    pub use crate::scorer::{Entry, Example, GUIDE, SmallSpec};
 }
 
 /// Parsing of judges' replies, and analysis of judges from stored verdicts and labels.
@@ -164,7 +164,6 @@ pub mod verdict {
         Agreement, Ballot, Leniency, ScorerFigures, ScorerPair, Vote,
     };
     pub use crate::verdict::alert::{Alert, AlertJudge, AlertResult, AlertVerdict, Alerts};
-    pub use crate::verdict::analysis::InterimAnalysis;
     pub use crate::verdict::baseline::{Baseline, BaselineRun, BaselineSample, CurrentSample};
     pub use crate::verdict::check::{ComparedVerdict, ErrorBounds, PairedFigures, SeenDrop};
     pub use crate::verdict::compare::RunsComparison;
@@ -177,6 +176,7 @@ pub mod verdict {
     };
     pub use crate::verdict::marks::Marks;
     pub use crate::verdict::metric::{GATE_OPTIONS, METRICS};
+    pub use crate::verdict::progressive::InterimAnalysis;
     pub use crate::verdict::trend::{Trend, TrendChange, TrendEntry, TrendLine, TrendMark};
 }
 

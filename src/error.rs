@@ -3,17 +3,16 @@
 //! Every message names a path, a line, a spec key or a sample id; if there is a remedy, the error has it as a `hint`.
 //! The kind determines the exit code of the command line.
 
-mod inside;
 mod key_path;
 mod remedy;
 
 use std::fmt;
+use std::fmt::Display;
 use std::path::Path;
 
 use crate::exit::Exit;
 use crate::printable::on_lines;
 
-pub(crate) use inside::{inside, split_inside};
 pub(crate) use key_path::{KeyPath, Step, Under};
 pub(crate) use remedy::remedy;
 
@@ -198,4 +197,20 @@ pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
         })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, name)| name)
+}
+
+/// Separates a message from the path inside the value.
+const INSIDE: &str = "\n\ninside: ";
+
+/// A message about a part of the value being parsed, such as `[1]` or `key[1]`.
+pub(crate) fn inside(path: &str, message: impl Display) -> String {
+    format!("{message}{INSIDE}{path}")
+}
+
+/// The message, and the path inside the value, if any.
+pub(crate) fn split_inside(message: &str) -> (&str, Option<&str>) {
+    match message.rsplit_once(INSIDE) {
+        Some((message, path)) => (message, Some(path)),
+        None => (message, None),
+    }
 }

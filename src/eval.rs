@@ -1,13 +1,10 @@
 //! `Eval` and its builder: a benchmark, an agent, scorers, limits and gates.
 
 pub(crate) mod alerts;
-mod errors;
 mod folders;
-mod keep_scratch;
 pub(crate) mod limits;
 pub(crate) mod plan;
 pub(crate) mod registry;
-mod size;
 pub(crate) mod spec;
 pub(crate) mod tiers;
 
@@ -20,19 +17,20 @@ use serde_json::{Map, Value};
 use crate::agent::Agent;
 use crate::benchmark::Benchmark;
 use crate::benchmark::prompt::Prompt;
-use crate::data::{Sample, Variant};
+use crate::data::{AgentError, FailureKind, Sample, Variant};
 use crate::error::Result;
-pub use crate::eval::errors::Errors;
-pub(crate) use crate::eval::keep_scratch::KeepScratch;
-pub use crate::eval::limits::Budget;
-pub(crate) use crate::eval::limits::Limits;
-use crate::eval::limits::shared_budget::SharedBudget;
+use crate::eval::limits::SharedBudget;
 use crate::eval::tiers::{Promotion, Tiers};
 use crate::scorer::Scorer;
 use crate::scorer::extract::{Extract, Extraction};
 use crate::store::cache::{CacheUse, Settings};
+use crate::system::process::group::is_from_outside;
+use crate::text::hash::Hasher;
 use crate::text::setting::Override;
 use crate::verdict::gate::Gate;
+
+pub use crate::eval::limits::Budget;
+pub(crate) use crate::eval::limits::Limits;
 
 /// One evaluation: a benchmark, an agent, scorers and gates.
 ///
@@ -490,5 +488,121 @@ impl std::fmt::Debug for Eval {
         f.debug_struct("Eval")
             .field("name", &self.name)
             .finish_non_exhaustive()
+    }
+}
+
+/// How a sample counts if its agent gave no answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Errors {
+    /// As an infrastructure error, excluded from shares of right and wrong answers.
+    #[default]
+    Infrastructure,
+    /// As a wrong answer, if the agent itself failed: it ended with an exit code other than 0 or by a signal of its
+    /// own, returned an error, panicked, gave no answer, too long a one or an unreadable one, or took longer than
+    /// `limits.timeout_s`. The record is `scored`, with a score of 0 and the error.
+    ///
+    /// Failures that are not the agent's stay errors: a program that is missing or was ended by the system, an endpoint
+    /// that is down, busy or silent, an attachment that cannot be read. An agent that fails because *its* endpoint is
+    /// down cannot be told from one that fails by itself, and is wrong.
+    Wrong,
+}
+
+impl Errors {
+    /// The word in a spec, and in the configuration of a run.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Infrastructure => "infrastructure",
+            Self::Wrong => "wrong",
+        }
+    }
+
+    /// Reads it from the configuration of a run.
+    pub(crate) fn of_config(config: &Value) -> Self {
+        match config.get("errors").and_then(Value::as_str) {
+            Some("wrong") => Self::Wrong,
+            _ => Self::Infrastructure,
+        }
+    }
+
+    /// Adds it to the hash of the scorers: runs that count failures differently are neither compared nor merged.
+    pub(crate) fn mark(self, hash: String) -> String {
+        match self {
+            Self::Infrastructure => hash,
+            Self::Wrong => {
+                let marked = Hasher::default().part(hash).part("errors");
+                marked.part(self.as_str()).short()
+            }
+        }
+    }
+
+    /// Whether a sample whose last attempt failed with this error is wrong.
+    pub(crate) fn are_wrong(self, error: &AgentError, agent: &dyn Agent) -> bool {
+        let is_own = match error.kind {
+            FailureKind::Failed
+            | FailureKind::NoOutput
+            | FailureKind::BadOutput
+            | FailureKind::OutputTooLarge
+            | FailureKind::Panicked => true,
+            // The sender is unknown, but programs do not send these themselves.
+            FailureKind::Exited => !error.signal.is_some_and(is_from_outside),
+            // A silent endpoint is an outage.
+            FailureKind::TimedOut => !agent.asks_endpoint(),
+            _ => false,
+        };
+        self == Self::Wrong && is_own
+    }
+}
+
+/// Which scratch folders of attempts are kept for inspection. Files that the agent itself writes there are not
+/// redacted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub(crate) enum KeepScratch {
+    /// None.
+    #[default]
+    Never,
+    /// Those of failed attempts.
+    Failed,
+    /// All.
+    Always,
+}
+
+impl Eval {
+    /// Asks only the first samples, after shuffling.
+    #[must_use]
+    pub fn limit(mut self, samples: usize) -> Self {
+        self.limits.limit = Some(samples);
+        self
+    }
+
+    /// Asks each sample this often, 1 to 1000; default 1. A sample stays one test, whose verdict is that of the
+    /// majority; see [`EpochFigures`](crate::verdict::summary::EpochFigures) for figures over several answers.
+    #[must_use]
+    pub fn epochs(mut self, epochs: u32) -> Self {
+        self.epochs = epochs;
+        self
+    }
+
+    /// Adds a size for `cargo evaltest run --tier NAME`: this many samples, or all (`None`). A smaller tier is a subset
+    /// of the larger, and each has a proportional share of every slice.
+    ///
+    /// ```
+    /// # use evaltest::{Eval, Gate, Output, Task, Qa};
+    /// # fn tiers(eval: Eval) -> Eval {
+    /// eval.tier("quick", 5).tier("full", None)
+    ///     .gate(Gate::error_rate(0.02).tier("quick"))
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn tier(mut self, name: impl Into<String>, samples: impl Into<Option<usize>>) -> Self {
+        self.tiers.add(name.into(), samples.into());
+        self
+    }
+
+    /// Whether the command line asks for fewer samples than the eval has.
+    pub(crate) fn is_limited(&self) -> bool {
+        let mut overrides = self.overrides.iter();
+        overrides.any(|change| change.key == "limits.limit")
     }
 }

@@ -10,7 +10,8 @@
 use std::collections::{BTreeMap, HashSet};
 use std::io::Write;
 use std::process::{ExitCode, Termination};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
@@ -18,28 +19,27 @@ use crate::error::{Error, Result};
 use crate::eval::Eval;
 use crate::eval::plan::{BaselineUse, Plan};
 use crate::exit::{Caller, Exit};
-use crate::run::drive::{self, Drive};
-use crate::snapshot::{self, update};
+use crate::run::drive;
+use crate::run::drive::Drive;
+use crate::snapshot;
+use crate::snapshot::update;
 use crate::store::cache;
 use crate::system::cancel::Cancel;
-use crate::system::lock::lock;
+use crate::system::lock;
 use crate::system::project::display;
 use crate::text::{clean, clean_lines};
+use client::RunEnd;
+use registry::TestRegistry;
+use verdict::{Note, TestVerdict};
 
 mod client;
 mod flip;
-mod in_flight;
 mod libtest;
 mod message;
 mod parts;
 mod pool;
 mod registry;
 mod verdict;
-
-use client::RunEnd;
-use in_flight::InFlight;
-use registry::TestRegistry;
-use verdict::{Note, TestVerdict};
 
 /// The result of a test binary. Return it from `main`.
 #[derive(Clone, Copy, Debug)]
@@ -385,5 +385,91 @@ impl libtest::Args {
             }
         };
         trials.into_iter().map(hide).collect()
+    }
+}
+
+/// How often a waiter checks whether its run was stopped.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+
+/// As many slots as `--test-threads` says.
+struct InFlight {
+    free: Mutex<usize>,
+    freed: Condvar,
+}
+
+/// A taken slot, released on drop.
+#[must_use]
+struct InFlightGuard<'a>(&'a InFlight);
+
+impl InFlight {
+    fn new(permits: usize) -> Self {
+        Self {
+            free: Mutex::new(permits),
+            freed: Condvar::new(),
+        }
+    }
+
+    /// Waits for a slot; `None` if the caller's run is stopped.
+    fn take(&self, is_stopped: impl Fn() -> bool) -> Option<InFlightGuard<'_>> {
+        let mut free = lock(&self.free);
+        loop {
+            if is_stopped() {
+                return None;
+            }
+            if *free > 0 {
+                *free -= 1;
+                return Some(InFlightGuard(self));
+            }
+            let waited = self.freed.wait_timeout(free, POLL_INTERVAL);
+            free = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+impl Drop for InFlightGuard<'_> {
+    fn drop(&mut self) {
+        *lock(&self.0.free) += 1;
+        self.0.freed.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::tests::wait::until;
+
+    #[test]
+    fn no_more_are_taken_than_there_are() {
+        let permits = InFlight::new(2);
+        let (taken, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..6 {
+                scope.spawn(|| {
+                    let _guard = permits.take(|| false);
+                    let now = taken.fetch_add(1, Ordering::SeqCst) + 1;
+                    most.fetch_max(now, Ordering::SeqCst);
+                    until("both are taken", || most.load(Ordering::SeqCst) >= 2);
+                    std::thread::sleep(Duration::from_millis(5));
+                    taken.fetch_sub(1, Ordering::SeqCst);
+                });
+            }
+        });
+        assert_eq!(most.into_inner(), 2);
+        assert_eq!(*lock(&permits.free), 2);
+    }
+
+    #[test]
+    fn who_is_stopped_waits_no_longer() {
+        let permits = InFlight::new(1);
+        let held = permits.take(|| false);
+        let stopped = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(|| permits.take(|| stopped.load(Ordering::SeqCst)).is_none());
+            stopped.store(true, Ordering::SeqCst);
+            assert!(waits.join().unwrap());
+        });
+        drop(held);
     }
 }

@@ -220,7 +220,7 @@ pub mod summary {
     pub use crate::verdict::judged::calibration::{
         CalibrationStatus, CorrectedFigure, JudgeCalibration,
     };
-    pub use crate::verdict::regression::Regression;
+    pub use crate::verdict::result::Regression;
     pub use crate::verdict::summary::{
         BaselineChange, Confusion, DifficultyDrop, EpochFigures, Estimate, Flaky, Group,
         JudgeSummary, JurorSummary, JurySummary, LabelAgreement, LabelFigures, Labels, Latency,
@@ -267,7 +267,7 @@ pub use scorer::{Answer, Scorer};
 pub use store::cache::CacheUse;
 pub use system::cancel::Cancel;
 pub use verdict::baseline::Flip;
+pub use verdict::conclude::Run;
 pub use verdict::gate::Gate;
 pub use verdict::result::{GateResult, Verdict};
-pub use verdict::run::Run;
 pub use verdict::summary::Summary;

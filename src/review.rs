@@ -7,33 +7,30 @@
 //! Reviews are never overwritten. If a reviewer has two windows, the later one is notified of the other's review; each
 //! reviewer has a journal, and the file has the latest review of all.
 
-mod agreement;
 mod figures;
-mod file_lock;
 mod item_file;
 mod items;
 mod journal;
 mod labels;
 mod math;
 mod order;
-mod page;
-mod places;
 mod rubric;
 mod run_items;
 mod served;
 mod store;
 
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 use crate::data::labels::LabelChoice;
 use crate::error::{Error, Result};
 use crate::report::reported::MaskedTexts;
 use crate::store::RunDir;
+use crate::store::files::VERIFICATIONS;
 use crate::system::project::display;
-
+use crate::text::file_name;
 use items::ReviewItems;
 use labels::LabelSource;
-use places::ReviewPlaces;
 use rubric::ReviewDimension;
 use store::ReviewStore;
 
@@ -144,5 +141,55 @@ impl Review {
                 "{count} items were changed since they were reviewed: look at them again"
             )],
         }
+    }
+}
+
+/// The files of a review.
+#[derive(Clone, Debug)]
+struct ReviewPlaces {
+    /// The latest review of each item.
+    verifications: PathBuf,
+    /// The folder with the journal of each reviewer.
+    journals: PathBuf,
+    /// The labels that calibrate a judge.
+    labels: PathBuf,
+}
+
+impl ReviewPlaces {
+    /// The paths for an item file: `a.json` has `a_verifications.json`.
+    fn for_items(items: &Path) -> Result<Self> {
+        let Some(stem) = items.file_stem() else {
+            let message = format!("`{}` is no file of items", items.display());
+            return Err(Error::usage(message));
+        };
+        let named = |end: &str| {
+            let mut name = OsString::from(stem);
+            name.push(end);
+            items.with_file_name(name)
+        };
+        Ok(Self {
+            verifications: named("_verifications.json"),
+            journals: named("_reviews"),
+            labels: named("_labels.jsonl"),
+        })
+    }
+
+    /// The paths in a run directory.
+    fn inside(run: &Path) -> Self {
+        Self {
+            verifications: run.join(VERIFICATIONS),
+            journals: run.join("reviews"),
+            labels: run.join("labels.jsonl"),
+        }
+    }
+
+    /// The journal of a reviewer.
+    fn journal(&self, reviewer: &str) -> PathBuf {
+        self.journals.join(format!("{}.jsonl", file_name(reviewer)))
+    }
+
+    /// The lock file for writing.
+    fn lock(&self) -> PathBuf {
+        self.journals.join(".lock")
     }
 }

@@ -1,4 +1,4 @@
-//! The runner: one run of one eval, from its plan to the finished [`Run`](crate::verdict::run::Run).
+//! The runner: one run of one eval, from its plan to the finished [`Run`](crate::verdict::conclude::Run).
 //!
 //! # Processing of a question
 //!

@@ -17,7 +17,6 @@
 //!
 #![doc = include_str!("scorer/guide.md")]
 
-pub(crate) mod entry;
 pub(crate) mod extract;
 
 pub(crate) mod aime;
@@ -26,7 +25,6 @@ pub(crate) mod any;
 pub(crate) mod any_of;
 #[cfg(feature = "bfcl")]
 pub(crate) mod ast_match;
-mod bounds;
 pub(crate) mod choice;
 pub(crate) mod exact;
 pub(crate) mod folding;
@@ -55,7 +53,6 @@ pub(crate) mod regex;
 pub(crate) mod substring;
 mod text_rule;
 pub(crate) mod token_f1;
-pub(crate) mod tolerance;
 #[cfg(feature = "bfcl")]
 pub(crate) mod trajectory;
 pub(crate) mod weighted;
@@ -70,15 +67,17 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::agent::Agent;
-pub use crate::data::JudgeRule;
-use crate::data::{Output, Sample, Score, Target};
+use crate::data::{DetailBounds, Output, Sample, Score, Target};
 use crate::error::Result;
 use crate::scorer::extract::{Extract, Extraction};
 use ask::client::NamedClient;
 use forward::forward;
+
+pub use crate::data::JudgeRule;
 
 #[cfg(feature = "bfcl")]
 pub use self::{
@@ -96,8 +95,6 @@ pub use ask::pairwise::Pairwise;
 #[cfg(feature = "http")]
 pub use ask::semantic::http::HttpEmbedder;
 pub use ask::semantic::{Embedder, Semantic};
-pub(crate) use bounds::detail_bounds;
-pub(crate) use entry::{Entry, Example};
 pub use exact::{Exact, LabelSet};
 pub use folding::{Folding, Form};
 pub use fuzzy::Fuzzy;
@@ -117,7 +114,6 @@ pub use qa_f1::{QaF1, QaF1Format};
 pub use quasi_exact::QuasiExact;
 pub use substring::Substring;
 pub use token_f1::TokenF1;
-pub use tolerance::Tolerance;
 pub use weighted::Weighted;
 
 /// The input of a scorer.
@@ -446,5 +442,199 @@ where
 
     fn score(&self, answer: &Answer<'_>) -> Result<Score> {
         self.1(answer)
+    }
+}
+
+/// The declared bounds of all scorers. Anything but a pair of numbers, lower first, is skipped.
+pub(crate) fn detail_bounds(scorers: &[Arc<dyn Scorer>]) -> DetailBounds {
+    let mut all = DetailBounds::new();
+    for scorer in scorers {
+        let bounds = scorer.bounds().into_iter();
+        let is_sound = |[low, high]: [f64; 2]| low.is_finite() && high.is_finite() && low <= high;
+        let sound = bounds.filter(|(_, bounds)| is_sound(*bounds));
+        let bounds: std::collections::BTreeMap<_, _> = sound
+            .map(|(detail, bounds)| (detail.into_owned(), bounds))
+            .collect();
+        if !bounds.is_empty() {
+            all.insert(scorer.name().to_owned(), bounds);
+        }
+    }
+    all
+}
+
+/// How to choose a scorer, and how each differs from the official GAIA rule, in Markdown.
+pub const GUIDE: &str = include_str!("scorer/guide.md");
+
+/// A built-in scorer, as listed by `cargo evaltest scorers`.
+#[derive(Debug)]
+pub struct Entry {
+    /// The name in specs.
+    pub name: &'static str,
+    /// The rule in one line.
+    pub summary: &'static str,
+    /// The whole rule, in Markdown: meaning, range, what `correct` and `reason` mean, details, limits.
+    pub rule: &'static str,
+    /// The options, each with its meaning and default.
+    pub options: &'static [(&'static str, &'static str)],
+    /// Examples of the rule.
+    pub examples: &'static [Example],
+    /// Makes the scorer.
+    pub(crate) make: fn(&OptionReader<'_>) -> Result<Arc<dyn Scorer>>,
+}
+
+/// A complete, minimal spec that demonstrates a scorer. A test runs every one.
+#[derive(Clone, Debug)]
+pub struct SmallSpec {
+    /// What it demonstrates.
+    pub name: &'static str,
+    /// When to choose it.
+    pub summary: &'static str,
+    /// The spec, in YAML.
+    pub text: String,
+    /// A file used by the spec: its path relative to the spec's folder, and its content.
+    pub file: Option<(&'static str, &'static str)>,
+}
+
+/// A pair of prediction and ground truth with its verdict. A test checks every one.
+#[derive(Clone, Copy, Debug)]
+pub struct Example {
+    /// The options as YAML; empty for none.
+    pub options: &'static str,
+    /// The agent's answer.
+    pub prediction: &'static str,
+    /// The ground truth, as JSON or as plain text.
+    pub ground_truth: &'static str,
+    /// The verdict.
+    pub correct: bool,
+    /// What the example shows.
+    pub note: &'static str,
+}
+
+impl Example {
+    /// The ground truth.
+    pub fn target(&self) -> Target {
+        let text = self.ground_truth;
+        let value = text
+            .starts_with(['[', '{'])
+            .then(|| serde_json::from_str(text).ok());
+        Target(value.flatten().unwrap_or_else(|| text.into()))
+    }
+
+    /// Scores this pair, including the scorer's own extraction, like `score` does.
+    pub fn judge(&self, scorer: &dyn Scorer) -> Result<Score> {
+        let extract = scorer.extract().unwrap_or_default();
+        let prediction = extract.apply(self.prediction);
+        let target = self.target();
+        let output = Output::text(self.prediction);
+        scorer.score(&Answer {
+            prediction: prediction.as_deref(),
+            ..Answer::new(self.prediction, &target).output(&output)
+        })
+    }
+}
+
+/// How far a number may be from the expected one. The larger of both limits applies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Tolerance {
+    /// The absolute limit.
+    pub abs: f64,
+    /// The limit as a share of the expected number.
+    pub rel: f64,
+}
+
+const ABS_TOL: (&str, &str) = (
+    "abs_tol",
+    "by how much a number may differ from the expected one; default 0",
+);
+const REL_TOL: (&str, &str) = (
+    "rel_tol",
+    "by which share of the expected one a number may differ; default 0",
+);
+
+impl Tolerance {
+    fn read(options: &OptionReader<'_>) -> Result<Self> {
+        let number = |name| Ok(options.number_in(name, 0.0, f64::MAX)?.unwrap_or(0.0));
+        Ok(Self {
+            abs: number("abs_tol")?,
+            rel: number("rel_tol")?,
+        })
+    }
+
+    /// Whether the number is close enough. A difference equal to the tolerance is accepted, up to rounding: 1.1 is
+    /// within 0.1 of 1.
+    fn covers(self, got: f64, expected: f64) -> bool {
+        let allowed = self.abs.max(self.rel * expected.abs());
+        let rounding = 4.0 * f64::EPSILON * got.abs().max(expected.abs());
+        allowed > 0.0 && (got - expected).abs() <= allowed + rounding
+    }
+}
+
+#[cfg(test)]
+mod bounds_tests {
+    use std::borrow::Cow;
+
+    use super::*;
+    use crate::data::Score;
+    use crate::error::Result;
+    use crate::scorer::{Answer, Exact};
+
+    struct Points(Vec<(Cow<'static, str>, [f64; 2])>);
+
+    impl Scorer for Points {
+        fn name(&self) -> &'static str {
+            "points"
+        }
+
+        fn score(&self, _: &Answer<'_>) -> Result<Score> {
+            Ok(Score::binary(true))
+        }
+
+        fn bounds(&self) -> Vec<(Cow<'static, str>, [f64; 2])> {
+            self.0.clone()
+        }
+    }
+
+    #[test]
+    fn only_pairs_of_numbers_in_order_are_bounds() {
+        let bounds = vec![
+            ("total".into(), [1.0, 5.0]),
+            ("upside_down".into(), [5.0, 1.0]),
+            ("endless".into(), [0.0, f64::INFINITY]),
+            ("none".into(), [f64::NAN, 1.0]),
+        ];
+        let scorers: [Arc<dyn Scorer>; 2] = [Arc::new(Points(bounds)), Arc::new(Exact::default())];
+        let json = serde_json::to_value(detail_bounds(&scorers)).unwrap();
+        assert_eq!(json, serde_json::json!({"points": {"total": [1.0, 5.0]}}));
+    }
+}
+
+#[cfg(test)]
+mod tolerance_tests {
+    use super::*;
+
+    fn check(abs: f64, rel: f64, got: f64, expected: f64, expect: bool) {
+        let tolerance = Tolerance { abs, rel };
+        assert_eq!(
+            tolerance.covers(got, expected),
+            expect,
+            "{tolerance:?} {got} {expected}"
+        );
+    }
+
+    #[test]
+    fn near_enough() {
+        check(0.1, 0.0, 1.1, 1.0, true);
+        check(0.1, 0.0, 0.9, 1.0, true);
+        check(0.1, 0.0, 1.101, 1.0, false);
+        check(0.0, 0.01, 99.0, 100.0, true);
+        check(0.0, 0.01, 101.0, 100.0, true);
+        check(0.0, 0.01, -100.0, 100.0, false);
+        check(0.0, 0.01, 1e-9, 0.0, false);
+        check(5.0, 0.01, 104.0, 100.0, true);
+        check(0.0, 0.0, 1.0, 1.0, false);
+        check(1.0, 0.0, f64::INFINITY, f64::INFINITY, false);
+        check(f64::MAX, 0.0, f64::NAN, 1.0, false);
+        check(0.0, 2.0, f64::MAX, f64::MAX / 2.0, true);
     }
 }

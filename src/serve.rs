@@ -21,9 +21,9 @@ pub use request::ServedRequest;
 use request::UnreadRequest;
 
 use crate::error::{Error, Result};
+use crate::system;
 use crate::system::cancel::Cancel;
 use crate::system::loopback::Loopback;
-use crate::system::random;
 
 /// The header with the token.
 pub const TOKEN_HEADER: &str = "evaltest-token";
@@ -116,7 +116,7 @@ impl LocalServer {
             let message = format!("cannot listen on 127.0.0.1:{port}: {error}");
             Error::infrastructure(message).hint("leave `--port` out for one that is free")
         };
-        let token = random::token()
+        let token = system::token()
             .map_err(|error| Error::infrastructure(format!("no random bits: {error}")))?;
         Ok(Self {
             loopback: Loopback::bind(port).map_err(failed)?,

@@ -8,16 +8,18 @@
 //! The data of a file is its [`Content`]; above it is a [`SnapshotHeader`] for reviewers. The `INSTA_*` variables have
 //! their usual meaning (`update`).
 
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::error::Error;
+use crate::error::{Error, Result};
+use crate::system::file::{read_plain, write_atomically};
+use crate::text::file_name;
 use crate::text::hash::Hasher;
-use crate::text::name::file_name;
 
 #[cfg(feature = "command")]
 mod accept;
 pub(crate) mod assertion;
-mod attributes;
 mod baseline;
 mod content;
 mod digests;
@@ -30,7 +32,6 @@ pub(crate) mod update;
 
 #[cfg(feature = "command")]
 pub use accept::{Acceptance, Accepted, accept};
-pub use attributes::{ATTRIBUTES, ATTRIBUTES_FILE};
 pub(crate) use baseline::{
     FILE as BASELINE_FILE, check_scorer, is_there as has_baseline, read as read_baseline,
     shares_answers,
@@ -88,6 +89,44 @@ fn json(text: &str) -> String {
         c => c.to_string(),
     };
     text.chars().map(escape).collect()
+}
+
+/// The file name of [`ATTRIBUTES`].
+pub const ATTRIBUTES_FILE: &str = ".gitattributes";
+
+/// Makes git keep the line ends of snapshots on every machine, and keep all history lines of both branches in a merge.
+pub const ATTRIBUTES: &str =
+    "*.snap text eol=lf\n_baseline.json text eol=lf\nhistory.jsonl text eol=lf merge=union\n";
+
+/// Writes the file, or adds missing attributes of histories to an existing one.
+///
+/// # Errors
+/// If it cannot be written.
+fn write_attributes(folder: &Path) -> Result<()> {
+    let path = folder.join(ATTRIBUTES_FILE);
+    let there = match fs::symlink_metadata(&path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return write_atomically(&path, ATTRIBUTES.as_bytes());
+        }
+        // A link or folder belongs to somebody else.
+        Ok(about) if !about.is_file() => return Ok(()),
+        _ => read_plain(&path).map_err(|error| Error::io("read", &path, &error))?,
+    };
+    let Some(ours) = ATTRIBUTES.lines().last() else {
+        return Ok(());
+    };
+    let name = ours.split(' ').next().unwrap_or_default().as_bytes();
+    let mut lines = there.split(|byte| *byte == b'\n');
+    if lines.any(|line| line.trim_ascii_start().starts_with(name)) {
+        return Ok(());
+    }
+    let mut text = there.clone();
+    if !text.is_empty() && !text.ends_with(b"\n") {
+        text.push(b'\n');
+    }
+    text.extend_from_slice(ours.as_bytes());
+    text.push(b'\n');
+    write_atomically(&path, &text)
 }
 
 #[cfg(test)]

@@ -11,56 +11,49 @@ pub(crate) mod power;
 pub(crate) mod series;
 
 mod mean;
-mod pass;
-mod random;
 #[cfg(test)]
 mod simulated;
-mod spending;
-mod sum;
 
+pub(crate) use agreement::Slope;
 pub(crate) use agreement::alpha::{Alphas, Unit, scaled};
 pub(crate) use agreement::kappa::Kappas;
-pub(crate) use agreement::slope::Slope;
-pub(crate) use agreement::spearman::spearman;
+pub(crate) use agreement::spearman;
 #[cfg(feature = "command")]
 pub use distribution::multinomial::{SharesTest, SharesTestKind, shares_test};
-pub use interval::accuracy::accuracy_interval;
-pub(crate) use interval::accuracy::chance_of_less;
+use distribution::normal;
+pub(crate) use interval::BoundedMean;
+pub use interval::accuracy_interval;
 #[cfg(feature = "command")]
 pub(crate) use interval::bootstrap::{DRAWS, bootstrap95};
-pub(crate) use interval::bounded::BoundedMean;
+pub(crate) use interval::chance_of_less;
 pub(crate) use interval::clusters::Clusters;
-pub(crate) use interval::fall::fall95;
-pub(crate) use interval::finite::most_of;
-pub(crate) use interval::halves::win_rate95;
+pub(crate) use interval::fall95;
+pub(crate) use interval::most_of;
 pub(crate) use interval::powered::{
     LabelSpread, PoweredMean, powered_mean, powered_mean_of_groups, shifted_mean,
 };
+pub(crate) use interval::win_rate95;
 pub(crate) use mean::{MeanEstimate, RunningMean, grouped_mean95};
+pub(crate) use paired::CountedSamples;
 pub(crate) use paired::conditional::conditional_test_of;
 pub use paired::conditional::{AnswerCounts, ComparedSample, Tested, conditional_test};
-pub(crate) use paired::counted::CountedSamples;
 pub(crate) use paired::difference::{
     Difference, grouped_difference, paired_difference, repeated_difference,
 };
 pub(crate) use paired::early::{
     ANALYSES, Decision, StoppingBounds, analysis_points, repeated_p, stopping_bounds,
 };
-pub(crate) use paired::holm::holm;
+pub(crate) use paired::holm;
 pub(crate) use paired::whole_runs::design_effect;
 pub use paired::whole_runs::{RunGroup, whole_runs_test};
-pub(crate) use pass::{pass_at, pass_hat};
+pub use power::WantedDrop;
 pub(crate) use power::detect::{RedBelow, smallest_drop, smallest_drop_of_groups};
 pub use power::detect::{SampleDesign, smallest_drop_at};
-pub use power::plan::WantedDrop;
 pub use power::rates::Rates;
-pub(crate) use random::SplitMix64;
 pub(crate) use series::mann_kendall::falls;
 #[cfg(feature = "command")]
 pub(crate) use series::pettitt::change_points;
 pub(crate) use series::watch::{FixedReference, MOVING, MovingReference, SteadyFalls, windows};
-pub(crate) use spending::spending;
-pub(crate) use sum::Sum;
 
 /// The 97.5th percentile of the standard normal distribution.
 const Z95: f64 = 1.959_963_984_540_054;
@@ -235,5 +228,277 @@ mod tests {
         check(&[], None);
         check(&[f64::MAX, f64::MAX], None);
         check(&[f64::NAN], None);
+    }
+}
+
+/// The probability that at least one of `k` answers is correct, estimated without bias from `n` answers of
+/// which `c` were correct: `1 - C(n-c, k) / C(n, k)`. `None` when `k` is 0 or above `n`.
+///
+/// Source: M. Chen et al., *Evaluating large language models trained on code* (2021), arXiv:2107.03374. The
+/// naive `1 - (1 - c/n)^k` is too low.
+pub(crate) fn pass_at(n: u64, c: u64, k: u64) -> Option<f64> {
+    all_among(n, n.checked_sub(c)?, k).map(|none| 1.0 - none)
+}
+
+/// The probability that all of `k` answers are correct, estimated without bias from `n` answers of which `c`
+/// were correct: `C(c, k) / C(n, k)`. `None` when `k` is 0 or above `n`.
+///
+/// Source: S. Yao et al., *tau-bench* (2024), arXiv:2406.12045, where it is called pass^k.
+pub(crate) fn pass_hat(n: u64, c: u64, k: u64) -> Option<f64> {
+    all_among(n, c, k)
+}
+
+/// `C(part, k) / C(n, k)`, factor by factor: the binomials themselves would overflow.
+fn all_among(n: u64, part: u64, k: u64) -> Option<f64> {
+    if k == 0 || k > n || part > n {
+        return None;
+    }
+    if part < k {
+        return Some(0.0);
+    }
+    if part == n {
+        return Some(1.0);
+    }
+    let factor = |taken: u64| as_f64(part - taken) / as_f64(n - taken);
+    Some((0..k).map(factor).product())
+}
+
+#[cfg(test)]
+mod pass_tests {
+    use super::*;
+
+    #[test]
+    fn give_the_shares_of_all_ways_to_draw() {
+        // Counted over every way to draw k of n answers.
+        for n in 1..=8_u64 {
+            for c in 0..=n {
+                for k in 1..=n {
+                    let draws = (0..1_u64 << n).filter(|set| u64::from(set.count_ones()) == k);
+                    let correct = (1_u64 << c) - 1;
+                    let (mut all, mut any, mut every) = (0, 0, 0);
+                    for set in draws {
+                        all += 1;
+                        any += u64::from(set & correct != 0);
+                        every += u64::from(set & !correct == 0);
+                    }
+                    let close = |one: Option<f64>, part: u64| {
+                        (one.unwrap() - as_f64(part) / as_f64(all)).abs() < 1e-12
+                    };
+                    assert!(close(pass_at(n, c, k), any), "pass@{k} of {c} of {n}");
+                    assert!(close(pass_hat(n, c, k), every), "pass^{k} of {c} of {n}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn are_exact_at_the_ends_and_nothing_where_there_is_no_answer() {
+        assert_eq!(pass_at(5, 5, 3), Some(1.0));
+        assert_eq!(pass_at(5, 0, 3), Some(0.0));
+        assert_eq!(pass_at(5, 3, 3), Some(1.0 - 0.0));
+        assert_eq!(pass_hat(5, 2, 3), Some(0.0));
+        assert_eq!(pass_hat(3, 2, 1), Some(2.0 / 3.0));
+        for (n, c, k) in [(2, 1, 3), (0, 0, 1), (3, 1, 0), (3, 4, 1)] {
+            assert_eq!((pass_at(n, c, k), pass_hat(n, c, k)), (None, None));
+        }
+        // The example of the paper's own code, `estimator(200, 20, 10)`.
+        assert!((pass_at(200, 20, 10).unwrap() - 0.660_2).abs() < 1e-3);
+    }
+}
+
+/// Source: G. Steele, D. Lea, C. Flood, *Fast splittable pseudorandom number generators*, OOPSLA (2014). The seed is
+/// the first state.
+#[derive(Clone, Debug)]
+pub(crate) struct SplitMix64(pub(crate) u64);
+
+impl SplitMix64 {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// Uniform from 0 up to, but not including, `bound`.
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        let product = u128::from(self.next()) * (bound as u128);
+        // The upper half of a product with `bound` is less than `bound`, so it fits.
+        usize::try_from(product >> 64).unwrap_or(0)
+    }
+
+    /// Uniform from 0 up to, but not including, 1.
+    pub(crate) fn share(&mut self) -> f64 {
+        let high = u32::try_from(self.next() >> 32).unwrap_or(u32::MAX);
+        f64::from(high) / (f64::from(u32::MAX) + 1.0)
+    }
+}
+
+#[cfg(test)]
+mod random_tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_those_of_splitmix64() {
+        let mut random = SplitMix64(1_234_567);
+        let numbers = [random.next(), random.next(), random.next()];
+        assert_eq!(
+            numbers,
+            [
+                6_457_827_717_110_365_317,
+                3_203_168_211_198_807_973,
+                9_817_491_932_198_370_423
+            ]
+        );
+    }
+}
+
+/// The alpha of each analysis, for these growing shares of the samples; the last takes the rest.
+pub(crate) fn spending(alpha: f64, shares: &[f64]) -> Vec<f64> {
+    let mut spent = 0.0;
+    let last = shares.len().saturating_sub(1);
+    let parts = shares.iter().enumerate().map(|(analysis, share)| {
+        let by_now = if analysis == last {
+            alpha
+        } else {
+            spent_by(alpha, *share)
+        };
+        let part = (by_now - spent).max(0.0);
+        spent += part;
+        part
+    });
+    parts.collect()
+}
+
+/// The alpha spent by this share of the samples: very little early, when little is known.
+fn spent_by(alpha: f64, share: f64) -> f64 {
+    if share <= 0.0 {
+        return 0.0;
+    }
+    let far = normal::percentile(1.0 - alpha / 2.0) / share.min(1.0).sqrt();
+    (2.0 * normal::below(-far)).min(alpha)
+}
+
+#[cfg(test)]
+mod spending_tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_are_alpha_together_and_the_last_has_most() {
+        let parts = spending(0.05, &[0.125, 0.5, 1.0]);
+        let sum: f64 = parts.iter().sum();
+        assert!((sum - 0.05).abs() < 1e-12, "{parts:?}");
+        assert!(parts[0] < 1e-6, "{parts:?}");
+        // 2 (1 - Phi(1.96 / sqrt(1/2))) = 0.00557.
+        assert!((parts[1] - 0.005_57).abs() < 1e-4, "{parts:?}");
+        assert_eq!(spending(0.05, &[1.0]), [0.05]);
+        assert!(spending(0.05, &[]).is_empty());
+    }
+}
+
+/// A running sum of floats and their number.
+///
+/// Source: A. Neumaier, *Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen*, ZAMM 54
+/// (1974). A plain sum of 165 times 0.001 is 0.16500000000000012, and a gate at 0.165 would fail.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sum {
+    rounded: f64,
+    /// The accumulated rounding error.
+    lost: f64,
+    count: u64,
+}
+
+impl Sum {
+    pub(crate) fn add(&mut self, value: f64) {
+        let next = self.rounded + value;
+        self.lost += if self.rounded.abs() >= value.abs() {
+            (self.rounded - next) + value
+        } else {
+            (value - next) + self.rounded
+        };
+        self.rounded = next;
+        self.count += 1;
+    }
+
+    /// Adds a value `times` times, as exactly as one by one.
+    pub(crate) fn add_times(&mut self, value: f64, times: u64) {
+        if times == 0 {
+            return;
+        }
+        let count = as_f64(times);
+        let product = value * count;
+        self.add(product);
+        // The rounding error of the product is exact; there is none for infinite values.
+        let lost = value.mul_add(count, -product);
+        self.lost += if lost.is_finite() { lost } else { 0.0 };
+        self.count += times - 1;
+    }
+
+    /// Adds another sum.
+    pub(crate) fn add_all(&mut self, other: &Self) {
+        if other.count > 0 {
+            self.add(other.rounded);
+            self.lost += other.lost;
+            self.count += other.count - 1;
+        }
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// `None` without values, or if the sum overflowed.
+    pub(crate) fn total(&self) -> Option<f64> {
+        let total = self.rounded + self.lost;
+        (self.count > 0 && total.is_finite()).then_some(total)
+    }
+
+    /// `None` without values, or if the sum overflowed. The mean of equal values is that value.
+    pub(crate) fn mean(&self) -> Option<f64> {
+        self.total()?;
+        let count = as_f64(self.count);
+        let rough = self.rounded / count;
+        // The division rounds too; its remainder is exact.
+        let remainder = (-rough).mul_add(count, self.rounded) + self.lost;
+        Some(rough + remainder / count)
+    }
+}
+
+impl FromIterator<f64> for Sum {
+    fn from_iter<I: IntoIterator<Item = f64>>(values: I) -> Self {
+        let mut sum = Self::default();
+        values.into_iter().for_each(|value| sum.add(value));
+        sum
+    }
+}
+
+#[cfg(test)]
+mod sum_tests {
+    use super::*;
+
+    fn check(values: impl IntoIterator<Item = f64>, total: Option<f64>, mean: Option<f64>) {
+        let sum: Sum = values.into_iter().collect();
+        assert_eq!((sum.total(), sum.mean()), (total, mean));
+    }
+
+    #[test]
+    fn loses_nothing() {
+        check([], None, None);
+        check([0.001; 165], Some(0.165), Some(0.001));
+        // Eleven times the float that is nearest to 0.7 is less than 7.7.
+        check([0.7; 11], Some(7.699_999_999_999_999), Some(0.7));
+        check([1e100, 1.0, -1e100], Some(1.0), Some(1.0 / 3.0));
+        check([f64::MAX, f64::MAX], None, None);
+        check([f64::NAN], None, None);
+        for share in 0..1_000 {
+            let value = f64::from(share) / 1e3;
+            for count in [3, 7, 165] {
+                let mean = std::iter::repeat_n(value, count).collect::<Sum>().mean();
+                assert_eq!(mean, Some(value), "{count} times {value}");
+                let mut sum = Sum::default();
+                sum.add_times(value, count as u64);
+                assert_eq!(sum.mean(), Some(value), "{count} times {value} at once");
+            }
+        }
     }
 }

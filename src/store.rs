@@ -18,21 +18,28 @@
 //! A [rescored](crate::run::rescore) run has all of these except the journal, which is in its parent: the manifest's
 //! `parent` and `parent_run_id`.
 
-use std::fs;
-use std::io;
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{fs, io};
 
-use crate::data::Variant;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::data::reviews::ReviewedFigures;
+use crate::data::{Record, Variant};
 use crate::error::{Error, Result};
-use crate::system::file::{absolute, make_root, write_atomically};
+use crate::system::file::{absolute, make_root, open_plain, write_atomically};
 use crate::system::remove;
-use crate::text::name::file_name;
-use files::{JOURNAL, MANIFEST};
+use crate::text::splice::{Members, with_unknown};
+use crate::text::{file_name, json_line};
+use files::{JOURNAL, MANIFEST, RECORDS, VERIFICATIONS, is_made_by_run};
 
 pub(crate) mod abandoned;
 pub(crate) mod cache;
-mod carried;
 mod checked;
 pub(crate) mod events;
 pub mod files;
@@ -40,17 +47,11 @@ pub(crate) mod manifest;
 pub(crate) mod places;
 pub(crate) mod records;
 mod redaction;
-mod restored;
-mod reviewed;
-mod stamp;
 
-pub use carried::Carried;
 pub(crate) use checked::going_on;
 pub use manifest::{Manifest, MergedPart, RunPart, RunStatus};
 pub use records::{read as read_records, read_carried};
 pub(crate) use records::{read_lean as read_lean_records, read_where as read_records_where};
-pub(crate) use restored::RestoredFolder;
-pub use stamp::{stamp, stamp_and_id, stamp_of};
 
 /// Version of the files in a run directory.
 ///
@@ -268,4 +269,269 @@ pub(crate) fn run_id_of(eval: &str, number: u64) -> String {
         },
     );
     format!("{}-{:06x}", pieces.collect::<String>(), number & 0xff_ffff)
+}
+
+/// A parsed line. Unknown members are preserved.
+#[derive(Clone, Debug)]
+pub struct Carried<T> {
+    /// The known members.
+    pub known: T,
+    /// The text, if it may have unknown members.
+    line: Option<Box<str>>,
+}
+
+impl<T> From<T> for Carried<T> {
+    fn from(known: T) -> Self {
+        Self { known, line: None }
+    }
+}
+
+impl<T: Serialize + DeserializeOwned> Carried<T> {
+    fn parse(line: &[u8]) -> serde_json::Result<Self> {
+        Ok(Self::of(serde_json::from_slice(line)?, line))
+    }
+
+    /// From a parsed line.
+    fn of(known: T, line: &[u8]) -> Self {
+        let text = std::str::from_utf8(line.trim_ascii());
+        Self {
+            known,
+            line: text.ok().map(Into::into),
+        }
+    }
+
+    /// Drops the text if this version would write the same.
+    fn lean(mut self) -> Self {
+        let written = json_line(&self.known).ok();
+        if self.line().map(str::as_bytes) == written.as_deref() {
+            self.line = None;
+        }
+        self
+    }
+
+    /// The text, unless this version would write the same.
+    fn line(&self) -> Option<&str> {
+        self.line.as_deref()
+    }
+
+    /// The raw text of a member, unless this version would write the same line.
+    fn member(&self, name: &str) -> Option<Box<str>> {
+        let members: Members<'_> = serde_json::from_str(self.line()?).ok()?;
+        members.get(name).map(Into::into)
+    }
+
+    /// All members, as JSON.
+    ///
+    /// # Errors
+    /// When the known members cannot be serialised.
+    pub fn to_value(&self) -> serde_json::Result<Value> {
+        match self.line() {
+            Some(line) => {
+                let known = serde_json::to_string(&self.known)?;
+                serde_json::from_str(&with_unknown(&known, line))
+            }
+            None => serde_json::to_value(&self.known),
+        }
+    }
+}
+
+/// Prefix of the folder's name.
+const PREFIX: &str = "evaltest-restored-";
+/// A file that users of the folder lock.
+const USED: &str = "used";
+
+/// A folder that is removed on drop.
+#[derive(Debug)]
+pub(crate) struct RestoredFolder {
+    folder: TempDir,
+    /// The lock, which ends with the process.
+    _used: File,
+}
+
+impl RestoredFolder {
+    /// Creates a folder. Removes those of killed readers.
+    pub(crate) fn new() -> io::Result<Self> {
+        Self::below(&std::env::temp_dir())
+    }
+
+    fn below(root: &Path) -> io::Result<Self> {
+        // The folder of temporary files may be unlistable.
+        for entry in fs::read_dir(root).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            if name.to_string_lossy().starts_with(PREFIX) && is_abandoned(&entry.path()) {
+                remove::if_all_ours(&entry.path(), &|path, kind| {
+                    path == USED && kind.is_file() || is_made_by_run(path, kind)
+                });
+            }
+        }
+        let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(root)?;
+        // Locked before it gets its final name.
+        let unlocked = folder.path().join("unlocked");
+        let used = File::create(&unlocked)?;
+        used.lock()?;
+        fs::rename(unlocked, folder.path().join(USED))?;
+        Ok(Self {
+            folder,
+            _used: used,
+        })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+/// Whether a folder is unused. One without the file is being created. Other programs use the temporary folder, too, and
+/// opening a pipe would block.
+fn is_abandoned(path: &Path) -> bool {
+    open_plain(&path.join(USED)).is_ok_and(|used| used.try_lock().is_ok())
+}
+
+impl RunDir {
+    /// The figures of its reviews; `None` if nothing was reviewed.
+    ///
+    /// # Errors
+    /// With the line of the file that is no verification, and when the records cannot be read.
+    pub(crate) fn reviewed(&self, manifest: &Manifest) -> Result<Option<ReviewedFigures>> {
+        let path = self.path().join(VERIFICATIONS);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let judge = manifest.first_judge();
+        let first = manifest.scorers.first().map(String::as_str);
+        let (mut ids, mut judged) = (HashSet::new(), HashMap::new());
+        for record in read_lean_records(&self.file(RECORDS))? {
+            let record = record?;
+            if record.epoch > 0 {
+                continue;
+            }
+            if let Some(passes) = judge.and_then(|judge| verdict(&record, judge, first)) {
+                judged.insert(record.sample_id.clone(), passes);
+            }
+            ids.insert(record.sample_id);
+        }
+        ReviewedFigures::read(&path, &ids, &|id| judged.get(id).copied())
+    }
+}
+
+/// Whether a scorer accepts an answer, if it decides that.
+fn verdict(record: &Record, scorer: &str, first: Option<&str>) -> Option<bool> {
+    let result = &record.result;
+    if result.is_failure_as_wrong() {
+        return None;
+    }
+    match result.scores.get(scorer) {
+        Some(score) => score.get("correct").and_then(Value::as_bool),
+        None if first == Some(scorer) => result.score.as_ref().map(|score| score.correct),
+        None => None,
+    }
+}
+
+/// How long it is.
+const LENGTH: usize = "20260131T235959Z".len();
+
+/// The current time.
+pub fn stamp() -> String {
+    let now = crate::system::clock::timestamp();
+    now.strftime("%Y%m%dT%H%M%SZ").to_string()
+}
+
+/// The time and the id in the name of a run directory; `None` for other names.
+pub fn stamp_and_id(path: &Path) -> Option<(&str, &str)> {
+    let (stamp, id) = path.file_name()?.to_str()?.split_once('_')?;
+    let is_digit = |at: usize, byte: u8| match at {
+        8 => byte == b'T',
+        15 => byte == b'Z',
+        _ => byte.is_ascii_digit(),
+    };
+    let is_stamp = stamp.len() == LENGTH
+        && stamp
+            .bytes()
+            .enumerate()
+            .all(|(at, byte)| is_digit(at, byte));
+    (is_stamp && !id.is_empty()).then_some((stamp, id))
+}
+
+/// A manifest's time in the form of such names.
+pub fn stamp_of(time: &str) -> String {
+    let seconds = time.split('.').next().unwrap_or_default();
+    let digits = seconds.chars().filter(char::is_ascii_alphanumeric);
+    let mut stamp: String = digits.collect();
+    if !stamp.ends_with('Z') {
+        stamp.push('Z');
+    }
+    stamp
+}
+
+#[cfg(test)]
+mod restored_tests {
+    use super::*;
+
+    #[test]
+    fn only_folders_of_killed_readers_are_removed() {
+        let root = tempfile::tempdir().unwrap();
+        let used = RestoredFolder::below(root.path()).unwrap();
+        let abandoned = root.path().join("evaltest-restored-left");
+        fs::create_dir(&abandoned).unwrap();
+        fs::write(abandoned.join(USED), "").unwrap();
+        fs::write(abandoned.join("events.jsonl"), "").unwrap();
+        let mine = root.path().join("evaltest-restored-mine");
+        fs::create_dir(&mine).unwrap();
+        fs::write(mine.join(USED), "").unwrap();
+        fs::write(mine.join("notes.txt"), "").unwrap();
+        let (new, other) = (
+            root.path().join("evaltest-restored-new"),
+            root.path().join("other"),
+        );
+        fs::create_dir(&new).unwrap();
+        fs::create_dir(&other).unwrap();
+        fs::write(other.join(USED), "").unwrap();
+        let pipe = root.path().join("evaltest-restored-pipe");
+        fs::create_dir(&pipe).unwrap();
+        let made = std::process::Command::new("mkfifo")
+            .arg(pipe.join(USED))
+            .status();
+        assert!(made.unwrap().success());
+        let another = RestoredFolder::below(root.path()).unwrap();
+        assert!(pipe.exists());
+        assert!(!abandoned.exists() && mine.join(USED).exists());
+        assert!(new.exists() && other.exists() && used.path().exists());
+        let path = another.path().to_owned();
+        drop(another);
+        assert!(!path.exists());
+    }
+}
+
+#[cfg(test)]
+mod stamp_tests {
+    use super::*;
+
+    #[test]
+    fn names_of_run_directories_are_known() {
+        let check = |name: &str, expect| {
+            assert_eq!(
+                stamp_and_id(&Path::new("runs").join(name)),
+                expect,
+                "{name}"
+            );
+        };
+        let stamp = "20260131T235959Z";
+        check("20260131T235959Z_e-1", Some((stamp, "e-1")));
+        check("20260131T235959Z_e_1", Some((stamp, "e_1")));
+        check("20260131T235959Z_", None);
+        check("20260131T235959Z", None);
+        check("20260131T235959_e", None);
+        check("20260131T23595xZ_e", None);
+        check("2026013éT23595Z_x", None);
+        check("of_monday", None);
+        check("", None);
+        let now = format!("{}_e", super::stamp());
+        assert!(stamp_and_id(Path::new(&now)).is_some(), "{now}");
+    }
+
+    #[test]
+    fn times_of_manifests_are_compared_with_names() {
+        assert_eq!(stamp_of("2026-11-23T03:05:48.123Z"), "20261123T030548Z");
+        assert_eq!(stamp_of("2026-11-23T03:05:48Z"), "20261123T030548Z");
+    }
 }

@@ -2,16 +2,14 @@
 //!
 //! Gate definitions ([`gate`]) are independent of results. [`Facts`](facts::Facts) contain everything that gates
 //! depend on: they are collected from the records, the gates are [`check`]ed against them, and the conclusion is part
-//! of the [`Run`](run::Run).
+//! of the [`Run`](conclude::Run).
 
 pub(crate) mod gate;
 
-pub(crate) mod regression;
 pub(crate) mod result;
 
 pub(crate) mod progressive;
 
-pub(crate) mod analysis;
 pub(crate) mod marks;
 
 pub(crate) mod baseline;
@@ -32,7 +30,6 @@ pub(crate) mod check;
 #[cfg(feature = "command")]
 pub(crate) mod compare;
 pub(crate) mod conclude;
-pub(crate) mod run;
 
 #[cfg(feature = "command")]
 pub(crate) mod trend;

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::{IsTerminal, stdout};
 
 use clap::{Args, ValueEnum};
-use evaltest::engine::report::render::terminal::paint::Paint;
+use evaltest::engine::report::render::terminal::Paint;
 
 /// The option of commands that print verdicts.
 #[derive(Clone, Copy, Debug, Default, Args)]

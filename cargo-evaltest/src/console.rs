@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use evaltest::engine::report::document::{Block, Document};
-use evaltest::engine::report::render::terminal::{self, paint::Paint};
+use evaltest::engine::report::render::terminal::{self, Paint};
 use evaltest::engine::system::project;
 use evaltest::engine::text::{clean_lines, escape_json};
 use evaltest::{Error, Result};

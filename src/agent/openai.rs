@@ -7,7 +7,6 @@
 //! [`AgentError::is_transient`]. A refusal of all samples (a wrong key, an unknown model) stops the run.
 
 mod content;
-mod price;
 mod reply;
 mod request;
 #[cfg(test)]
@@ -17,17 +16,16 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-pub use content::{FileKind, Unsendable};
-pub use price::Price;
-pub use request::Tools;
-
 use super::Agent;
-use super::endpoint::headers::{self, Secret};
-use super::endpoint::{Endpoint, forward_endpoint};
+use super::endpoint::headers::Secret;
+use super::endpoint::{Endpoint, forward_endpoint, headers};
 use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::error::{Error, Result};
 use crate::system::http::{Url, from_variable};
 use content::Files;
+
+pub use content::{FileKind, Unsendable};
+pub use request::Tools;
 
 /// An example of an address.
 const EXAMPLE: &str = "http://127.0.0.1:8102/v1";
@@ -301,4 +299,29 @@ pub(crate) fn check_extra(extra: &Map<String, Value>) -> Result<()> {
         return Err(error.hint("remove `stream`").of_key("stream"));
     }
     Ok(())
+}
+
+/// US dollars per million tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Price {
+    /// Input tokens.
+    pub input: f64,
+    /// Output tokens.
+    pub output: f64,
+    /// Cached input tokens, if the endpoint reports them; otherwise they cost as `input`.
+    pub cached_input: Option<f64>,
+}
+
+impl Price {
+    /// US dollars for these tokens, of which `cached` are included in `input`.
+    fn of(&self, input: u64, cached: u64, output: u64) -> f64 {
+        let cached = cached.min(input);
+        #[expect(clippy::cast_precision_loss, reason = "nobody uses so many tokens")]
+        let count = |tokens: u64| tokens as f64;
+        let millionths = count(input - cached) * self.input
+            + count(cached) * self.cached_input.unwrap_or(self.input)
+            + count(output) * self.output;
+        millionths / 1e6
+    }
 }

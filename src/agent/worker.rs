@@ -19,26 +19,25 @@
 mod cell;
 mod driver;
 mod fallen;
-mod incoming;
 mod message;
 mod orders;
 mod pool;
-mod request;
 mod talk;
 #[cfg(test)]
 mod tests;
-mod totals;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::channel;
-use std::time::Duration;
+use std::sync::mpsc::{Sender, channel};
+use std::time::{Duration, Instant};
 
 use super::Agent;
 use super::command::{Input, absolute, cancelled};
 use super::program::{Confinement, Program, forward_program, not_started, passes_variables};
+use crate::data::task::Live;
 use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::error::{Error, Result};
+use crate::system::cancel::Cancel;
 use crate::system::clock;
 use crate::system::process::named::FileHashes;
 use crate::system::process::worker::WorkerProcess;
@@ -47,7 +46,6 @@ use crate::text::redact::Redactor;
 use cell::Vars;
 use driver::Driver;
 use pool::{Key, Lease, Pool};
-use request::{WorkerRefusal, WorkerRequest};
 use talk::Setup;
 
 /// How often in a row a program may fail to become ready.
@@ -382,5 +380,71 @@ impl Agent for Worker {
 
     fn close(&self) {
         self.pool.close();
+    }
+}
+
+/// A task to be sent to a process.
+#[derive(Clone)]
+struct WorkerRequest {
+    id: String,
+    /// The task as a line.
+    line: Arc<Vec<u8>>,
+    /// The time for the answer, from the moment the line is sent.
+    allowed: Option<Duration>,
+    cancel: Cancel,
+    live: Option<Live>,
+    /// Records its progress messages.
+    progress: Option<Live>,
+    reply: Sender<WorkerReply>,
+}
+
+type WorkerReply = Result<Output, WorkerRefusal>;
+
+/// Why there is no answer.
+#[derive(Debug)]
+enum WorkerRefusal {
+    /// For a reason of this request.
+    Own(AgentError),
+    /// The process ended or had to be ended while it had the request; another may have been the reason.
+    Fell(AgentError),
+    /// The process had to be ended while this was its only request.
+    Guilty(AgentError),
+    /// The process was killed during the request, by someone or for lack of memory.
+    Killed(AgentError),
+    /// The request was never sent.
+    Unsent,
+    /// The process did not become ready.
+    NotReady(AgentError),
+    /// It speaks another version of the protocol.
+    Foreign(AgentError),
+}
+
+/// A request that was sent.
+struct Open {
+    request: WorkerRequest,
+    deadline: Option<Instant>,
+    /// Since when its time is over and the program knows.
+    overdue: Option<Instant>,
+    /// How many bytes the process had written to stderr before.
+    stderr_before: u64,
+    /// The bytes of its progress messages.
+    chatter: usize,
+}
+
+impl Open {
+    fn new(request: WorkerRequest, stderr_before: u64) -> Self {
+        let now = clock::now();
+        Self {
+            deadline: request.allowed.and_then(|allowed| now.checked_add(allowed)),
+            request,
+            overdue: None,
+            stderr_before,
+            chatter: 0,
+        }
+    }
+
+    /// Ends it with a reply. The caller may be gone.
+    fn end(self, reply: WorkerReply) {
+        let _ = self.request.reply.send(reply);
     }
 }

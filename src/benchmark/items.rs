@@ -6,9 +6,9 @@ use serde_json::{Map, Value};
 
 use crate::benchmark::NO_TRUTH;
 use crate::benchmark::rows::{RowBenchmark, RowSource, RowTable, Rules, slice_of};
+use crate::data::SOLUTION;
 use crate::data::Sample;
 use crate::data::dataset::{Field, Header, Table, required};
-use crate::data::item_part::SOLUTION;
 use crate::error::Result;
 use crate::scorer::extract::Extract;
 use crate::scorer::qa::QaScorer;

@@ -2,14 +2,15 @@
 
 use std::borrow::Cow;
 
-use super::fault::{DecodeResult, encoded};
 use super::half;
 use super::json::JsonFault;
+use super::{DecodeResult, encoded};
 use super::{Dict, JsonValue as _, Value};
-use super::{java, javascript, json_calls, python, xml};
+use super::{java, javascript, json_calls, xml};
+use crate::calls;
 use crate::text::is_py_space;
 
-pub(crate) use super::fault::DecodeFault;
+pub(crate) use super::DecodeFault;
 
 /// How answers write calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +70,7 @@ pub(crate) fn prompt(
         &bracketed
     };
     match format {
-        CallFormat::Python => python::calls(&encoded(text)?),
+        CallFormat::Python => calls::calls(&encoded(text)?),
         // Java and JavaScript are parsed without the brackets.
         CallFormat::Java => java::calls(&encoded(half::without_ends(text))?),
         CallFormat::JavaScript => javascript::calls(&encoded(half::without_ends(text))?),

@@ -8,11 +8,9 @@
 //! are switched off each returns "unknown": then the parsers read everything, and must give the same values, faults and
 //! messages. `tests` compares the two, and so does every parity test.
 
-mod beginnings;
 mod cursor;
 #[cfg(test)]
 mod derived_texts;
-mod feasibility;
 mod plain_call;
 mod plain_python;
 mod rejected_early;
@@ -21,12 +19,8 @@ pub(crate) mod switch;
 #[cfg(test)]
 mod tests;
 
-use super::Value;
-use super::fault::{DecodeResult, no_call};
+use super::{DecodeResult, Value, no_call};
 use plain_python::Plain;
-
-pub(super) use beginnings::{Beginnings, Reach};
-pub(super) use feasibility::Feasibility;
 
 /// Whether shortcuts are used; only tests switch them off.
 #[cfg(not(test))]
@@ -76,4 +70,136 @@ pub(super) fn begins_lost(text: &str, beginnings: &Beginnings) -> bool {
 /// Whether there will be no tree, whatever follows.
 pub(super) fn is_lost(feasibility: Feasibility) -> bool {
     is_on() && feasibility.is_lost()
+}
+
+/// The maximum number of stored beginnings, and their maximum length in bytes.
+const MOST: usize = 16;
+const LONGEST: usize = 64;
+
+/// The beginnings for one language.
+#[derive(Default)]
+pub(super) struct Beginnings {
+    entries: Vec<String>,
+    /// The index of the one to replace next.
+    oldest: usize,
+}
+
+impl Beginnings {
+    /// Whether a text starts with one of them.
+    fn begin(&self, text: &str) -> bool {
+        self.entries.iter().any(|lost| text.starts_with(lost))
+    }
+
+    #[cfg(test)]
+    pub(super) fn count(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Stores the part of a text that was read when the parse was lost.
+    pub(super) fn remember(&mut self, text: &str, reach: Reach) {
+        let Some(end) = reach.0.filter(|&end| end <= LONGEST) else {
+            return;
+        };
+        let lost = &text[..end];
+        if self.entries.len() < MOST {
+            self.entries.push(lost.to_owned());
+        } else {
+            lost.clone_into(&mut self.entries[self.oldest]);
+            self.oldest = (self.oldest + 1) % MOST;
+        }
+    }
+}
+
+/// How far a text was read; `None` once its end was seen.
+#[derive(Clone, Copy)]
+pub(super) struct Reach(Option<usize>);
+
+impl Reach {
+    /// Nothing was read.
+    pub(super) fn new() -> Self {
+        Self(Some(0))
+    }
+
+    /// The parser read from `place` to `end`, or asked for text past the end.
+    pub(super) fn extend(&mut self, text: &str, place: usize, end: usize) {
+        self.0 = self
+            .0
+            .filter(|_| place < text.len())
+            .map(|known| known.max(end));
+    }
+}
+
+#[cfg(test)]
+mod beginnings_tests {
+    use super::*;
+    use crate::calls::syntax_tree::TreeReader;
+    use crate::calls::syntax_tree::tests::LANGUAGES;
+
+    #[test]
+    fn lost_beginning_is_stored_and_recognized() {
+        for language in LANGUAGES {
+            let mut reader = TreeReader::new(&language()).unwrap();
+            let text = "<tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n</tool_call>";
+            assert!(reader.tree(text).is_none());
+            assert_eq!(reader.lost.count(), 1);
+            assert!(reader.lost.begin(text));
+            assert!(reader.tree(&text.replace("{}", "{\"a\": 1}")).is_none());
+            assert_eq!(reader.lost.count(), 1);
+            for number in 0..40 {
+                assert!(reader.tree(&format!("<t{number}>\n{{")).is_none());
+            }
+            assert!(reader.lost.count() <= MOST);
+            assert!(reader.tree("f(a=1);").is_some());
+        }
+    }
+}
+
+/// The state derived from the parser's log so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Feasibility {
+    /// While an error without an inserted token is handled: the minimum number of versions that come from the error
+    /// state.
+    spoilt: Option<usize>,
+    /// Whether a version may have no error node although it was in the error state, or has reached the end.
+    is_open: bool,
+    is_lost: bool,
+}
+
+impl Feasibility {
+    /// Whether there will be an error node, whatever follows.
+    fn is_lost(self) -> bool {
+        self.is_lost
+    }
+
+    /// Processes a log message of the parser.
+    pub(super) fn observe(&mut self, message: &str) {
+        if let Some(process) = message.strip_prefix("process version:") {
+            self.process(process);
+        } else if message.starts_with("resume version:") {
+            self.spoilt = Some(1);
+        } else if message.starts_with("recover_with_missing") {
+            self.spoilt = None;
+        } else if message.starts_with("recover_to_previous") {
+            self.spoilt = self.spoilt.map(|spoilt| spoilt + 1);
+        } else if message.starts_with("accept")
+            || (message.starts_with("lexed_lookahead") && message.contains("comment"))
+        {
+            self.is_open = true;
+        }
+    }
+
+    /// A version continues: `0, version_count:1, state:0, …`.
+    fn process(&mut self, process: &str) {
+        let spoilt = self.spoilt.take();
+        let are_spoilt =
+            spoilt.is_some_and(|spoilt| count(process).is_some_and(|count| count <= spoilt));
+        let is_spoilt = process.starts_with("0, version_count:1, state:0,");
+        self.is_lost |= (are_spoilt || is_spoilt) && !self.is_open;
+    }
+}
+
+/// The number of versions.
+fn count(process: &str) -> Option<usize> {
+    let (_, rest) = process.split_once("version_count:")?;
+    rest.split_once(',')?.0.parse().ok()
 }

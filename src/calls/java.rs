@@ -3,9 +3,9 @@
 use tree_sitter::{Node, Tree};
 
 use super::fast;
-use super::fault::{DecodeFault, DecodeResult};
 use super::javascript::insert_once;
 use super::syntax_tree::{self, children};
+use super::{DecodeFault, DecodeResult};
 use super::{Dict, Value};
 
 /// Python's recursion limit, minus the calls of the official program. A level of the search takes one call, a level of

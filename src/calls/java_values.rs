@@ -6,9 +6,9 @@ use regex::Regex;
 
 use super::Int;
 use super::half;
-use super::python_regex::{decimal, integer, pattern};
 use super::{Dict, Value};
-use crate::calls::crash::Crash;
+use super::{decimal, integer, pattern};
+use crate::calls::Crash;
 use crate::text::{is_py_space, py_float};
 
 static AS_LIST: LazyLock<Regex> =

@@ -3,8 +3,8 @@
 use tree_sitter::{Node, Tree};
 
 use super::fast;
-use super::fault::{DecodeFault, DecodeResult};
 use super::syntax_tree::{self, children};
+use super::{DecodeFault, DecodeResult};
 use super::{Dict, Value};
 
 /// The first statement that is a call: `[{name: {argument: text}}]`, or `None` without one.

@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::Int;
-use super::python_regex::{fraction, integer, pattern};
 use super::{Dict, Value};
-use crate::calls::crash::Crash;
+use super::{fraction, integer, pattern};
+use crate::calls::Crash;
 use crate::text::{is_py_space, py_float};
 
 static NESTED_ARRAY: LazyLock<Regex> = LazyLock::new(|| {

@@ -1,7 +1,7 @@
 //! Calls as JSON: `[{"function": "f", "parameters": {"a": 1}}]`.
 
-use super::fault::{DecodeFault, DecodeResult};
 use super::json::JsonFault;
+use super::{DecodeFault, DecodeResult};
 use super::{Dict, JsonValue as _, Value};
 use crate::text::is_py_space;
 

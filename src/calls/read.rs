@@ -9,7 +9,7 @@ mod outside;
 mod pattern;
 mod text;
 
-use crate::calls::python::PlainCall;
+use crate::calls::PlainCall;
 use crate::calls::{JsonValue as _, Value};
 
 pub(crate) use json::calls_or_reason;

@@ -1,6 +1,5 @@
 //! Parsing with tree-sitter.
 
-mod effort;
 #[cfg(test)]
 pub(super) mod tests;
 
@@ -9,9 +8,8 @@ use std::rc::Rc;
 
 use tree_sitter::{Language, LogType, Node, Parser, Tree};
 
-use super::fast::{self, Beginnings, Feasibility, Reach};
-use super::fault::{DecodeFault, DecodeResult};
-use effort::Effort;
+use super::fast::{Beginnings, Feasibility, Reach};
+use super::{DecodeFault, DecodeResult, fast};
 
 thread_local! {
     static JAVA: RefCell<Option<TreeReader>> =
@@ -176,4 +174,89 @@ pub(super) fn has_error_node(root: Node<'_>) -> bool {
 /// All children, including anonymous tokens.
 pub(super) fn children(node: Node<'_>) -> Vec<Node<'_>> {
     node.children(&mut node.walk()).collect()
+}
+
+/// The cost allowed for any text, and for each of its bytes. The former covers 8,000 returns from the error state.
+const FREE: usize = 1 << 19;
+const FREE_PER_BYTE: usize = 16;
+
+/// A return from the error state costs 1, plus 1 for this many earlier returns: about the time it takes to copy their
+/// nodes.
+const COPIED: usize = 64;
+
+/// This many examined characters cost 1.
+const LEXED: usize = 8;
+
+/// The cost of a parse so far.
+#[derive(Clone, Copy, Debug)]
+struct Effort {
+    returns: usize,
+    lexed: usize,
+    spent: usize,
+    free: usize,
+}
+
+impl Effort {
+    /// No cost yet, for a text of `length` bytes.
+    fn new(length: usize) -> Self {
+        Self {
+            returns: 0,
+            lexed: 0,
+            spent: 0,
+            free: FREE + FREE_PER_BYTE * length,
+        }
+    }
+
+    /// Processes a log message of the parser.
+    fn observe(&mut self, message: &str) {
+        if message.starts_with("recover_to_previous") {
+            self.returns += 1;
+            self.spent += 1 + self.returns / COPIED;
+        }
+    }
+
+    /// Processes a log message of the lexer, which logs each character.
+    fn lex(&mut self) {
+        self.lexed += 1;
+        self.spent += usize::from(self.lexed.is_multiple_of(LEXED));
+    }
+
+    /// Whether the limit is exceeded.
+    fn is_spent(self) -> bool {
+        self.spent > self.free
+    }
+}
+
+#[cfg(test)]
+mod effort_tests {
+    use super::*;
+
+    fn returns(length: usize) -> usize {
+        let mut effort = Effort::new(length);
+        let mut count = 0;
+        while !effort.is_spent() {
+            effort.observe("recover_to_previous state:1, depth:2");
+            effort.observe("skip_token symbol:identifier");
+            count += 1;
+        }
+        count
+    }
+
+    #[test]
+    fn effort_limit_grows_with_text_length() {
+        assert!(returns(0) > 8_000);
+        // Each line of twenty bytes has one.
+        assert!(returns(20 * 20_000) > 20_000);
+        // The limit stays proportional, although the work grows quadratically.
+        assert!(returns(1 << 24) < 4 * returns(1 << 20) + 1_000);
+        let mut effort = Effort::new(1);
+        for _ in 0..LEXED * (FREE + FREE_PER_BYTE) {
+            effort.lex();
+        }
+        assert!(!effort.is_spent());
+        for _ in 0..LEXED {
+            effort.lex();
+        }
+        assert!(effort.is_spent());
+    }
 }

@@ -1,8 +1,8 @@
 //! Helpers for the tests of several languages.
 
+use super::Crash;
+use super::DecodeResult;
 use super::Value;
-use super::crash::Crash;
-use super::fault::DecodeResult;
 
 /// Asserts which calls are read from a text, in Python's notation; `None` if it cannot be read.
 #[track_caller]

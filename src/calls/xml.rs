@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use evaltest_xml_names as xml_names;
 use roxmltree::{Document, Node};
 
-use super::fault::{DecodeFault, DecodeResult};
-use super::{Dict, Int, Value, python};
+use super::{DecodeFault, DecodeResult};
+use super::{Dict, Int, Value};
+use crate::calls;
 use crate::text::{is_py_space, py_float, py_lower};
 
 /// `<function name="f"><params><param name="a" value="1" type="integer"/></params></function>`; the enclosing `params`
@@ -98,7 +99,7 @@ fn convert(text: &str, param: Node<'_, '_>) -> DecodeResult<Value> {
             .ok_or_else(|| fault("a float")),
         "boolean" => Ok(Value::Bool(py_lower(text) == "true")),
         "null" => Ok(Value::None),
-        "array" | "tuple" | "object" | "dict" => python::literal_eval(text),
+        "array" | "tuple" | "object" | "dict" => calls::literal_eval(text),
         _ => Ok(Value::text(text)),
     }
 }

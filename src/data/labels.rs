@@ -10,7 +10,6 @@
 //! ```
 
 mod class;
-mod person;
 #[cfg(test)]
 mod tests;
 
@@ -29,7 +28,6 @@ use crate::text::excerpt;
 
 pub use class::LabelClass;
 pub(crate) use class::LabelClasses;
-use person::PeopleOfLines;
 
 /// A valid line.
 const EXAMPLE: &str = r#"{"id": "q1", "label": 4, "chosen": "random", "seed": 7}"#;
@@ -271,4 +269,60 @@ fn wrong(name: &str, wanted: &str, found: &Value) -> Error {
         "`{name}` must be {wanted}, found {}: `{rendered}`",
         kind(found)
     ))
+}
+
+/// A line with its number.
+type NumberedLine = (u64, Map<String, Value>);
+
+/// The lines of each item, and the labels of each person.
+#[derive(Debug, Default)]
+struct PeopleOfLines {
+    lines: HashMap<String, Vec<NumberedLine>>,
+    /// By item, person and dimension (`None` for the whole answer).
+    seen: HashMap<(String, String, Option<String>), u64>,
+}
+
+impl PeopleOfLines {
+    /// Adds a line.
+    ///
+    /// # Errors
+    ///
+    /// If it repeats an earlier line exactly, or its `person` already labelled the same. Lines without a label may be
+    /// repeated.
+    fn add(&mut self, fields: &Map<String, Value>, item: &ItemLabels) -> Result<()> {
+        let person = match fields.get("person") {
+            None | Some(Value::Null) => None,
+            Some(Value::String(person)) => Some(person),
+            Some(other) => return Err(wrong("person", "the name of who labels", other)),
+        };
+        if item.is_empty() {
+            return Ok(());
+        }
+        if let Some(person) = person {
+            let whole = (!item.whole.is_empty()).then_some(None);
+            let parts = item.dimensions.keys().cloned().map(Some);
+            for of in whole.into_iter().chain(parts) {
+                let what = of.as_ref().map(|name| format!(" for `{name}`"));
+                let key = (item.id.clone(), person.clone(), of);
+                if let Some(line) = self.seen.insert(key, item.line) {
+                    return Err(Error::usage(format!(
+                        "`{person}` has a label of id `{}`{} in line {line}, too",
+                        item.id,
+                        what.unwrap_or_default()
+                    ))
+                    .hint("leave one of the two lines: nobody is counted twice"));
+                }
+            }
+        }
+        let before = self.lines.entry(item.id.clone()).or_default();
+        if let Some((line, _)) = before.iter().find(|(_, there)| there == fields) {
+            return Err(Error::usage(format!(
+                "the line of id `{}` stands there twice, as line {line}",
+                item.id
+            ))
+            .hint("leave one out, or say who labels: `\"person\": \"anna\"`; two people who agree are no copy"));
+        }
+        before.push((item.line, fields.clone()));
+        Ok(())
+    }
 }

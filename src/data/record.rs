@@ -3,14 +3,9 @@
 //! The format of a line is defined only here; it can be read whole, abridged or in parts. A new optional member needs
 //! no change elsewhere; members that scoring computes belong to `Judgement`.
 
-mod abridged;
-mod failed;
-mod judgement;
-mod lean;
 pub(crate) mod parts;
-mod refused;
-mod unjudged;
 
+use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Serialize};
@@ -19,10 +14,8 @@ use serde_json::{Map, Value};
 use super::judged::JudgeCall;
 use super::output::{AgentError, Output, Usage};
 use super::score::Score;
-
-pub(crate) use abridged::read_abridged;
-pub(crate) use judgement::Judgement;
-pub use refused::RefusedAnswer;
+use crate::data::Details;
+use parts::{Part, Parts, read_parts};
 
 /// How a sample ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -275,13 +268,13 @@ impl Record {
                     items.truncate(64);
                 }
             }
-            lean::truncate_all(score);
+            truncate_all(score);
         }
         let refused = self.result.refused.iter_mut();
         let refused = refused.map(|refused| &mut refused.details);
         let details = self.result.score.iter_mut().map(|score| &mut score.details);
         for details in details.chain(refused) {
-            details.values_mut().for_each(lean::truncate_all);
+            details.values_mut().for_each(truncate_all);
         }
     }
 }
@@ -310,4 +303,321 @@ pub(crate) fn slices_of(record: &Record) -> impl Iterator<Item = (&str, String)>
             Some((dimension.as_str(), value))
         })
     })
+}
+
+/// Members not kept in memory.
+const DROPPED: Parts = &[
+    ("prompt", Part::Dropped),
+    ("metadata", Part::Dropped),
+    ("question", Part::Missing),
+    ("result", Part::Inside(&[("output", Part::Dropped)])),
+];
+
+/// Reads an abridged record; skipping the dropped members makes it several times faster.
+pub(crate) fn read_abridged(line: &[u8]) -> serde_json::Result<Record> {
+    let mut record = read_parts(line, DROPPED, |_, _| ())?;
+    record.prompt = Arc::clone(&NO_PROMPT);
+    record.abridge();
+    Ok(record)
+}
+
+impl Outcome {
+    /// The kind of the error that ended a sample, such as `exited`, `timed_out` or `scorer_failed`, even if
+    /// `errors: wrong` counts it as a wrong answer; `None` without an error.
+    pub fn failure_kind(&self) -> Option<String> {
+        if !self.status.is_error() && !self.is_failure_as_wrong() {
+            return None;
+        }
+        let kind = match (&self.error, self.status) {
+            // For other statuses the error is the scorer's, not the agent's.
+            (Some(error), Status::AgentFailed | Status::Scored) => {
+                serde_json::to_value(error.kind).ok()
+            }
+            _ => None,
+        };
+        match kind {
+            Some(Value::String(kind)) => Some(kind),
+            _ => Some(self.status.as_str().to_owned()),
+        }
+    }
+}
+
+/// Defines [`Judgement`] by its members in [`Outcome`].
+macro_rules! judgement {
+    ($($name:ident: $of:ty),* $(,)?) => {
+        /// The result of scoring an answer.
+        #[derive(Debug, Default)]
+        pub(crate) struct Judgement {
+            $(pub(crate) $name: $of),*
+        }
+
+        impl Judgement {
+            /// Names of its members in files. All but the first may be missing in a line.
+            pub(crate) const MEMBERS: &'static [&'static str] = &[$(stringify!($name)),*];
+        }
+
+        impl Outcome {
+            /// The outcome of the same answer with another judgement.
+            #[must_use]
+            pub(crate) fn judged(self, judgement: Judgement) -> Self {
+                Self { $($name: judgement.$name,)* ..self }
+            }
+        }
+    };
+}
+
+judgement! {
+    status: Status,
+    prediction: Option<String>,
+    score: Option<Score>,
+    scores: Map<String, Value>,
+    judged: Vec<JudgeCall>,
+    error: Option<AgentError>,
+}
+
+impl Judgement {
+    /// A judgement that counts a missing answer as wrong; by these scorers, if there are several.
+    pub(crate) fn wrong(
+        reason: impl Into<Cow<'static, str>>,
+        error: Option<AgentError>,
+        scorers: &[&str],
+    ) -> Self {
+        let score = Score::new(0.0, false, reason);
+        let entry = |name: &&str| {
+            let score = serde_json::to_value(&score).unwrap_or_default();
+            ((*name).to_owned(), score)
+        };
+        Self {
+            status: Status::Scored,
+            prediction: None,
+            scores: scorers.iter().map(entry).collect(),
+            score: Some(score),
+            judged: Vec::new(),
+            error,
+        }
+    }
+}
+
+impl Record {
+    /// Drops what only the run's figures need, once they are computed, and spare capacity: a third of a scored sample.
+    pub(crate) fn lighten(&mut self) {
+        let result = &mut self.result;
+        for call in &mut result.judged {
+            call.output = call.output.take().map(|output| Output {
+                usage: output.usage,
+                ..Output::default()
+            });
+        }
+        result.judged.shrink_to_fit();
+        shrink(&mut result.scores);
+        shrink(&mut self.slices);
+    }
+}
+
+/// Moves the entries into a map without spare capacity, which is up to half.
+fn shrink(map: &mut Map<String, Value>) {
+    let tight = |(key, mut value): (String, Value)| {
+        match &mut value {
+            Value::Object(map) => shrink(map),
+            Value::Array(items) => items.shrink_to_fit(),
+            _ => {}
+        }
+        (key, value)
+    };
+    *map = std::mem::take(map).into_iter().map(tight).collect();
+}
+
+/// Truncates long texts in a value.
+fn truncate_all(value: &mut Value) {
+    match value {
+        Value::String(text) => truncate(text),
+        Value::Array(items) => items.iter_mut().for_each(truncate_all),
+        Value::Object(map) => map.values_mut().for_each(truncate_all),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// An answer that was refused, so that the request was repeated. Its text is in the journal.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RefusedAnswer {
+    /// The attempt that gave it, from 1.
+    pub attempt: u32,
+    /// The reason of its score.
+    pub reason: Cow<'static, str>,
+    /// The details of its score.
+    #[serde(default, skip_serializing_if = "Details::is_empty")]
+    pub details: Details,
+    /// Its usage.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// It came from the cache.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cached: bool,
+    /// Requests to judges about it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub judged: Vec<JudgeCall>,
+}
+
+impl RefusedAnswer {
+    /// Converts the outcome that the sample would have had.
+    pub(crate) fn of(outcome: Outcome) -> Self {
+        let mut judged = outcome.judged;
+        // Their replies are in the journal, too.
+        judged.iter_mut().for_each(JudgeCall::forget);
+        let (reason, details) = outcome
+            .score
+            .map_or_else(Default::default, |score| (score.reason, score.details));
+        Self {
+            attempt: outcome.attempts,
+            reason,
+            details,
+            usage: outcome.usage,
+            cached: outcome.cached,
+            judged,
+        }
+    }
+}
+
+impl Record {
+    /// Whether a judge never replied about the answer: resuming the run asks it again.
+    pub(crate) fn waits_for_a_judge(&self) -> bool {
+        self.result.judged.iter().any(JudgeCall::is_unanswered)
+    }
+}
+
+impl Outcome {
+    /// The scorers that could not score, with reasons, except the deciding one, whose reason is in `error`.
+    pub fn unjudged_beside(&self) -> impl Iterator<Item = (&str, &str)> {
+        let of_first = self.error.as_ref().map(|error| error.message.as_str());
+        let entries = self.scores.iter();
+        let reasons = entries.filter_map(|(name, score)| {
+            let reason = score.get("error").and_then(Value::as_str)?;
+            Some((name.as_str(), reason))
+        });
+        reasons.filter(move |(name, _)| {
+            let decides = |message: &str| message.starts_with(&format!("scorer `{name}`: "));
+            !of_first.is_some_and(decides)
+        })
+    }
+}
+
+#[cfg(test)]
+mod abridged_tests {
+    use super::*;
+    use crate::data::{Output, Status};
+    use crate::verdict::summary::tests::record;
+
+    #[test]
+    fn abridged_record_round_trips() {
+        let mut whole = record("a", Status::Scored, true, "1");
+        whole.prompt = "?".into();
+        whole.ground_truth = "17".into();
+        whole.metadata.insert("steps".into(), "1. Think".into());
+        whole.result.output = Some(Output::text("17"));
+        whole.result.prediction = Some("é".repeat(4000));
+        whole.result.cached = true;
+        let line = serde_json::to_vec(&whole).unwrap();
+        whole.abridge();
+        assert_eq!(read_abridged(&line).unwrap(), whole);
+    }
+}
+
+#[cfg(test)]
+mod judgement_tests {
+    use super::*;
+
+    #[test]
+    fn files_have_the_members_by_these_names() {
+        let judgement = Judgement {
+            scores: Map::from_iter([("gaia".to_owned(), Value::Null)]),
+            judged: vec![JudgeCall::default()],
+            ..Judgement::default()
+        };
+        let outcome = serde_json::to_value(Outcome::default().judged(judgement)).unwrap();
+        for name in Judgement::MEMBERS {
+            assert!(outcome.get(name).is_some(), "{name}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod lean_tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::data::{JudgeCall, Score, Status, Usage};
+    use crate::verdict::summary::tests::record;
+
+    /// A sample scored by one judge, whose reply has parts of this length.
+    fn judged(length: usize) -> Record {
+        let text = "é".repeat(length);
+        let mut record = record("a", Status::Scored, true, "1");
+        let score = Score::binary(true).detail("total", 4);
+        let score = score.detail("comments", text.as_str());
+        let score = score.detail("parts", json!({"judge": [&text]}));
+        let entry = serde_json::to_value(&score).unwrap();
+        record.result.scores = Map::from_iter([("judge".to_owned(), entry)]);
+        record.result.score = Some(score);
+        let output = Output::text(text.as_str()).messages([json!({"content": text})]);
+        let mut output = output.usage(Usage::tokens(7, 1));
+        output.metadata.insert("model".into(), "m".into());
+        record.result.judged = vec![JudgeCall {
+            output: Some(output),
+            ..JudgeCall::default()
+        }];
+        record
+    }
+
+    #[test]
+    fn lean_record_size_is_independent_of_judge_replies() {
+        let size = |length: usize| {
+            let mut record = judged(length);
+            record.abridge();
+            serde_json::to_string(&record).unwrap().len()
+        };
+        assert_eq!(size(10_000), size(1_000_000));
+        let mut short = judged(100);
+        short.abridge();
+        let score = short.result.score.as_ref().unwrap();
+        assert_eq!(score.details.get("comments"), Some(&"é".repeat(100).into()));
+    }
+
+    #[test]
+    fn what_is_lighter_says_the_same() {
+        let mut record = judged(1);
+        record.abridge();
+        let abridged = record.clone();
+        record.lighten();
+        assert_eq!(record.result.scores, abridged.result.scores);
+        assert_eq!(record.slices, abridged.slices);
+        let [call] = &record.result.judged[..] else {
+            panic!("{:?}", record.result.judged);
+        };
+        assert_eq!(call.usage(), abridged.result.judged[0].usage());
+        assert!(call.output.as_ref().unwrap().metadata.is_empty());
+        assert_eq!(record.result.judged.capacity(), 1);
+    }
+}
+
+#[cfg(test)]
+mod unjudged_tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_one_that_decides_is_not_among_them() {
+        let check = |error: &serde_json::Value, expect: &[(&str, &str)]| {
+            let outcome = json!({
+                "status": "scored", "prediction": null, "attempts": 1, "latency_s": 0.0, "error": error,
+                "scores": {"gaia": {"error": "broke"}, "judge": {"error": "refusal: no"}, "qa": {"correct": true}},
+            });
+            let outcome: Outcome = serde_json::from_value(outcome).unwrap();
+            assert_eq!(outcome.unjudged_beside().collect::<Vec<_>>(), expect);
+        };
+        check(&json!(null), &[("gaia", "broke"), ("judge", "refusal: no")]);
+        let error = json!({"kind": "failed", "message": "scorer `gaia`: broke"});
+        check(&error, &[("judge", "refusal: no")]);
+    }
 }

@@ -26,8 +26,8 @@ use crate::system::cancel::Cancel;
 use crate::system::clock;
 use crate::system::panics;
 use crate::system::temporary_folder::TemporaryFolder;
+use crate::text::redact::Blanked;
 use crate::text::redact::Redactor;
-use crate::text::redact::tally::Blanked;
 use judge::DoctorClient;
 
 /// The prompt for the agent.
@@ -297,7 +297,7 @@ impl Examinee {
             cancel: cancel.clone(),
             live: None,
             progress: None,
-            hidden: crate::eval::plan::place::hidden(eval).into(),
+            hidden: crate::eval::plan::hidden(eval).into(),
         };
         let call = |agent: &dyn Agent, task: &Task| {
             let panicked =

@@ -20,7 +20,7 @@ use crate::run::record::readable::readable_so_far;
 use crate::serve::{Served, ServedAnswer, ServedPage, ServedRequest};
 use crate::store::RunDir;
 use crate::store::files::{JOURNAL, MANIFEST, SUMMARY};
-use crate::system::lock::lock;
+use crate::system::lock;
 
 /// The viewed runs.
 #[derive(Debug)]

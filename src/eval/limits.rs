@@ -6,17 +6,18 @@
 //! (`run/siblings.rs`), as of the start of each part. Rates, `ramp_up_s` and pauses after a refusal apply to each part
 //! alone; nextest's own `-j` or test groups limit how many are in flight.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::stats::as_f64;
+use crate::system::lock;
+use budget::Spent;
+
 pub(crate) mod budget;
 pub(crate) mod governor;
-mod outage;
-mod part;
-mod rate;
-pub(crate) mod shared_budget;
-mod window;
 
 /// Limits of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -155,5 +156,358 @@ impl Budget {
             tokens: self.tokens.or(other.tokens),
             requests: self.requests.or(other.requests),
         }
+    }
+}
+
+/// Bounds for the number of consecutive unanswered samples that make an outage, which is otherwise the number asked at
+/// once.
+const FEWEST: usize = 4;
+const SAMPLES: usize = 8;
+/// Tries of an agent that never answered: half a minute with the usual backoff.
+const MOST_AT_FIRST: u32 = 7;
+/// Tries of an agent that has answered before: some minutes.
+const MOST: u32 = 15;
+
+/// Tracks failures for which no sample is at fault.
+#[derive(Clone, Debug)]
+struct Outage {
+    /// How many failed samples make an outage.
+    samples: usize,
+    /// Samples that failed this way since the last answer, while there is no outage.
+    failed: BTreeSet<String>,
+    /// The start of the outage, and the number of tries since then.
+    out: Option<(Duration, u32)>,
+    has_answered: bool,
+}
+
+impl Outage {
+    fn new(concurrency: usize) -> Self {
+        Self {
+            samples: concurrency.clamp(FEWEST, SAMPLES),
+            failed: BTreeSet::new(),
+            out: None,
+            has_answered: false,
+        }
+    }
+
+    /// Whether there is an outage.
+    fn is_on(&self) -> bool {
+        self.out.is_some()
+    }
+
+    /// Whether it was tried often enough.
+    fn is_exhausted(&self) -> bool {
+        let most = if self.has_answered {
+            MOST
+        } else {
+            MOST_AT_FIRST
+        };
+        self.out.is_some_and(|(_, tries)| tries >= most)
+    }
+
+    /// The agent answered.
+    fn answered(&mut self) {
+        self.has_answered = true;
+        self.replied();
+    }
+
+    /// The agent is reachable, whatever it replied.
+    fn replied(&mut self) {
+        self.failed.clear();
+        self.out = None;
+    }
+
+    /// The agent was unreachable for a sample that was asked at `requested`. Returns the number of tries in the outage.
+    fn failed(&mut self, sample: &str, requested: Duration, now: Duration) -> u32 {
+        match &mut self.out {
+            // Ignore questions that were in flight when the outage began.
+            Some((since, tries)) if requested >= *since => *tries += 1,
+            Some(_) => {}
+            None => {
+                if !self.failed.contains(sample) {
+                    self.failed.insert(sample.to_owned());
+                }
+                if self.failed.len() >= self.samples {
+                    self.failed.clear();
+                    self.out = Some((now, 1));
+                }
+            }
+        }
+        self.out.map_or(0, |(_, tries)| tries)
+    }
+}
+
+impl Limits {
+    /// The limits of one of `parts` parts, which has `own` of `all` samples: budgets by the share of samples, rates by
+    /// the number of parts. Together they stay within the whole.
+    pub(crate) fn of_part(&self, parts: u32, own: usize, all: usize) -> Self {
+        let budget = &self.budget;
+        let count = |count: u64| {
+            let part = u128::from(count) * own as u128 / all.max(1) as u128;
+            u64::try_from(part).unwrap_or(u64::MAX)
+        };
+        let share = as_f64(own as u64) / as_f64(all.max(1) as u64);
+        let rate = |rate: f64| rate / f64::from(parts.max(1));
+        Self {
+            budget: Budget {
+                cost_usd: budget.cost_usd.map(|usd| usd * share),
+                tokens: budget.tokens.map(count),
+                requests: budget.requests.map(count),
+            },
+            requests_per_minute: self.requests_per_minute.map(rate),
+            tokens_per_minute: self.tokens_per_minute.map(rate),
+            ..self.clone()
+        }
+    }
+}
+
+/// What each variant of a spec has used up, and its requests in flight.
+#[derive(Debug, Default)]
+pub(crate) struct SharedBudget {
+    /// The names of the evals that share it.
+    names: Vec<String>,
+    shares: Mutex<BTreeMap<String, BudgetShare>>,
+}
+
+/// The share of one variant.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BudgetShare {
+    pub(crate) spent: Spent,
+    /// Requests whose cost is not known yet.
+    pub(crate) in_flight: usize,
+}
+
+impl SharedBudget {
+    /// With nothing used up.
+    pub(crate) fn new(names: Vec<String>) -> Self {
+        Self {
+            names,
+            shares: Mutex::default(),
+        }
+    }
+
+    /// The other evals that share it.
+    pub(crate) fn others_of<'a>(&'a self, eval: &'a str) -> impl Iterator<Item = &'a str> {
+        let names = self.names.iter().map(String::as_str);
+        names.filter(move |name| *name != eval)
+    }
+
+    /// Calls `act` with the total of the others and stores the new share that it returns, with the lock held.
+    pub(crate) fn act<T>(
+        &self,
+        eval: &str,
+        act: impl FnOnce(&BudgetShare) -> (BudgetShare, T),
+    ) -> T {
+        let mut shares = lock(&self.shares);
+        let mut others = BudgetShare::default();
+        for (_, share) in shares.iter().filter(|(name, _)| *name != eval) {
+            others.spent.join(&share.spent);
+            others.in_flight += share.in_flight;
+        }
+        let (own, done) = act(&others);
+        shares.insert(eval.to_owned(), own);
+        done
+    }
+
+    /// Sets what an eval used up outside this program, unless it is known already.
+    pub(crate) fn report(&self, eval: &str, spent: Spent) {
+        let share = BudgetShare {
+            spent,
+            in_flight: 0,
+        };
+        lock(&self.shares).entry(eval.to_owned()).or_insert(share);
+    }
+}
+
+/// At the start, slots open at this interval: an endpoint loses connections if more come at once than its queue holds.
+const OPENING: Duration = Duration::from_micros(200);
+
+/// How many questions may be in flight.
+///
+/// At first the slots open one by one. A rate limit refusal halves the window; an answer grows it by the inverse of its
+/// size, so by one per round of answers. Refusals of questions asked before the window was halved belong to the same
+/// congestion and do not halve it again. Source: V. Jacobson, *Congestion avoidance and control*, SIGCOMM 1988.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    most: usize,
+    /// The interval at which slots open.
+    opening: Duration,
+    /// At most `most`.
+    size: f64,
+    halved: Option<Duration>,
+}
+
+impl Window {
+    fn new(most: usize, ramp_up: Option<Duration>) -> Self {
+        let most = most.max(1);
+        let places = u32::try_from(most).unwrap_or(u32::MAX);
+        Self {
+            most,
+            opening: ramp_up.map_or(OPENING, |ramp_up| ramp_up / places),
+            size: as_f64(most as u64),
+            halved: None,
+        }
+    }
+
+    /// How many may be in flight now, at least one; and when there will be one more, if that depends on time alone.
+    fn places(&self, now: Duration) -> (usize, Option<Duration>) {
+        let open = now.as_nanos().checked_div(self.opening.as_nanos());
+        let open = open.map_or(self.most, |open| {
+            usize::try_from(open).map_or(self.most, |open| open.saturating_add(1))
+        });
+        let size = floor(self.size).clamp(1, self.most);
+        if open >= size {
+            return (size, None);
+        }
+        let next = u32::try_from(open).unwrap_or(u32::MAX);
+        (open, Some(self.opening.saturating_mul(next)))
+    }
+
+    /// A question was answered.
+    fn grow(&mut self) {
+        self.size = (self.size + 1.0 / self.size).min(as_f64(self.most as u64));
+    }
+
+    /// A question asked at `requested`, one of `in_flight`, was refused because of a rate limit. Returns whether the window
+    /// was halved.
+    fn halve(&mut self, now: Duration, requested: Duration, in_flight: usize) -> bool {
+        if self.halved.is_some_and(|halved| requested <= halved) {
+            return false;
+        }
+        let used = as_f64(in_flight as u64).min(self.size);
+        self.size = (used / 2.0).max(1.0);
+        // Questions asked from now on reflect the smaller window.
+        self.halved = Some(now);
+        true
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "at least 1 and at most a number of places"
+)]
+fn floor(size: f64) -> usize {
+    size as usize
+}
+
+#[cfg(test)]
+mod part_tests {
+    use super::*;
+
+    #[test]
+    fn parts_together_take_no_more_than_the_whole() {
+        let limits = Limits {
+            budget: Budget {
+                cost_usd: Some(10.0),
+                tokens: Some(u64::MAX),
+                requests: Some(100),
+            },
+            requests_per_minute: Some(60.0),
+            tokens_per_minute: Some(1000.0),
+            ..Limits::default()
+        };
+        let sizes = [0, 1, 51, 113];
+        let parts = sizes.map(|own| limits.of_part(4, own, 165));
+        let of =
+            |part: fn(&Limits) -> Option<u64>| parts.iter().filter_map(part).collect::<Vec<_>>();
+        assert_eq!(of(|it| it.budget.requests), [0, 0, 30, 68]);
+        let tokens: u128 = of(|it| it.budget.tokens).into_iter().map(u128::from).sum();
+        assert!(tokens <= u128::from(u64::MAX));
+        let usd: f64 = parts.iter().filter_map(|it| it.budget.cost_usd).sum();
+        assert!((usd - 10.0).abs() < 1e-9, "{usd}");
+        assert!(parts.iter().all(|it| it.requests_per_minute == Some(15.0)));
+        assert!(parts.iter().all(|it| it.tokens_per_minute == Some(250.0)));
+        // Unset limits stay unset, and the others are unchanged.
+        assert_eq!(Limits::default().of_part(4, 1, 9), Limits::default());
+        // The one part that is the whole.
+        assert_eq!(limits.of_part(1, 165, 165), limits);
+    }
+}
+
+#[cfg(test)]
+mod shared_budget_tests {
+    use super::*;
+
+    #[test]
+    fn each_knows_what_the_others_have() {
+        let shared_budget = SharedBudget::new(["e@a", "e@b", "e@c"].map(str::to_owned).to_vec());
+        let share = |requests, in_flight| {
+            let mut spent = Spent::default();
+            spent.requests = requests;
+            BudgetShare { spent, in_flight }
+        };
+        let seen = |eval: &str, own: BudgetShare| {
+            shared_budget.act(eval, |others| {
+                (own, (others.spent.requests, others.in_flight))
+            })
+        };
+        assert_eq!(seen("e@a", share(3, 1)), (0, 0));
+        assert_eq!(seen("e@b", share(4, 0)), (3, 1));
+        assert_eq!(seen("e@a", share(5, 0)), (4, 0));
+        // Known shares are not overwritten.
+        shared_budget.report("e@b", share(99, 0).spent);
+        shared_budget.report("e@c", share(2, 0).spent);
+        assert_eq!(seen("e@a", share(5, 0)), (6, 0));
+        assert_eq!(
+            shared_budget.others_of("e@b").collect::<Vec<_>>(),
+            ["e@a", "e@c"]
+        );
+    }
+}
+
+#[cfg(test)]
+mod window_tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn places_open_one_by_one_at_the_start() {
+        let window = Window::new(500, None);
+        assert_eq!(window.places(Duration::ZERO), (1, Some(MS / 5)));
+        assert_eq!(window.places(10 * MS), (51, Some(51 * MS / 5)));
+        assert_eq!(window.places(100 * MS), (500, None));
+        let slow = Window::new(10, Some(10_000 * MS));
+        assert_eq!(slow.places(2500 * MS), (3, Some(3000 * MS)));
+        assert_eq!(
+            Window::new(7, Some(Duration::ZERO)).places(Duration::ZERO),
+            (7, None)
+        );
+        assert_eq!(Window::new(0, None).places(MS).0, 1);
+    }
+
+    #[test]
+    fn refusals_halve_it_once_and_answers_open_it_again() {
+        let mut window = Window::new(64, Some(Duration::ZERO));
+        let mut halvings = 0;
+        // All 64 in flight are refused.
+        for _ in 0..64 {
+            halvings += u32::from(window.halve(100 * MS, 50 * MS, 64));
+        }
+        assert_eq!(halvings, 1);
+        assert_eq!(window.places(100 * MS).0, 32);
+        window.halve(200 * MS, 150 * MS, 20);
+        assert_eq!(
+            window.places(200 * MS).0,
+            10,
+            "half of those that were in flight"
+        );
+        for _ in 0..11 {
+            window.grow();
+        }
+        assert_eq!(
+            window.places(200 * MS).0,
+            11,
+            "one more for a round of answers"
+        );
+        for _ in 0..10_000 {
+            window.grow();
+        }
+        assert_eq!(window.places(200 * MS).0, 64);
+        for turn in 1..20 {
+            window.halve(1000 * MS * turn + MS, 1000 * MS * turn, 1);
+        }
+        assert_eq!(window.places(MS).0, 1, "never none");
     }
 }

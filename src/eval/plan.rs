@@ -4,9 +4,7 @@ mod cluster;
 mod hashes;
 mod item;
 mod load;
-mod mask;
 mod notices;
-pub(crate) mod place;
 #[cfg(test)]
 mod placed_tests;
 mod rejudged;
@@ -24,28 +22,29 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::benchmark::NO_TRUTH;
+use crate::data::hub::layout::Snapshot;
 use crate::error::{Error, Result};
 use crate::eval::{Assert, Eval};
 use crate::scorer::extract::Extraction;
 use crate::scorer::qa::QaRules;
-use crate::scorer::{self, Scorer, detail_bounds, hash};
-use crate::snapshot;
-use crate::system::spawn_scoped::spawn_scoped;
+use crate::scorer::{Scorer, detail_bounds, hash};
+use crate::system::spawn_scoped;
 use crate::text::hash::{Hasher, MaskKey};
-use crate::text::name;
 use crate::text::redact::Redactor;
 use crate::verdict::baseline::Baseline;
 use crate::verdict::gate::Gate;
 use crate::verdict::{check, gate};
-
+use crate::{scorer, snapshot, text};
+use hashes::truth_text;
 use item::Slices;
-pub(crate) use item::{Item, Packed};
 use load::Loaded;
 use notices::{drawn_seed, missing_attachments, repeated_answers, unused_scorers};
-pub(crate) use scorers::{check_scorer_names, judges_answers, scorers};
-pub(crate) use tier::PlanTier;
 use tier::RunSize;
 use truths::Truths;
+
+pub(crate) use item::{Item, Packed};
+pub(crate) use scorers::{check_scorer_names, judges_answers, scorers};
+pub(crate) use tier::PlanTier;
 
 /// An eval that is ready to run.
 pub(crate) struct Plan {
@@ -150,10 +149,10 @@ impl Plan {
             baseline.is_some_and(|baseline| baseline.mask_id.is_some())
         };
         let mask = (eval.masks_answers() || committed.as_ref().is_some_and(is_masked))
-            .then(|| mask::key(eval))
+            .then(|| key(eval))
             .transpose()?;
         let dataset_hash = dataset_hash(items.iter(), eval, mask.as_ref());
-        let dataset = place::dataset(eval);
+        let dataset = dataset(eval);
         let truths = Truths::of(eval);
         let mut notices = eval.benchmark.notices();
         notices.extend(tier.as_ref().and_then(PlanTier::notice));
@@ -176,11 +175,11 @@ impl Plan {
         notices.extend(repeated_answers(eval));
         let mut plan = Self {
             request_hash: request_hash(eval, &dataset_hash, &scorers_hash),
-            prompt_name: mask::prompt_name(eval),
+            prompt_name: prompt_name(eval),
             mask,
             notices,
             dataset,
-            hidden: place::hidden(eval).into(),
+            hidden: hidden(eval).into(),
             truths,
             eval: eval.clone(),
             items,
@@ -269,8 +268,8 @@ impl Plan {
     pub(crate) fn trial_name(&self, item: &Packed) -> String {
         let slice = item.slices.first();
         let slice = slice.map(|(dimension, value)| (&**dimension, &**value));
-        let group = name::trial_group(&self.eval.name, slice);
-        format!("{group}::{}", name::readable(&item.id))
+        let group = text::trial_group(&self.eval.name, slice);
+        format!("{group}::{}", text::readable(&item.id))
     }
 
     /// The test names of the gates: `gaia::gate::accuracy[level=1]`.
@@ -412,4 +411,71 @@ fn request_hash(eval: &Eval, dataset_hash: &str, scorers_hash: &str) -> String {
         .part(Value::Object((*eval.agent_options).clone()).to_string())
         .short();
     eval.errors.mark(hash)
+}
+
+/// The key of masked snapshots: a digest of all questions and answers of the dataset, independent of order and of the
+/// part that is asked. Without all of them the key cannot be made, so answers cannot be guessed one by one.
+fn key(eval: &Eval) -> Result<MaskKey> {
+    let mut samples = Vec::new();
+    let loaded = eval.benchmark.each_unfiltered(&mut |sample| {
+        let hash = Hasher::default().part(&sample.id).text(&sample.prompt);
+        samples.push(hash.part(truth_text(&sample)).hex());
+        Ok(())
+    });
+    loaded.map_err(|error| error.at(format_args!("eval `{}`", eval.name)))?;
+    samples.sort_unstable();
+    let all = Hasher::default().part("evaltest mask 1");
+    Ok(MaskKey::of(samples.iter().fold(all, Hasher::part)))
+}
+
+/// Names what surrounds the questions: the instructions, and the system text of an endpoint's agent.
+fn prompt_name(eval: &Eval) -> String {
+    let name = eval.prompt.name(&*eval.benchmark);
+    let system = eval
+        .config
+        .get("agent")
+        .and_then(|agent| agent.get("system"));
+    match system.and_then(Value::as_str) {
+        Some(system) if !system.is_empty() => {
+            let hash = Hasher::default().part(system).short();
+            format!("{name}, system {}", &hash[..8])
+        }
+        _ => name,
+    }
+}
+
+/// The dataset with its commit, if it is from the Hub.
+pub(crate) fn dataset(eval: &Eval) -> Option<String> {
+    let paths = eval.benchmark.paths();
+    let snapshot = paths.iter().find_map(|path| Snapshot::at(path));
+    snapshot.map(|snapshot| snapshot.to_string())
+}
+
+/// Paths that contain answers (the dataset, the spec, snapshots, runs, anything ever committed) or secrets.
+pub(crate) fn hidden(eval: &Eval) -> Vec<PathBuf> {
+    let mut paths = eval.benchmark.paths();
+    // The content of a link is next to the Hub snapshot.
+    let blobs: Vec<_> = paths.iter().filter_map(|path| Snapshot::at(path)).collect();
+    paths.extend(blobs.into_iter().map(|snapshot| snapshot.folder));
+    paths.extend(answers(eval).into_iter().map(|(path, _)| path));
+    paths
+}
+
+/// The same without the dataset, each with a description.
+fn answers(eval: &Eval) -> Vec<(PathBuf, &'static str)> {
+    let root = crate::system::project::root();
+    let spec = eval.spec.clone().map(|spec| (spec, "the spec"));
+    let mut paths: Vec<_> = spec.into_iter().collect();
+    paths.extend([
+        (eval.snapshot.folder.clone(), "of the snapshots"),
+        (eval.output_folder(), "of a run directory"),
+        (eval.cache_folder(), "of the cache of answers"),
+        (
+            root.join(crate::store::DEFAULT_OUTPUT_ROOT),
+            "of a run directory",
+        ),
+        (root.join(".git"), "of the repository"),
+        (root.join(".env"), "the file of secrets"),
+    ]);
+    paths
 }

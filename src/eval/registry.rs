@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use serde_path_to_error::Segment;
@@ -16,14 +17,13 @@ use serde_path_to_error::Segment;
 use crate::agent::Agent;
 use crate::benchmark::Benchmark;
 use crate::error::{Error, Result, Step};
+use crate::eval::KeepScratch;
 use crate::scorer::Scorer;
 use crate::system::file;
 
 pub mod agents;
 pub mod benchmarks;
-mod built_in;
 mod confinement;
-mod keep;
 mod made_agent;
 mod of_value;
 #[cfg(test)]
@@ -32,10 +32,8 @@ mod recipe;
 mod recipients;
 pub(crate) mod scorers;
 
-pub use built_in::BuiltIn;
 #[cfg(feature = "schema")]
 pub(in crate::eval) use confinement::LongSandbox;
-pub(crate) use keep::KeepKey;
 pub(crate) use made_agent::MadeAgent;
 pub(crate) use recipe::{Chosen, Surroundings};
 
@@ -198,5 +196,87 @@ impl Registry {
 
     pub(crate) fn scorer_names(&self) -> impl Iterator<Item = &str> {
         self.scorers.keys().map(String::as_str)
+    }
+}
+
+/// A kind of agent or benchmark that specs may name without registration.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct BuiltIn {
+    /// The name behind `type`.
+    pub name: &'static str,
+    /// Its purpose, in one line.
+    pub summary: &'static str,
+    /// The page, in Markdown: purpose, an example, its keys, further notes.
+    pub page: &'static str,
+}
+
+impl BuiltIn {
+    /// The smallest part of a spec that names it.
+    pub fn example(&self) -> &'static str {
+        let block = self.page.split("```yaml\n").nth(1).unwrap_or_default();
+        block.split("```").next().unwrap_or_default()
+    }
+
+    /// The keys other than `type`, each with its meaning.
+    pub fn options(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let rows = self
+            .page
+            .lines()
+            .skip_while(|line| !line.starts_with("| key |"));
+        rows.skip(2).map_while(|row| {
+            let (key, meaning) = row.strip_prefix("| `")?.split_once("` | ")?;
+            Some((key, meaning.trim_end_matches('|').trim_end()))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(page: &'static str, example: &str, options: &[(&str, &str)]) {
+        let built_in = BuiltIn {
+            name: "any",
+            summary: "any",
+            page,
+        };
+        assert_eq!(built_in.example(), example);
+        assert_eq!(built_in.options().collect::<Vec<_>>(), options);
+    }
+
+    #[test]
+    fn a_page_has_the_example_and_the_keys() {
+        check("Nothing.", "", &[]);
+        let page = "For tests.\n\n```yaml\nagent: any\n```\n\n| key | meaning |\n|---|---|\n\
+            | `a` | one, such as `1` |\n| `b_c` | two |\n\nMore.\n\n```yaml\nagent: no\n```\n| key | meaning |\n";
+        check(
+            page,
+            "agent: any\n",
+            &[("a", "one, such as `1`"), ("b_c", "two")],
+        );
+    }
+}
+
+/// Which folders of attempts stay on disk.
+#[derive(Clone, Copy, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum KeepKey {
+    /// Those of samples whose agent failed.
+    Failed,
+    /// All.
+    Always,
+    /// None.
+    Never,
+}
+
+impl From<KeepKey> for KeepScratch {
+    fn from(key: KeepKey) -> Self {
+        match key {
+            KeepKey::Failed => Self::Failed,
+            KeepKey::Always => Self::Always,
+            KeepKey::Never => Self::Never,
+        }
     }
 }

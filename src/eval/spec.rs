@@ -12,17 +12,27 @@ use serde::Deserialize;
 use serde::de::DeserializeSeed;
 use serde_json::Value;
 
+use crate::data::Variant;
+use crate::data::yaml_places::YamlPlaces;
 use crate::error::{Error, KeyPath, Result, Step};
 use crate::eval::Eval;
+use crate::eval::limits::SharedBudget;
 use crate::eval::registry::Registry;
+use crate::eval::tiers::Tiers;
+use crate::store::Manifest;
 use crate::system::file;
-use crate::text::yaml::{self, YamlError};
+use crate::system::project::current_root;
+use crate::text::yaml;
+use crate::text::yaml::YamlError;
+use build::Around;
+use keys::{ByName, SpecFile};
+use matrix::SpecMatrix;
+use parts::{ChosenParts, PartsOf};
 
 mod broken;
 mod build;
 mod builder;
 mod cache;
-pub(crate) mod driven;
 mod keys;
 mod limits;
 mod matrix;
@@ -30,7 +40,6 @@ mod misplaced;
 #[cfg(test)]
 mod mutations;
 mod names;
-mod of_run;
 mod overrides;
 #[cfg(test)]
 mod pages;
@@ -39,22 +48,12 @@ mod problem;
 #[cfg(feature = "schema")]
 pub(crate) mod schema;
 mod tagged;
-mod tiers;
 
 pub(crate) use crate::text::setting::Override;
 pub(crate) use builder::override_built;
 pub(crate) use limits::budget_of;
 pub use names::{likely_names, names};
-pub use of_run::{of_config, spec_of_run};
 pub(crate) use problem::explain;
-
-use crate::data::Variant;
-use crate::data::yaml_places::YamlPlaces;
-use crate::eval::limits::shared_budget::SharedBudget;
-use build::Around;
-use keys::SpecFile;
-use matrix::SpecMatrix;
-use parts::{ChosenParts, PartsOf};
 
 impl Eval {
     /// Reads a spec that names only built-in benchmarks, agents and scorers.
@@ -68,7 +67,7 @@ impl Eval {
 
     /// Reads a spec that may also name what is registered.
     pub fn from_yaml_with(path: impl AsRef<Path>, registry: &Registry) -> Result<Self> {
-        load(&in_package(path.as_ref()), registry, &driven::overrides()?)
+        load(&in_package(path.as_ref()), registry, &overrides()?)
     }
 
     /// The evals of a spec: one for each of its `agents` with each of its `prompts`, or a single one.
@@ -87,7 +86,7 @@ impl Eval {
 
     /// The same for a spec that may also name what is registered.
     pub fn all_from_yaml_with(path: impl AsRef<Path>, registry: &Registry) -> Result<Vec<Self>> {
-        load_all(&in_package(path.as_ref()), registry, &driven::overrides()?)
+        load_all(&in_package(path.as_ref()), registry, &overrides()?)
     }
 }
 
@@ -407,4 +406,78 @@ fn share_budget(evals: &mut [Eval], matrix: &SpecMatrix) {
     for eval in evals {
         eval.shared_budget = Some(Arc::clone(&shared_budget));
     }
+}
+
+/// The variable that carries a `Drive` as JSON.
+pub const VARIABLE: &str = "EVALTEST_DRIVE";
+
+/// The parts of a command's request that concern specs.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Wishes {
+    overrides: Vec<Override>,
+}
+
+/// The overrides for specs read by this process.
+fn overrides() -> Result<Vec<Override>> {
+    let Ok(text) = std::env::var(VARIABLE) else {
+        return Ok(Vec::new());
+    };
+    let wishes: Wishes = serde_json::from_str(&text).map_err(|error| other_version(&error))?;
+    Ok(wishes.overrides)
+}
+
+/// The error for a request that cannot be read.
+pub(crate) fn other_version(error: &serde_json::Error) -> Error {
+    Error::usage(format!("{VARIABLE} is not of this version: {error}"))
+}
+
+/// The eval of a run whose spec is missing, from the manifest alone.
+pub fn of_config(manifest: &Manifest, registry: &Registry, overrides: &[Override]) -> Result<Eval> {
+    let path = manifest.spec.clone().unwrap_or_default();
+    // Which of several agents it is, is fixed.
+    let is_decided = |change: &&Override| {
+        let mut keys = change.key.split('.');
+        !keys
+            .next()
+            .is_some_and(|key| key == "agents" || key == "prompts")
+    };
+    let overrides: Vec<_> = overrides.iter().filter(is_decided).cloned().collect();
+    let mut eval = parse(&manifest.config.to_string(), &path, registry, &overrides)?;
+    if let Some(variant) = &manifest.variant {
+        eval.name = format!("{}{variant}", eval.name);
+        eval.variant = variant.clone();
+        eval.snapshot.folder.clone_from(&manifest.snapshots);
+    }
+    Ok(eval)
+}
+
+/// The spec in the project around the current folder, if it is of the run's eval: a run directory may come from
+/// elsewhere, and the current checkout is meant. Else the one that the run was made from, if it exists. `None` for a
+/// run without a spec, and if neither exists.
+pub fn spec_of_run(manifest: &Manifest) -> Option<PathBuf> {
+    let inside = manifest.spec_in_project.as_ref();
+    let here = inside.and_then(|inside| Some(current_root()?.join(inside)));
+    let here = here.filter(|spec| spec.is_file());
+    // Another project may have another eval in a file of this name.
+    let is_of_run =
+        |spec: &PathBuf| names(spec).is_ok_and(|names| names.of(&manifest.eval).is_some());
+    let own = here.clone().filter(is_of_run);
+    let there = manifest.spec.clone().filter(|spec| spec.is_file());
+    own.or(there).or(here)
+}
+
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+struct TierKeys {
+    /// How many samples, from 1; all when left out.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1)))]
+    limit: Option<usize>,
+}
+
+/// Tiers as the keys say.
+fn tiers(keys: ByName<TierKeys>) -> Result<Tiers> {
+    let tiers = keys.into_entries().into_iter();
+    Tiers::checked(tiers.map(|(name, keys)| (name, keys.limit)))
 }

@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::store::{RunDir, stamp_and_id, stamp_of};
 use crate::system::file::{make_root, read_plain, write_atomically, write_atomically_by};
 use crate::text::escape_line_ends;
-use crate::text::name::file_name;
+use crate::text::file_name;
 
 /// The file in the run directory with the statistics and the names of the other files.
 const GENERATION: &str = "generation.json";

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, Thread};
 
 use super::flip::SampleVerdict;
-use crate::system::lock::lock;
-use crate::verdict::run::Run;
+use crate::system::lock;
+use crate::verdict::conclude::Run;
 
 /// How a run ended: the run, or why there is none, starting with `infrastructure: `.
 pub(super) type RunEnd = Result<Arc<Run>, String>;

@@ -19,8 +19,8 @@ use crate::snapshot::update::Policy;
 use crate::snapshot::{Content, SnapshotHeader};
 use crate::text::{clean, excerpt};
 use crate::verdict::check::ServedJudges;
+use crate::verdict::conclude::Run;
 use crate::verdict::result::{GateResult, Verdict};
-use crate::verdict::run::Run;
 
 /// This many answers, all of them right, are more than luck.
 const MANY: usize = 5;

@@ -22,16 +22,17 @@ use crate::store::places::PartPlaces;
 use crate::store::{RunDir, RunStatus, read_records, runs_in};
 use crate::system::cancel::Cancel;
 use crate::system::file::make_root;
-use crate::system::lock::lock;
+use crate::system::lock;
 use crate::system::project::display;
-use crate::text::{clean, name, shell_word};
+use crate::text;
+use crate::text::{clean, shell_word};
 use crate::verdict::summary::Summary;
 
 /// nextest's id of the whole test run, if each test is a process.
 pub(super) fn run_id() -> Option<String> {
     let mode = std::env::var("NEXTEST_EXECUTION_MODE").ok()?;
     let id = std::env::var("NEXTEST_RUN_ID").ok()?;
-    (mode == "process-per-test").then(|| name::file_name(&id))
+    (mode == "process-per-test").then(|| text::file_name(&id))
 }
 
 /// Decides how gates of an incomplete run end.

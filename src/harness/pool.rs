@@ -11,9 +11,9 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use std::thread::Builder;
 use std::time::Duration;
 
+use super::InFlight;
 use super::client::{Close, RunEnd, TrialClient};
 use super::flip::{FlipWatch, SampleVerdict};
-use super::in_flight::InFlight;
 use super::message;
 use super::verdict::TestVerdict;
 use crate::eval::plan::Plan;

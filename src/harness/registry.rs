@@ -4,15 +4,15 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::{Builder, JoinHandle};
 
+use super::InFlight;
 use super::client::{RunEnd, TrialClient};
 use super::flip::SampleVerdict;
-use super::in_flight::InFlight;
 use super::pool::EvalPool;
 use super::verdict::{self, TestVerdict};
 use crate::agent::Agent;
 use crate::eval::plan::Plan;
 use crate::system::cancel::Cancel;
-use crate::system::lock::lock;
+use crate::system::lock;
 
 /// One eval: its trials by name, and the pool that they wait for.
 pub(super) struct TestRegistry {

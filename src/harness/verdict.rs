@@ -13,9 +13,9 @@ use crate::snapshot::{self, Content, EpochContent, SampleContent, SnapshotHeader
 use crate::system::project::display;
 use crate::text::{clean, excerpt};
 use crate::verdict::baseline::flipped;
+use crate::verdict::conclude::Run;
 use crate::verdict::poll;
 use crate::verdict::result::{self, GateResult};
-use crate::verdict::run::Run;
 
 /// How a test ends.
 #[derive(Clone, Debug, PartialEq, Eq)]

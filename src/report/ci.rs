@@ -11,8 +11,8 @@ use crate::report::masked::PublicWords;
 use crate::report::reported::ReportedRun;
 use crate::store::files::RECORDS;
 use crate::store::{RunStatus, read_lean_records, read_records};
+use crate::text;
 use crate::text::hash::Hasher;
-use crate::text::name;
 use crate::verdict::poll::{self, Poll};
 
 /// An eval of a command that has no run, with the reason.
@@ -159,8 +159,8 @@ pub(super) fn test_name(run: &ReportedRun, record: &Record) -> (String, String) 
         let hash = Hasher::default().part(&*text).short();
         format!("{}…~{hash}", beginning(&text, MOST))
     };
-    let group = name::trial_group(&run.manifest.eval, slice);
-    (short(group), short(name::readable(&record.sample_id)))
+    let group = text::trial_group(&run.manifest.eval, slice);
+    (short(group), short(text::readable(&record.sample_id)))
 }
 
 /// The reason for a sample's verdict or missing answer in one line.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::data::RefusedAnswer;
 use crate::data::{AgentError, Record};
-use crate::verdict::run::Run;
+use crate::verdict::conclude::Run;
 
 /// An event in a run.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use super::format::ReportFormat;
 use super::github::GithubReport;
-use super::github::comment::PrComment;
+use super::github::PrComment;
 use super::gitlab::GitlabReport;
 use super::html::HtmlReport;
 use super::junit::JunitReport;

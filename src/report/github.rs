@@ -6,7 +6,6 @@
 //! omitted rows.
 
 pub mod annotations;
-pub mod comment;
 mod rows;
 
 use std::io::Write;
@@ -224,4 +223,58 @@ fn cell(raw: &str, most: usize) -> Line {
     } else {
         display
     }
+}
+
+/// GitHub's limit in characters; used as a limit in bytes, which is stricter.
+const ROOM: usize = 65_536;
+
+/// The comment on a pull request.
+pub(crate) struct PrComment;
+
+impl ReportFormat for PrComment {
+    fn name(&self) -> &'static str {
+        "pr-comment"
+    }
+
+    fn about(&self) -> &'static str {
+        "Markdown as a comment on a pull request, with a mark by which it is found again"
+    }
+
+    fn extension(&self) -> &'static str {
+        "md"
+    }
+
+    fn write(
+        &self,
+        runs: &[ReportedRun],
+        _audience: ReportAudience,
+        out: &mut dyn Write,
+    ) -> Result<()> {
+        write_comment(runs, &[], out)
+    }
+}
+
+/// Writes the comment on a command's runs and on evals without a run.
+///
+/// # Errors
+/// If a run cannot be read, or the output cannot be written.
+pub fn write_comment(
+    runs: &[ReportedRun],
+    unstarted: &[UnstartedEval],
+    out: &mut dyn Write,
+) -> Result<()> {
+    let mark = mark(runs, unstarted);
+    let page = Page::new(ROOM - mark.len());
+    let text = written(runs, unstarted, page)?;
+    out.write_all(format!("{mark}{text}").as_bytes())
+        .map_err(|error| unwritten(&error))
+}
+
+/// A hidden line that identifies the comment. Eval names cannot contain the end of an HTML comment.
+fn mark(runs: &[ReportedRun], unstarted: &[UnstartedEval]) -> String {
+    let name = match (runs, unstarted) {
+        ([one], []) => &*one.manifest.eval,
+        _ => "all",
+    };
+    format!("<!-- evaltest:{name} -->\n")
 }

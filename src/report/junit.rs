@@ -16,7 +16,7 @@ use super::render::xml::{self, Complaint, XmlWriter};
 use super::reported::ReportedRun;
 use crate::data::{Record, Status};
 use crate::error::Result;
-use crate::text::name::readable;
+use crate::text::readable;
 use crate::verdict::result::{GateResult, Verdict};
 
 /// Runs as `JUnit` XML.

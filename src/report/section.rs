@@ -58,7 +58,7 @@ pub(super) fn figures(source: &Source<'_>) -> Vec<Block> {
 #[cfg(test)]
 mod tests {
     use crate::report::document::Block;
-    use crate::report::render::terminal::paint::Paint;
+    use crate::report::render::terminal::Paint;
     use crate::report::render::{markdown, terminal};
 
     /// Blocks as a terminal shows them.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::document::Document;
 use super::render::markdown;
 use super::section::{self, Detail, Source, overview};
-use crate::verdict::run::Run;
+use crate::verdict::conclude::Run;
 use crate::verdict::summary::Summary;
 
 /// Writes the file of a run.

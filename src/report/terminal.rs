@@ -11,7 +11,7 @@ use std::io::{self, Write};
 
 use super::document::{Block, Document, Line, list};
 use super::render::terminal as render;
-use super::render::terminal::paint::Paint;
+use super::render::terminal::Paint;
 pub(crate) use super::section::LISTED;
 use super::section::{self, Detail, Source, accuracy, gate_lines};
 pub use super::section::{errors_of, in_epoch};
@@ -20,10 +20,10 @@ use crate::figure::{Interval, Seconds, Share};
 use crate::report::event::Event;
 use crate::system::project::display;
 use crate::text::excerpt;
-use crate::verdict::analysis::InterimAnalysis;
+use crate::verdict::conclude::Run;
+use crate::verdict::progressive::InterimAnalysis;
 use crate::verdict::progressive::Progressive;
 use crate::verdict::result::Verdict;
-use crate::verdict::run::Run;
 use crate::verdict::summary::Summary;
 
 /// Writes an event as text; most events write nothing.

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use super::ReviewPlaces;
 use super::item_file::ItemFile;
-use super::places::ReviewPlaces;
 use crate::data::reviews::ReviewedFigures;
 use crate::error::Result;
 

@@ -14,7 +14,7 @@ use super::items::{DisplayedItem, ListedItem};
 use crate::error::{Error, Result};
 use crate::system::file::read_given;
 use crate::system::project::display;
-use crate::system::spawn_scoped::spawn_scoped;
+use crate::system::spawn_scoped;
 use crate::text::hash::Hasher;
 
 /// Fields displayed first, in this order.

@@ -5,13 +5,12 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::Review;
 use super::items::JudgeSeen;
-use super::math;
-use super::page;
 use super::store::{CurrentReview, ReviewOutcome, ReviewWord, SeenItem};
+use super::{Review, math};
 use crate::data::reviews::{POINTS, ReviewStatus, Verification};
 use crate::error::{Error, Result};
+use crate::report::render::html::page::hash;
 use crate::serve::{Served, ServedAnswer, ServedPage, ServedRequest};
 use crate::system::project::display;
 
@@ -39,7 +38,7 @@ struct SentWord {
 
 impl Served for ReviewServed {
     fn page(&self) -> ServedPage {
-        page::page()
+        page()
     }
 
     fn answer(&self, request: &ServedRequest) -> ServedAnswer {
@@ -313,4 +312,35 @@ fn message(error: &Error) -> String {
         Some(hint) => format!("{}; {hint}", error.message()),
         None => error.message().to_owned(),
     }
+}
+
+const PAGE: &str = include_str!("page.html");
+
+const STYLE: &str = concat!(
+    include_str!("../report/render/html/style.css"),
+    include_str!("page.css")
+);
+
+const SCRIPT: &str = concat!(
+    "\"use strict\";\n(() => {\n",
+    include_str!("../report/render/html/script/dom.js"),
+    include_str!("page/ask.js"),
+    include_str!("page/draft.js"),
+    include_str!("page/texts.js"),
+    include_str!("page/form.js"),
+    include_str!("page/start.js"),
+    include_str!("page/list.js"),
+    include_str!("page/keys.js"),
+    "})();\n"
+);
+
+/// The page, without any content of items.
+pub(super) fn page() -> ServedPage {
+    let policy = format!(
+        "default-src 'none'; style-src {}; script-src {}; connect-src 'self'; base-uri 'none'; form-action 'none'",
+        hash(STYLE),
+        hash(SCRIPT)
+    );
+    let html = PAGE.replace("{STYLE}", STYLE).replace("{SCRIPT}", SCRIPT);
+    ServedPage { html, policy }
 }

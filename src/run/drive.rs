@@ -5,7 +5,6 @@
 
 pub(crate) mod verbosity;
 
-mod sample_choice;
 mod sharding;
 
 use std::collections::HashSet;
@@ -15,20 +14,17 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-pub use super::history::place::HistoryPlace;
 use super::session::failed_samples::failed_samples;
 use super::shard::ShardCoverage;
+use crate::data::Shard;
 use crate::error::{Error, Result};
 use crate::eval::Eval;
 use crate::eval::plan::{BaselineUse, Plan};
-pub use crate::eval::spec::driven::VARIABLE;
-use crate::eval::spec::driven::other_version;
-use crate::eval::spec::override_built;
+use crate::eval::spec::{other_version, override_built};
+use crate::eval::tiers::Promotion;
 use crate::exit::Exit;
 use crate::report::event::Observer;
-use crate::report::render::terminal::paint::Paint;
-pub use crate::run::CiPolicy;
-pub use crate::run::dry_run::DryRun;
+use crate::report::render::terminal::Paint;
 use crate::run::dry_run::answered;
 use crate::run::history::RunHistory;
 use crate::run::listing::Listing;
@@ -37,12 +33,15 @@ use crate::scorer::Scorer;
 use crate::store::RunDir;
 use crate::store::cache::CacheUse;
 use crate::system::cancel::Cancel;
-use crate::text::json_line;
 use crate::text::setting::Override;
-use crate::verdict::run::Run;
-pub use verbosity::Verbosity;
+use crate::text::{json_line, shell_word};
+use crate::verdict::conclude::Run;
 
-pub use sample_choice::SampleChoice;
+pub use super::history::HistoryPlace;
+pub use crate::eval::spec::VARIABLE;
+pub use crate::run::CiPolicy;
+pub use crate::run::dry_run::DryRun;
+pub use verbosity::Verbosity;
 
 /// Prefix of lines that a test binary prints for the command, not for people.
 pub const MARK: &str = "evaltest> ";
@@ -451,4 +450,51 @@ fn cancel_at_end_of_input(cancel: &Cancel) {
     let _ = std::thread::Builder::new()
         .name("evaltest-watch".to_owned())
         .spawn(watch);
+}
+
+/// Which samples of an eval to ask.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SampleChoice {
+    /// Only those of this tier.
+    pub tier: Option<String>,
+    /// All tiers, one after the other.
+    pub progressive: bool,
+    /// What the run must meet to continue with the next tier.
+    pub promote: Option<String>,
+    /// Only those whose test name contains this text.
+    pub filter: Option<String>,
+    /// Only those that failed or flipped in this run.
+    pub failed: Option<PathBuf>,
+    /// Only this shard of the selected samples; others ask the rest.
+    pub shard: Option<Shard>,
+    /// Balance shards by the latencies of this run, not by ids alone.
+    pub balance: Option<PathBuf>,
+    /// The run does not cover its eval as the spec defines it.
+    pub partial: bool,
+}
+
+impl SampleChoice {
+    /// Applies the chosen tier to an eval.
+    fn choose_tier(&self, eval: &mut Eval) -> Result<()> {
+        eval.requested_tier.clone_from(&self.tier);
+        if self.progressive {
+            eval.requested_tier = Some(eval.tiers.largest(&eval.name)?.name.clone());
+            eval.progressive = Some(Promotion::parse(self.promote.as_deref())?);
+        }
+        Ok(())
+    }
+
+    /// A hint for a filter that matches no test name and looks like a pattern; filters are no patterns.
+    pub fn hint_of_filter(&self) -> Option<String> {
+        const MARKS: [char; 9] = ['*', '?', '[', ']', '^', '$', '|', '\\', '+'];
+        let filter = self.filter.as_deref().filter(|text| text.contains(MARKS))?;
+        let longest = filter.split(MARKS).max_by_key(|piece| piece.len());
+        let example = longest.filter(|piece| !piece.is_empty());
+        let example = example.map(|text| format!(": --filter {}", shell_word(text)));
+        Some(format!(
+            "`--filter` is a text that the name of a test holds, and not a pattern{}",
+            example.unwrap_or_default()
+        ))
+    }
 }

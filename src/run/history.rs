@@ -3,15 +3,16 @@
 //! The line is made when everything else about the run is known, and added before the run's status is set: a failed
 //! addition is part of that. Continuing a run that is already in the history adds a line only if something changed.
 
-pub(crate) mod place;
 pub(crate) mod webhook;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
-use crate::data::history::{History, HistoryAnswers, HistoryKind, HistoryLine};
+use crate::data::history::{HISTORY_FILE, History, HistoryAnswers, HistoryKind, HistoryLine};
 use crate::error::{Error, Result};
+use crate::eval::Eval;
 use crate::eval::plan::Plan;
 use crate::exit::Exit;
 use crate::snapshot::{HistoryFile, run_line};
@@ -19,8 +20,8 @@ use crate::store::{Manifest, RunStatus};
 use crate::system::clock;
 use crate::system::project::display;
 use crate::text::shell_word;
-use crate::verdict::alert::{AlertJudge, Alerts};
-use crate::verdict::run::Run;
+use crate::verdict::alert::{AlertJudge, Alerts, check_interim};
+use crate::verdict::conclude::Run;
 
 /// Adds a run to the history of its eval.
 pub(super) struct RunHistory {
@@ -151,4 +152,53 @@ fn is_same(there: &HistoryLine, line: &HistoryLine) -> bool {
         ..line.clone()
     };
     there.id == line.id && untimed(there) == untimed(line)
+}
+
+/// Where the history of an eval is.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct HistoryPlace {
+    /// The eval's name.
+    pub eval: String,
+    /// The file, which may not exist.
+    pub path: PathBuf,
+    /// The alerts, as a spec writes them.
+    #[serde(default)]
+    alerts: Vec<String>,
+    /// How many runs share one alpha.
+    #[serde(default)]
+    looks: Option<u64>,
+}
+
+impl HistoryPlace {
+    /// For an eval.
+    pub(super) fn of(eval: &Eval) -> Self {
+        Self {
+            eval: eval.name.clone(),
+            path: eval.snapshot.folder.join(HISTORY_FILE),
+            alerts: eval
+                .alerting
+                .alerts
+                .rules
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
+            looks: Some(eval.alerting.alerts.looks as u64),
+        }
+    }
+
+    /// The alerts on the history.
+    ///
+    /// # Errors
+    /// When the test binary is of a version that knows other alerts.
+    pub fn alerts(&self) -> Result<Alerts> {
+        let rules = self.alerts.iter().map(|text| text.parse());
+        let mut alerts = Alerts {
+            rules: rules.collect::<Result<_>>()?,
+            ..Alerts::default()
+        };
+        if let Some(looks) = self.looks {
+            alerts.looks = check_interim(looks)?;
+        }
+        Ok(alerts)
+    }
 }

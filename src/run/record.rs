@@ -37,7 +37,7 @@ use crate::store::events::{self, EventLog, FoundJournal, Kind, StoredEvent};
 use crate::store::files::{JOURNAL, SPOOL};
 use crate::store::records::{Spool, Spooled};
 use crate::store::{Manifest, RunDir, RunStatus};
-use crate::system::lock::lock;
+use crate::system::lock;
 use crate::system::process::excerpt::at_most;
 use crate::system::project::display;
 use crate::text::redact::Redactor;

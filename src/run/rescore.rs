@@ -49,12 +49,12 @@ use crate::store::files::{ERRORS, JOURNAL, RECORDS};
 use crate::store::records::{self, Sorted};
 use crate::store::{Manifest, RunDir, RunStatus, random_run_id};
 use crate::system::parallel;
-use crate::verdict::analysis::InterimAnalysis;
 use crate::verdict::baseline::Baseline;
+use crate::verdict::conclude::{Notable, Run};
 use crate::verdict::facts::{Facts, Stop};
 use crate::verdict::gate::{Gate, OWN, with_default};
 use crate::verdict::gather::Gathered;
-use crate::verdict::run::{Notable, Run};
+use crate::verdict::progressive::InterimAnalysis;
 use crate::verdict::summary::{SummaryBuilder, judge_notices};
 
 use chunks::Chunks;

@@ -8,12 +8,13 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::Tolerance;
 use super::options::fingerprint;
 use super::text_rule::TextRule;
-use super::tolerance::{self, Tolerance};
 use super::{Answer, Entry, Example, OptionReader};
 use crate::data::{Normalized, Score};
 use crate::error::{Error, Result};
+use crate::scorer;
 use crate::scorer::extract::{Extract, find_json};
 use crate::text::snippet;
 use compare::{Comparison, EarlyEnd};
@@ -25,8 +26,8 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "equal JSON, the order of keys aside; numbers within a tolerance",
     rule: include_str!("json.md"),
     options: &[
-        tolerance::ABS_TOL,
-        tolerance::REL_TOL,
+        scorer::ABS_TOL,
+        scorer::REL_TOL,
         (
             "ignore_keys",
             "the members that do not count, a list of names; default none",

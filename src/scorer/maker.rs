@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 
 use super::Scorer;
 use crate::agent::Agent;
+use crate::data::ItemPart;
 use crate::data::Sample;
-use crate::data::item_part::ItemPart;
 use crate::error::Result;
 
 type Make = dyn Fn(&Value, &Path) -> Result<Arc<dyn Scorer>> + Send + Sync;

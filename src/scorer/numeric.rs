@@ -11,12 +11,13 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::Tolerance;
 use super::options::fingerprint;
 use super::text_rule::TextRule;
-use super::tolerance::{self, Tolerance};
 use super::{Answer, Entry, Example, OptionReader};
 use crate::data::{Normalized, Score};
 use crate::error::{Error, Result};
+use crate::scorer;
 use crate::text::snippet;
 use number::ExactNumber;
 use read::NumberReader;
@@ -28,8 +29,8 @@ pub(crate) const ENTRY: Entry = Entry {
     summary: "equal numbers: separators, currencies, percent, fractions, exponents, English words; tolerances",
     rule: include_str!("numeric.md"),
     options: &[
-        tolerance::ABS_TOL,
-        tolerance::REL_TOL,
+        scorer::ABS_TOL,
+        scorer::REL_TOL,
         (
             "percent",
             "`ignore` (default): `50%` is 50; `scale`: `50%` is 0.5",

@@ -13,7 +13,7 @@ use crate::data::sample::SCORER;
 use crate::data::{Sample, Score};
 use crate::error::{Error, Result, Under};
 use crate::scorer::{Answer, Beginning, Entry, Example, Maker, Scorer};
-use crate::system::lock::lock;
+use crate::system::lock;
 
 /// The name of the scorer.
 pub(crate) const NAME: &str = "per_sample";

@@ -2,7 +2,6 @@
 
 mod drafts;
 mod new_baseline;
-mod old;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -16,9 +15,9 @@ use crate::store::files::SUMMARY;
 use crate::store::{Manifest, RunDir, RunStatus, going_on};
 use crate::system::clock;
 use crate::verdict::baseline::BaselineRun;
+use crate::verdict::conclude::FIX_HINT;
 use crate::verdict::gate::{DEFAULT_ERROR_RATE, ERROR_RATE};
 use crate::verdict::result::Verdict;
-use crate::verdict::run::FIX_HINT;
 use crate::verdict::summary::Summary;
 
 /// Options for accepting runs.

@@ -15,7 +15,7 @@ use super::update::pending;
 use super::{Content, SampleContent, SnapshotHeader};
 use crate::error::Result;
 use crate::system::panics;
-use crate::system::printed::printed;
+use crate::system::printed;
 
 /// Lines about this crate's source and about later tests, and lines that [`ACCEPT`] replaces.
 const NOT_OURS: [&str; 3] = [

@@ -18,7 +18,7 @@ use super::pool::{PooledRun, Roll};
 use super::{Content, FORMAT_VERSION, read as snapshots};
 use crate::error::{Error, Result};
 use crate::system::file::{open_plain, write_atomically_by};
-use crate::system::spawn_scoped::spawn_scoped;
+use crate::system::spawn_scoped;
 use crate::text::EscapedLineEnds;
 use crate::text::hash::Hasher;
 use crate::verdict::baseline::Baseline;

@@ -4,25 +4,27 @@
 //! lines are never changed. Damage, such as a missing line end, costs that line only.
 
 mod accept_line;
-mod accepted_answers;
 mod answer_sheet;
 mod run_line;
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
-pub(super) use accept_line::accept_line;
-pub(super) use accepted_answers::AcceptedAnswers;
-pub(crate) use answer_sheet::AnswerSheet;
-pub(crate) use run_line::run_line;
-
-use super::attributes::write_attributes;
+use super::write_attributes;
 use crate::data::history::{HISTORY_FILE, History, HistoryLine};
 use crate::error::{Error, Result};
 use crate::system::file::has_name;
 use crate::system::project::display;
+use crate::text::hash::mark;
 use crate::text::json_line;
+
+pub(super) use accept_line::accept_line;
+pub(crate) use answer_sheet::AnswerSheet;
+pub(crate) use run_line::run_line;
 
 /// The history of an eval, in its snapshot folder.
 #[derive(Clone, Debug)]
@@ -159,4 +161,34 @@ fn add(file: &mut File, line: Vec<u8>) -> io::Result<()> {
         let _ = file.set_len(before);
     }
     written
+}
+
+/// The verdict on each answer of a baseline. Ids are stored as hashes, which for a million samples takes a tenth of the
+/// memory.
+#[derive(Debug, Default)]
+pub(super) struct AcceptedAnswers {
+    verdicts: Vec<Option<bool>>,
+    places: HashMap<u64, Range<usize>>,
+    most: usize,
+}
+
+impl AcceptedAnswers {
+    /// Adds the verdicts of a sample.
+    pub(super) fn add(&mut self, id: &str, verdicts: &[Option<bool>]) {
+        let start = self.verdicts.len();
+        self.verdicts.extend_from_slice(verdicts);
+        self.places.insert(mark(id), start..self.verdicts.len());
+        self.most = self.most.max(verdicts.len());
+    }
+
+    /// The verdicts of a sample; empty for an unknown one.
+    fn of(&self, id: &str) -> &[Option<bool>] {
+        let place = self.places.get(&mark(id)).cloned().unwrap_or_default();
+        self.verdicts.get(place).unwrap_or_default()
+    }
+
+    /// The largest number of answers of a sample.
+    fn most(&self) -> usize {
+        self.most
+    }
 }

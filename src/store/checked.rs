@@ -10,12 +10,12 @@ use std::path::Path;
 use std::thread;
 
 use super::files::{HASHED, JOURNAL, MANIFEST, PLACES, RECORDS};
-use super::manifest::sealed;
+use super::manifest;
 use super::{Manifest, RunDir, RunStatus, stamp_and_id};
 use crate::error::{Error, Result};
 use crate::system::file;
 use crate::system::project::display;
-use crate::system::spawn_scoped::spawn_scoped;
+use crate::system::spawn_scoped;
 use crate::text::shell_word;
 
 /// What is wrong with a file.
@@ -132,7 +132,7 @@ impl RunDir {
         let path = self.file(MANIFEST);
         let text = file::read_plain(&path).ok()?;
         let display = display(&path);
-        if !sealed::is_as_written(&text) {
+        if !manifest::is_as_written(&text) {
             return Some(format!(
                 "{display}: it was changed after the run wrote it; what it says now is believed"
             ));

@@ -24,11 +24,11 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::carried::Carried;
+use super::Carried;
 use crate::data::{AgentError, JudgeCall, Outcome, Output};
 use crate::error::{Error, Result, remedy};
 use crate::system::file::{has_name, open_plain, refuse_other};
-use crate::system::lock::lock;
+use crate::system::lock;
 use crate::text::hash::Hasher;
 use crate::text::json_line;
 use crate::text::splice::{Members, place};

@@ -1,8 +1,5 @@
 //! `manifest.json`: what was run, when, with which hashes.
 
-mod part;
-pub(super) mod sealed;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -16,7 +13,8 @@ use crate::data::{DetailBounds, JudgeRule, Shard, Variant};
 use crate::error::{Error, Result};
 use crate::system::file::read_plain;
 use crate::system::project::display;
-use crate::text::name;
+use crate::text;
+use crate::text::hash::Hasher;
 use crate::text::setting::Override;
 use crate::text::{escape_line_ends, shell_word};
 
@@ -373,7 +371,7 @@ impl Manifest {
             return Some(moved.unwrap_or_else(|| there.clone()));
         }
         // Evals in one folder may have judges of the same name.
-        let name = name::file_name(&format!("{}.{scorer}.calibration", self.eval));
+        let name = text::file_name(&format!("{}.{scorer}.calibration", self.eval));
         let name = format!("{name}.json");
         Some(self.spec_folder()?.join(name))
     }
@@ -407,7 +405,7 @@ impl Manifest {
             Error::infrastructure(format!("the manifest cannot be written: {error}"))
         })?;
         escape_line_ends(&mut text, 0);
-        sealed::seal(&mut text);
+        seal(&mut text);
         dir.write(MANIFEST, &text)
     }
 }
@@ -477,4 +475,102 @@ fn moved(there: &Path, inside: Option<&PathBuf>) -> Option<PathBuf> {
     let moved =
         inside.and_then(|inside| Some(crate::system::project::current_root()?.join(inside)));
     moved.filter(|path| path.parent().is_some_and(Path::is_dir))
+}
+
+impl Manifest {
+    /// Why the run may have answers of several agents, if so.
+    pub(crate) fn why_mixed(&self) -> &'static str {
+        if !self.merged.is_empty() && self.git_sha.is_none() {
+            "its parts were run at several commits, or an agent was changed in one"
+        } else {
+            "its agent was changed between its parts"
+        }
+    }
+
+    /// Refuses a partial run where a whole one is needed; `what` is such as: `it can be no baseline`.
+    ///
+    /// # Errors
+    /// For a shard and the like, with the command that merges the parts.
+    pub fn refuse_part(&self, dir: &RunDir, what: &str) -> Result<()> {
+        let Some(part) = &self.part else {
+            return Ok(());
+        };
+        let root = dir.path().parent().unwrap_or(dir.path());
+        Err(Error::usage(format!(
+            "run `{}` is {} of eval `{}`: {what}",
+            display(dir.path()),
+            part.description(),
+            self.eval
+        ))
+        .hint(format!(
+            "merge the shards: cargo evaltest merge {}",
+            shell_word(&display(root))
+        )))
+    }
+}
+
+const KEY: &str = "checksum";
+
+/// What precedes the digits.
+fn before() -> String {
+    format!(",\n  \"{KEY}\": \"")
+}
+
+/// Adds the checksum to a manifest, which ends with `}` on a line of its own.
+fn seal(text: &mut Vec<u8>) {
+    const END: &[u8] = b"\n}";
+    debug_assert!(text.ends_with(END));
+    text.truncate(text.len() - END.len());
+    let sum = sum(text);
+    text.extend(before().bytes());
+    text.extend(sum.bytes());
+    text.extend(b"\"\n}\n");
+}
+
+/// Whether a manifest is unchanged, or from a version that wrote no checksum.
+pub(crate) fn is_as_written(text: &[u8]) -> bool {
+    let before = before();
+    let place = text
+        .windows(before.len())
+        .rposition(|window| window == before.as_bytes());
+    let Some(place) = place else {
+        // Without one, or rewritten by another program. Before there were checksums, the last member was an object.
+        let value: Option<Value> = serde_json::from_slice(text).ok();
+        let inside = text.trim_ascii_end().strip_suffix(b"}");
+        let ends_with_text = inside.is_some_and(|text| text.trim_ascii_end().ends_with(b"\""));
+        return !ends_with_text && value.is_some_and(|value| value.get(KEY).is_none());
+    };
+    let expect = format!("{before}{}\"\n}}\n", sum(&text[..place]));
+    text[place..] == *expect.as_bytes()
+}
+
+fn sum(text: &[u8]) -> String {
+    let mut hasher = Hasher::default();
+    hasher.bytes(text);
+    hasher.hex()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_change_of_a_sealed_manifest_is_seen() {
+        let plain = "{\n  \"run_id\": \"e-1\",\n  \"artifacts\": {}\n}";
+        assert!(is_as_written(plain.as_bytes()));
+        let mut sealed = plain.as_bytes().to_vec();
+        seal(&mut sealed);
+        assert!(is_as_written(&sealed));
+        let value: Value = serde_json::from_slice(&sealed).unwrap();
+        assert_eq!(value["run_id"], "e-1");
+        for bit in 0..sealed.len() * 8 {
+            let mut other = sealed.clone();
+            other[bit / 8] ^= 1 << (bit % 8);
+            let is_json = serde_json::from_slice::<Value>(&other).is_ok();
+            assert!(!is_json || !is_as_written(&other), "{bit}");
+        }
+        let text = String::from_utf8(sealed).unwrap();
+        assert!(!is_as_written(text.replace('\n', "\r\n").as_bytes()));
+        assert!(!is_as_written(value.to_string().as_bytes()));
+    }
 }

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use super::carried::Carried;
+use super::Carried;
 use super::events::past::Foreign;
 use super::files::{ERRORS, RECORDS};
 use crate::data::Record;
@@ -16,7 +16,7 @@ use crate::error::{Error, Result, remedy};
 use crate::system::file::{create_plain, open_plain};
 use crate::system::project::display;
 use crate::text::hash::Hasher;
-use crate::text::splice::unknown::with_unknown;
+use crate::text::splice::with_unknown;
 use crate::text::{escape_line_ends, json_line, shell_word};
 
 /// Bytes per read or write.

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::data::{AgentError, JudgeCall, Normalized, Outcome, Output, Record, Score};
 use crate::text::redact::Redactor;
-use crate::text::redact::tally::{BlankCount, Blanked};
+use crate::text::redact::{BlankCount, Blanked};
 
 use normalized::{Side, hide_normalized};
 

@@ -4,7 +4,7 @@ use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
-use crate::system::lock::lock;
+use crate::system::lock;
 use crate::system::pipe::Bell;
 
 /// Set once, by a signal or by the runner; cheap to clone and to check.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use jiff::Timestamp;
 
-use super::lock::lock;
+use super::lock;
 
 /// Interval of readings.
 const TICK: Duration = Duration::from_millis(500);

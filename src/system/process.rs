@@ -11,10 +11,219 @@ pub(crate) mod escapees;
 pub(crate) mod excerpt;
 pub(crate) mod group;
 pub(crate) mod launch;
-pub(crate) mod mark;
 pub(crate) mod named;
 pub(crate) mod native;
-mod piece;
-pub(crate) mod tail;
 pub(crate) mod watch;
 pub(crate) mod worker;
+
+use std::fmt;
+use std::os::fd::AsFd;
+
+use rustix::io::{Errno, ioctl_fionread};
+use rustix::process::{Pid, getppid, test_kill_process};
+
+use native::start_time;
+
+/// A process of this machine: its pid and start time, because pids are reused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ProcessMark {
+    pid: Pid,
+    start_time: Option<String>,
+}
+
+impl ProcessMark {
+    /// The parent process; `None` if it has ended.
+    pub(crate) fn of_parent() -> Option<Self> {
+        // Orphans are children of the init process.
+        let pid = getppid().filter(|pid| pid.as_raw_pid() > 1)?;
+        Some(Self {
+            pid,
+            start_time: start_time(pid),
+        })
+    }
+
+    /// Parses the output of [`fmt::Display`].
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (pid, start_time) = text.trim().split_once(' ')?;
+        Some(Self {
+            pid: Pid::from_raw(pid.parse().ok().filter(|pid| *pid > 0)?)?,
+            start_time: (start_time != "-").then(|| start_time.to_owned()),
+        })
+    }
+
+    /// Whether the process still exists.
+    pub(crate) fn is_alive(&self) -> bool {
+        let is_there = match test_kill_process(self.pid) {
+            Ok(()) | Err(Errno::PERM) => true,
+            Err(_) => false,
+        };
+        is_there && (self.start_time.is_none() || start_time(self.pid) == self.start_time)
+    }
+}
+
+impl fmt::Display for ProcessMark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let start_time = self.start_time.as_deref().unwrap_or("-");
+        write!(f, "{} {start_time}", self.pid.as_raw_pid())
+    }
+}
+
+/// Maximum bytes per read.
+const PIECE_BYTES: usize = 16 * 1024;
+
+/// Reads what is available from a pipe, limited to the size of `piece`; closes the pipe at its end. Must not block.
+fn read_piece<'p>(pipe: &mut Option<impl AsFd>, piece: &'p mut [u8]) -> &'p [u8] {
+    let Some(open) = pipe else { return &[] };
+    match rustix::io::read(open, &mut *piece) {
+        Ok(length) if length > 0 => &piece[..length],
+        Err(Errno::AGAIN | Errno::INTR) => &[],
+        Ok(_) | Err(_) => {
+            *pipe = None;
+            &[]
+        }
+    }
+}
+
+/// Number of bytes waiting in a pipe.
+fn buffered(pipe: &impl AsFd) -> u64 {
+    ioctl_fionread(pipe).unwrap_or(0)
+}
+
+/// The last bytes pushed.
+pub(crate) struct Tail {
+    bytes: Vec<u8>,
+    /// Total number of bytes pushed.
+    pushed: u64,
+    limit: usize,
+    /// Whether the beginning was dropped.
+    is_truncated: bool,
+}
+
+impl Tail {
+    pub(crate) fn new(limit: usize) -> Self {
+        Self {
+            bytes: Vec::new(),
+            pushed: 0,
+            limit,
+            is_truncated: false,
+        }
+    }
+
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        self.pushed += bytes.len() as u64;
+        let surplus = bytes.len().saturating_sub(self.limit);
+        self.is_truncated |= surplus > 0;
+        let bytes = &bytes[surplus..];
+        // Truncating at twice the limit moves each byte at most once, for pieces of any size.
+        if self.bytes.len() + bytes.len() > 2 * self.limit {
+            self.truncate_to(self.limit - bytes.len());
+        }
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Total number of bytes pushed.
+    pub(crate) fn pushed(&self) -> u64 {
+        self.pushed
+    }
+
+    /// The tail of what was pushed after this many bytes.
+    pub(crate) fn since(&self, pushed: u64) -> Option<String> {
+        let wanted = usize::try_from(self.pushed.saturating_sub(pushed)).unwrap_or(usize::MAX);
+        let from = self.bytes.len().saturating_sub(wanted);
+        let tail = Self {
+            bytes: self.bytes[from..].to_vec(),
+            pushed: self.pushed,
+            limit: self.limit,
+            is_truncated: self.is_truncated && from == 0,
+        };
+        tail.text()
+    }
+
+    /// The tail as text; `None` if nothing was pushed.
+    pub(crate) fn text(mut self) -> Option<String> {
+        self.truncate_to(self.limit);
+        if self.is_truncated {
+            // Truncation may have split a character; drop its rest.
+            let rest = self.bytes.iter().take(3);
+            let rest = rest.take_while(|byte| **byte & 0xC0 == 0x80).count();
+            self.bytes.drain(..rest);
+        }
+        (!self.bytes.is_empty()).then(|| String::from_utf8_lossy(&self.bytes).into_owned())
+    }
+
+    fn truncate_to(&mut self, length: usize) {
+        let surplus = self.bytes.len().saturating_sub(length);
+        self.is_truncated |= surplus > 0;
+        self.bytes.drain(..surplus);
+    }
+}
+
+#[cfg(test)]
+mod mark_tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_process_is_known_until_it_ends() {
+        let parent = ProcessMark::of_parent().unwrap();
+        assert!(parent.is_alive());
+        let again = ProcessMark::parse(&format!("{parent}\n")).unwrap();
+        assert_eq!(again, parent);
+        for text in ["", "1", "x -", "0 -", "-4 -"] {
+            assert_eq!(ProcessMark::parse(text), None, "{text}");
+        }
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        let pid = Pid::from_child(&child);
+        let mark = ProcessMark {
+            pid,
+            start_time: start_time(pid),
+        };
+        assert!(mark.is_alive());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!mark.is_alive());
+        // The pid belongs to another process now.
+        let other = ProcessMark {
+            start_time: parent
+                .start_time
+                .as_ref()
+                .map(|start_time| format!("{start_time}0")),
+            ..parent
+        };
+        assert_eq!(other.is_alive(), other.start_time.is_none());
+    }
+}
+
+#[cfg(test)]
+mod tail_tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(pieces: &[&str], expected: Option<&str>) {
+        let mut tail = Tail::new(8);
+        for piece in pieces {
+            tail.push(piece.as_bytes());
+        }
+        assert_eq!(tail.text().as_deref(), expected);
+    }
+
+    #[test]
+    fn keeps_the_end() {
+        check(&[], None);
+        check(&["short"], Some("short"));
+        check(&["0123456789"], Some("23456789"));
+        check(&["abcdefgh", "ijklmnop", "qr"], Some("klmnopqr"));
+        check(&["a"; 100], Some("aaaaaaaa"));
+    }
+
+    #[test]
+    fn split_character_is_dropped() {
+        check(&["ab€1234", "567"], Some("1234567"));
+        check(&["ab€1234567"], Some("1234567"));
+        // Bytes that are invalid UTF-8 are shown as such.
+        let mut tail = Tail::new(8);
+        tail.push(b"\x82ab");
+        assert_eq!(tail.text().as_deref(), Some("\u{FFFD}ab"));
+    }
+}

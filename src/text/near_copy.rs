@@ -14,7 +14,6 @@
 //! fewer than eight words is a single gram and only a copy of the same words. A text without words is never a copy.
 
 mod grams;
-mod stock;
 #[cfg(test)]
 mod tests;
 mod words;

@@ -13,14 +13,13 @@
 mod known;
 pub(crate) mod literal;
 mod names;
-mod shapes;
-pub(crate) mod tally;
 #[cfg(test)]
 mod tests;
 mod views;
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use regex::{Captures, Regex};
 use serde_json::Value;
@@ -28,12 +27,10 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 use known::KnownSecrets;
 use names::is_secret_member;
+
 #[cfg(feature = "http")]
 pub(crate) use names::is_secret_parameter;
 pub(crate) use names::{holds_secret, is_secret_name};
-pub(crate) use shapes::half_token;
-use shapes::{MARKS, SHAPES, is_random};
-use tally::{BlankCount, Blanked, Samples};
 
 /// Replaces a secret.
 pub const REDACTED: &str = "[REDACTED]";
@@ -284,5 +281,118 @@ impl Redactor {
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
+    }
+}
+
+/// Token shapes. The second group, if there is one, must look random: [`is_random`].
+static SHAPES: LazyLock<Regex> = LazyLock::new(|| {
+    // A token may follow a colour (`\x1b[31m`), an escape in JSON text (`\n`), or `_`. With `\b` alone, the last letter
+    // of these would count as the start of the word.
+    let start = r"(?:\b|_|\x1b\[[0-9;]*[A-Za-z]|\\u\{1b\}\[[0-9;]*[A-Za-z]|\\u00[0-9A-Fa-f]{2}(?:\[[0-9;]*[A-Za-z])?|\\[bfnrt])";
+    let shapes = [
+        format!(r"{start}(?:sk|pk|rk)-(?P<sk>[A-Za-z0-9_-]{{8,}})"),
+        r"(?:hf|jina|api_org)_(?P<hf>[A-Za-z0-9_-]{8,})".to_owned(),
+        r"pplx-(?P<pplx>[A-Za-z0-9_-]{8,})".to_owned(),
+        r"AIza[A-Za-z0-9_-]{16,}".to_owned(),
+        format!(r"{start}(?i:bearer)(?:\s|\\[nrt])+(?P<bearer>[A-Za-z0-9._~+/=-]{{8,}})"),
+        r"gh[pousr]_[A-Za-z0-9]{16,}".to_owned(),
+        r"github_pat_[A-Za-z0-9_]{16,}".to_owned(),
+        format!(r"{start}(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{{12,}}\b"),
+        r#"(?i:aws_(?:secret_access_key|session_token))[\\"']*\s*[:=]\s*[\\"']*[A-Za-z0-9/+=]{16,}"#
+            .to_owned(),
+        r"xox[abeprs]-[A-Za-z0-9-]{10,}".to_owned(),
+    ];
+    Regex::new(&shapes.join("|")).expect("the patterns are constant")
+});
+
+/// A token truncated to this many bytes, or a few fewer, still has its shape.
+const HALF: usize = 80;
+
+/// Every shape contains a match of this. Most texts have none, and checking that is a hundred times faster.
+static MARKS: LazyLock<Regex> = LazyLock::new(|| {
+    let marks = "[spr]k-|hf_|jina_|api_org_|pplx-|AIza|[bB][eE][aA][rR][eE][rR]|gh[pousr]_|github_pat_|\
+                 AKIA|ASIA|AROA|AIDA|(?i-u:aws_)|xox[abeprs]-";
+    Regex::new(marks).expect("the pattern is constant")
+});
+
+/// Where a token may begin at the end of a truncated text, with too little left to match its shape.
+pub(crate) fn half_token(text: &str) -> Option<usize> {
+    let start = text.ceil_char_boundary(text.len().saturating_sub(HALF));
+    MARKS.find(&text[start..]).map(|mark| start + mark.start())
+}
+
+/// Whether a candidate is a token rather than words: `sk-learn-estimators` is the name of a library.
+fn is_random(candidate: &str) -> bool {
+    candidate
+        .split(['-', '_', '.'])
+        .any(|part| part.len() >= 20)
+        || candidate.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+/// Receives each blanked place.
+pub(crate) trait BlankCount {
+    /// Adds `places`; `variable` is the index of the value that was there, if it is that of a variable.
+    fn add(&mut self, places: u32, variable: Option<usize>);
+}
+
+/// Counts places only.
+impl BlankCount for u32 {
+    fn add(&mut self, places: u32, _: Option<usize>) {
+        *self = self.saturating_add(places);
+    }
+}
+
+/// Counts places, and which values were there.
+#[derive(Debug, Default)]
+pub(crate) struct Blanked {
+    pub(crate) places: u32,
+    variables: BTreeSet<usize>,
+}
+
+impl Blanked {
+    /// Continues from a number of places.
+    pub(crate) fn from(places: u32) -> Self {
+        Self {
+            places,
+            ..Self::default()
+        }
+    }
+}
+
+impl BlankCount for Blanked {
+    fn add(&mut self, places: u32, variable: Option<usize>) {
+        self.places = self.places.saturating_add(places);
+        self.variables.extend(variable);
+    }
+}
+
+/// For each value of a variable, the sample in which it was found; `None` for several samples.
+#[derive(Debug, Default)]
+struct Samples(Mutex<BTreeMap<usize, Option<String>>>);
+
+impl Samples {
+    /// Records what was blanked in a sample.
+    fn note(&self, sample: &str, blanked: &Blanked) {
+        if blanked.variables.is_empty() {
+            return;
+        }
+        let mut samples = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for variable in &blanked.variables {
+            samples
+                .entry(*variable)
+                .and_modify(|first| {
+                    if first.as_deref() != Some(sample) {
+                        *first = None;
+                    }
+                })
+                .or_insert_with(|| Some(sample.to_owned()));
+        }
+    }
+
+    /// The values that were found in more than one sample.
+    fn in_several(&self) -> Vec<usize> {
+        let samples = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let several = samples.iter().filter(|(_, first)| first.is_none());
+        several.map(|(variable, _)| *variable).collect()
     }
 }

@@ -22,8 +22,6 @@
 //! | 165 | 2.7, 2.3, 1.7 | 3.3, 3.7, 2.0 | 2.3, 3.3, - |
 
 mod drop;
-mod era;
-mod finding;
 mod judge;
 mod legal;
 mod parse;
@@ -31,13 +29,14 @@ mod plain;
 
 use std::fmt;
 
-pub use crate::verdict::result::{AlertResult, AlertVerdict};
-pub use judge::AlertJudge;
-pub(crate) use legal::check_interim;
-
+use crate::data::history::{HistoryKind, HistoryLine};
 use crate::error::Result;
 use crate::verdict::gate::Op;
 use crate::verdict::metric::SlicedMetric;
+
+pub use crate::verdict::result::{AlertResult, AlertVerdict};
+pub use judge::AlertJudge;
+pub(crate) use legal::check_interim;
 
 /// Default number of runs that share one alpha.
 pub(crate) const DEFAULT_ANALYSES: usize = 30;
@@ -147,6 +146,123 @@ impl Alert {
 impl fmt::Display for Alert {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
+    }
+}
+
+/// The runs that the newest one is compared with, in order of time, the newest last.
+struct Era<'a> {
+    /// All runs of its line.
+    line: Vec<&'a HistoryLine>,
+    /// Those since the baseline was accepted that are new evidence.
+    analyses: Vec<&'a HistoryLine>,
+    /// The index of the newest run among the analyses of the era, from 1; 0 if it is not new evidence.
+    analysis: usize,
+    /// The newest baseline with its dataset and scorer.
+    baseline: Option<&'a HistoryLine>,
+}
+
+impl<'a> Era<'a> {
+    /// The era of a run, in a history in order of time.
+    fn of(lines: &'a [HistoryLine], newest: &'a HistoryLine, analyses: usize) -> Self {
+        let comparable = newest.comparable();
+        let before = |line: &&HistoryLine| {
+            line.id != newest.id && (line.time, &line.id) < (newest.time, &newest.id)
+        };
+        let earlier = || lines.iter().filter(before);
+        let baseline = earlier().rfind(|line| {
+            line.kind == HistoryKind::Accept
+                && (&*line.dataset_hash, &*line.scorer_hash) == (comparable.0, comparable.1)
+        });
+        let runs = earlier().filter(|line| line.kind == HistoryKind::Run);
+        let mut line: Vec<_> = runs
+            .filter(|line| line.comparable() == comparable)
+            .collect();
+        line.push(newest);
+        let counts = |line: &&&HistoryLine| {
+            let is_later = baseline.is_none_or(|baseline| {
+                baseline.time <= line.time && !baseline.runs.contains(&line.id)
+            });
+            is_later && is_new(line)
+        };
+        let since: Vec<_> = line.iter().filter(counts).copied().collect();
+        let is_counted = since.last().is_some_and(|last| last.id == newest.id);
+        Self {
+            analysis: if is_counted {
+                (since.len() - 1) % analyses + 1
+            } else {
+                0
+            },
+            line,
+            analyses: since,
+            baseline,
+        }
+    }
+
+    /// Why the newest run is not analysed, if it is not.
+    fn why_not_counted(&self) -> Option<&'static str> {
+        let is_early = self.line.last().is_some_and(|newest| newest.early);
+        let why = if is_early {
+            "the run ended before all was asked, as its gates were sure: it is no fair part of the rest"
+        } else {
+            "the run has no answer that is new"
+        };
+        (self.analysis == 0).then_some(why)
+    }
+
+    /// The last runs of the era, at most `count`.
+    fn last(&self, count: usize) -> &[&'a HistoryLine] {
+        let count = count.min(self.analysis);
+        &self.analyses[self.analyses.len() - count..]
+    }
+}
+
+/// Whether a run is new evidence. Cached answers are not. Nor is a run that stopped early: worse agents stop sooner, so
+/// it is biased.
+fn is_new(line: &HistoryLine) -> bool {
+    line.scored > line.cached && !line.early
+}
+
+/// What a rule finds, before it is known of which alert.
+#[derive(Debug)]
+struct AlertFinding {
+    verdict: AlertVerdict,
+    value: Option<f64>,
+    threshold: Option<f64>,
+    p: Option<[f64; 2]>,
+    since: Option<String>,
+    message: String,
+}
+
+impl AlertFinding {
+    /// Nothing can be said, for this reason.
+    fn silent(why: impl Into<String>) -> Self {
+        Self {
+            verdict: AlertVerdict::Silent,
+            value: None,
+            threshold: None,
+            p: None,
+            since: None,
+            message: why.into(),
+        }
+    }
+
+    fn of(raised: bool, value: f64, threshold: f64, message: String) -> Self {
+        Self {
+            verdict: if raised {
+                AlertVerdict::Raised
+            } else {
+                AlertVerdict::Quiet
+            },
+            value: Some(value),
+            threshold: Some(threshold),
+            ..Self::silent(message)
+        }
+    }
+
+    /// Names the first of the runs behind it, if it is raised.
+    fn since(mut self, id: &str) -> Self {
+        self.since = (self.verdict == AlertVerdict::Raised).then(|| id.to_owned());
+        self
     }
 }
 

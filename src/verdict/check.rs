@@ -1,18 +1,17 @@
 //! `Facts::check`: evaluates the gates of a finished run. Pure.
 
 mod accuracy;
-mod change;
 mod no_regression;
-mod part;
 mod progressive;
 mod tier;
 mod validate;
 
+use crate::verdict::baseline::flipped;
 use crate::verdict::facts::Facts;
 use crate::verdict::gate::{CORRECTED, Gate, MEAN, Op};
 use crate::verdict::metric::{Figures, show};
 use crate::verdict::result::{GateResult, Verdict};
-
+use crate::verdict::summary::BaselineChange;
 use no_regression::BaselineComparison;
 
 pub(crate) use crate::verdict::metric::{BOUNDS, KnownMeans};
@@ -214,6 +213,47 @@ impl Gate {
             message += "\nevery eval has this gate unless `gates` has an `error_rate` of its own";
         }
         result(verdict, Some(measured.value), message)
+    }
+}
+
+impl BaselineChange {
+    /// The change of a run; `None` without a comparable baseline, or without common samples.
+    pub(crate) fn of(facts: &Facts<'_>) -> Option<Self> {
+        let baseline = facts.baseline?;
+        let same_scorer = baseline.scorer_hash.is_empty()
+            || facts.scorer_hash.as_ref() == Some(&baseline.scorer_hash);
+        if !same_scorer || baseline.hidden_from(facts.mask_id.as_deref()).is_some() {
+            return None;
+        }
+        let pairing = baseline.pair(&facts.current, None, false);
+        let figures = PairedFigures::of(&CountedPairs::of(&pairing.pairs));
+        let flips = |worse: bool| {
+            let flips = pairing.pairs.iter();
+            let flips = flips.filter(|pair| flipped(pair.before, pair.now) == Some(worse));
+            flips.map(|pair| pair.id.to_owned()).collect()
+        };
+        Some(Self {
+            runs: baseline.runs.iter().map(|run| run.run_id.clone()).collect(),
+            n: figures.n,
+            worse: figures.worse,
+            better: figures.better,
+            accuracy_before: figures.accuracy_a?,
+            accuracy_now: figures.accuracy_b?,
+            difference: figures.difference?,
+            difference_ci95: figures.difference_ci95?,
+            p: figures.p?,
+            became_wrong: flips(true),
+            became_correct: flips(false),
+        })
+    }
+}
+
+impl Facts<'_> {
+    /// The result of a gate that is left to the merge of all parts; `None` for a whole run.
+    fn deferred_to_merge(&self, gate: &Gate) -> Option<GateResult> {
+        let part = self.part.as_ref()?;
+        let message = format!("{}: judged by `cargo evaltest merge`", part.description());
+        Some(GateResult::of(gate, Verdict::Ignored, None, message))
     }
 }
 

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::data::DetailBounds;
 use crate::store::RunPart;
-use crate::verdict::analysis::InterimAnalysis;
 use crate::verdict::baseline::{Baseline, CurrentSample};
 use crate::verdict::judged::calibrated::CalibratedJudge;
+use crate::verdict::progressive::InterimAnalysis;
 use crate::verdict::progressive::Progressive;
 use crate::verdict::summary::Summary;
 

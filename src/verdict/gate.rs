@@ -1,31 +1,26 @@
 //! `Gate`: a condition that a run must meet, such as `accuracy[level=1] >= 0.75` or `no_regression`.
 
-mod default;
-mod level_step;
 mod metric;
-mod slice;
 pub(super) mod syntax;
 mod tier;
-mod variant;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::data::Record;
+use crate::data::record::slices_of;
 use crate::error::{Error, Result};
+use syntax::{metric_parts, pair};
 
-pub(crate) use default::{DEFAULT_ERROR_RATE, with_default};
-pub(crate) use level_step::LevelStep;
 pub(crate) use metric::{
     ACCURACY, CORRECTED, DIFFICULTY_DROP, ERROR_RATE, FAILURE_RATE, LATENCY_MAX,
     LATENCY_PERCENTILE, MACRO_F1, MAJORITY, MEAN, MIN_SAMPLES, Metric, NO_REGRESSION, OWN, Op,
     PASS_AT, PASS_HAT, REVIEWED, Suffix,
 };
-pub use slice::Slice;
 pub(crate) use tier::of_tiers;
 pub(super) use tier::split_tier;
-pub(crate) use variant::without_variants;
 
 /// The default level of `no_regression`: the maximum rate at which an unchanged agent fails it.
 pub(crate) const DEFAULT_ALPHA: f64 = 0.05;
@@ -462,5 +457,226 @@ impl<'de> Deserialize<'de> for Gate {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// Default maximum of the error rate; with more errors, nothing is known about the agent.
+pub(crate) const DEFAULT_ERROR_RATE: f64 = 0.05;
+
+/// Appends the default gate `error_rate <= 0.05`, unless an own gate has that name, or is the one for the tier that
+/// runs. The error rate of a slice says nothing about the other samples and does not replace it.
+pub(crate) fn with_default(own: &[Gate], tier: Option<&str>) -> Vec<Gate> {
+    let default = Gate {
+        is_default: true,
+        ..Gate::error_rate(DEFAULT_ERROR_RATE)
+    };
+    let is_of_tier = |gate: &Gate| gate.tier.is_none() || gate.tier.as_deref() == tier;
+    let is_needed = !own.iter().any(|it| it.is_error_rate() && is_of_tier(it));
+    let own = own.iter().cloned();
+    own.chain(is_needed.then_some(default)).collect()
+}
+
+/// A pair of adjacent levels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LevelStep {
+    pub(crate) from: String,
+    pub(crate) to: String,
+}
+
+impl LevelStep {
+    /// Reads `1->2`.
+    pub(crate) fn parse(text: &str) -> Result<Self> {
+        let levels = text.split_once("->");
+        let levels = levels.map(|(from, to)| [from, to].map(|level| level.trim().to_owned()));
+        match levels {
+            Some([from, to]) if !from.is_empty() && !to.is_empty() => Ok(Self { from, to }),
+            _ => Err(Error::usage(format!("`{text}` names no two levels"))
+                .hint("write both: `difficulty_drop(1->2) <= 0.3`")),
+        }
+    }
+}
+
+/// As in the parentheses of a gate.
+impl fmt::Display for LevelStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}->{}", self.from, self.to)
+    }
+}
+
+/// Samples with a common attribute, such as those of `level=1`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Slice {
+    /// The attribute, such as `level`.
+    pub dimension: String,
+    /// Its value, such as `1`.
+    pub value: String,
+}
+
+impl Slice {
+    /// The slice of a value in a dimension.
+    pub fn new(dimension: impl Into<String>, value: impl Into<String>) -> Self {
+        Self {
+            dimension: dimension.into(),
+            value: value.into(),
+        }
+    }
+
+    /// All slices of a record.
+    pub(super) fn all_of(record: &Record) -> Vec<Self> {
+        let slices = slices_of(record);
+        slices.map(|(of, value)| Self::new(of, value)).collect()
+    }
+}
+
+impl Gate {
+    /// Whether a record belongs to the slice.
+    pub(crate) fn covers(&self, record: &Record) -> bool {
+        let slice = self.slice.as_ref();
+        slice.is_none_or(|slice| Slice::all_of(record).contains(slice))
+    }
+}
+
+/// As in the brackets of a gate.
+impl fmt::Display for Slice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.dimension, self.value)
+    }
+}
+
+/// A gate's text without the brackets of these kinds (`agent`, `prompt`), and their content in order. The brackets of a
+/// slice may be before or after them.
+pub(crate) fn without_variants(text: &str, kinds: &[&str]) -> (String, Vec<Slice>) {
+    let of_kind = |inside: &str| {
+        let (kind, name) = pair(inside)?;
+        kinds.contains(&kind).then(|| Slice::new(kind, name))
+    };
+    let mut named = Vec::new();
+    let Some((begin, end)) = brackets(text) else {
+        return (text.to_owned(), named);
+    };
+    let mut inside = text[begin..end].trim();
+    // Variant names contain no brackets, slices may.
+    while let Some((first, rest)) = first(inside)
+        && let Some(found) = of_kind(first)
+    {
+        named.push(found);
+        inside = rest.trim_start();
+    }
+    let mut behind = Vec::new();
+    while let Some((rest, last)) = last(inside)
+        && let Some(found) = of_kind(last)
+    {
+        behind.push(found);
+        inside = rest.trim_end();
+    }
+    named.extend(behind.into_iter().rev());
+    let rest = format!("{}{inside}{}", &text[..begin], &text[end..]);
+    (rest, named)
+}
+
+/// The range from the first bracket to the last.
+fn brackets(text: &str) -> Option<(usize, usize)> {
+    let (_, _, rest) = metric_parts(text)?;
+    let begin = text.len() - rest.len();
+    let end = text.rfind(']')? + 1;
+    (text[begin..].starts_with('[') && begin < end).then_some((begin, end))
+}
+
+/// The content of the first brackets, and the rest.
+fn first(text: &str) -> Option<(&str, &str)> {
+    text.strip_prefix('[')?.split_once(']')
+}
+
+/// The part before the last brackets, and their content.
+fn last(text: &str) -> Option<(&str, &str)> {
+    text.strip_suffix(']')?.rsplit_once('[')
+}
+
+#[cfg(test)]
+mod default_tests {
+    use super::*;
+
+    #[test]
+    fn every_eval_has_an_error_rate() {
+        fn check(own: &[&str], expect: &[(&str, bool)]) {
+            let own: Vec<Gate> = own.iter().map(|text| text.parse().unwrap()).collect();
+            let all = with_default(&own, Some("quick"));
+            let all = all.iter().map(|gate| (gate.to_string(), gate.is_default));
+            let all: Vec<_> = all.collect();
+            let expect: Vec<_> = expect
+                .iter()
+                .map(|&(text, is)| (text.to_owned(), is))
+                .collect();
+            assert_eq!(all, expect);
+        }
+        let default = ("error_rate <= 0.05", true);
+        check(&[], &[default]);
+        check(&["accuracy >= 0.5"], &[("accuracy >= 0.5", false), default]);
+        check(&["error_rate < 1"], &[("error_rate < 1", false)]);
+        let of_slice = "error_rate[level=1] <= 0.2";
+        check(&[of_slice], &[(of_slice, false), default]);
+        let of_tier = "error_rate[tier=quick] <= 0.2";
+        check(&[of_tier], &[(of_tier, false)]);
+        let of_other = "error_rate[tier=full] <= 0.2";
+        check(&[of_other], &[(of_other, false), default]);
+    }
+}
+
+#[cfg(test)]
+mod variant_tests {
+    use super::*;
+
+    #[test]
+    fn the_brackets_of_variants_are_taken_out_wherever_they_stand() {
+        fn check(text: &str, rest: &str, named: &[&str]) {
+            let (found, slices) = without_variants(text, &["agent", "prompt"]);
+            assert_eq!(found, rest, "{text}");
+            let slices: Vec<_> = slices.iter().map(ToString::to_string).collect();
+            assert_eq!(slices, named, "{text}");
+        }
+        check(
+            "accuracy[agent=small] >= 0.6",
+            "accuracy >= 0.6",
+            &["agent=small"],
+        );
+        check(
+            "accuracy(exact) [ agent = a-1.5 ] [level=1] >= 60% (confidence=0.9)",
+            "accuracy(exact) [level=1] >= 60% (confidence=0.9)",
+            &["agent=a-1.5"],
+        );
+        check(
+            "mean(f1)[topic=a[1]][agent=x][prompt=y] > 0",
+            "mean(f1)[topic=a[1]] > 0",
+            &["agent=x", "prompt=y"],
+        );
+        check(
+            "accuracy[agent=x][agent=east][level=1] >= 1",
+            "accuracy[level=1] >= 1",
+            &["agent=x", "agent=east"],
+        );
+        check(
+            "no_regression(alpha=0.1)[prompt=y]",
+            "no_regression(alpha=0.1)",
+            &["prompt=y"],
+        );
+        for text in [
+            "accuracy >= 0.6",
+            "accuracy[level=1] >= 0.6",
+            "accuracy[agents=x] >= 0.6",
+            "accuracy[agent=] >= 0.6",
+            "accuracy[agent=x >= 0.6",
+            "accuracy]agent=x[ >= 0.6",
+            "accuracy(",
+            "[agent=x",
+            "",
+        ] {
+            check(text, text, &[]);
+        }
+    }
+
+    #[test]
+    fn only_kinds_that_there_are_count() {
+        let (rest, named) = without_variants("accuracy[agent=x][prompt=y] > 0", &["prompt"]);
+        assert_eq!((&*rest, named.len()), ("accuracy[agent=x] > 0", 1));
     }
 }

@@ -3,16 +3,11 @@
 //! Pure, and of bounded memory: records are added one by one in dataset order (abridged ones suffice), and each group
 //! has a count and the ids of its first samples. A sample with several epochs is counted for each and named once.
 
-mod extremes;
-
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::Value;
-
-use extremes::Largest;
-pub use extremes::SampleFigure;
 
 use crate::data::record::slices_of;
 use crate::data::{Record, Status};
@@ -348,6 +343,57 @@ impl FailureGroups {
 fn name(ids: &mut Vec<String>, id: &str, most: usize) {
     if ids.len() < most && ids.last().is_none_or(|last| last != id) {
         ids.push(id.to_owned());
+    }
+}
+
+/// A sample with a figure of one of its answers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct SampleFigure {
+    /// The sample's id.
+    pub id: String,
+    /// The epoch, from 0.
+    pub epoch: u32,
+    /// Seconds, or US dollars.
+    pub value: f64,
+}
+
+/// The answers with the largest figures.
+#[derive(Clone, Debug)]
+struct Largest {
+    most: usize,
+    /// The largest first; equal ones in order of addition.
+    figures: Vec<SampleFigure>,
+}
+
+impl Largest {
+    fn new(most: usize) -> Self {
+        Self {
+            most,
+            figures: Vec::new(),
+        }
+    }
+
+    /// Adds an answer. Zero and non-numbers are ignored.
+    fn add(&mut self, record: &Record, value: f64) {
+        if !value.is_finite() || value <= 0.0 {
+            return;
+        }
+        let place = self.figures.partition_point(|known| known.value >= value);
+        if place >= self.most {
+            return;
+        }
+        let figure = SampleFigure {
+            id: record.sample_id.clone(),
+            epoch: record.epoch,
+            value,
+        };
+        self.figures.insert(place, figure);
+        self.figures.truncate(self.most);
+    }
+
+    fn finish(self) -> Vec<SampleFigure> {
+        self.figures
     }
 }
 

@@ -9,27 +9,26 @@ mod legal;
 mod levels;
 mod line;
 mod mean;
-mod measured;
 mod open;
 mod own;
 mod parse;
 mod reviewed;
-mod steps;
 mod table;
 
 use std::fmt;
+
+use crate::data::history::{HistoryLine, HistorySlice};
+use crate::stats;
+use crate::verdict::gate::{ACCURACY, Gate, Metric, Op, Suffix};
+use crate::verdict::summary::StepFigures;
 
 pub(super) use figures::Figures;
 pub(crate) use line::SlicedMetric;
 pub(crate) use mean::KnownMeans;
 pub(super) use mean::LISTED;
-pub(super) use measured::{Measured, UpperEnds, show};
 pub(crate) use own::BOUNDS;
 pub(super) use own::names as own_names;
 pub use table::{GATE_OPTIONS, METRICS};
-
-use crate::data::history::{HistoryLine, HistorySlice};
-use crate::verdict::gate::{ACCURACY, Gate, Metric, Op, Suffix};
 
 /// A metric that gates and alerts can name.
 #[derive(Debug)]
@@ -248,5 +247,178 @@ impl Gate {
     pub(crate) fn only_grows(&self) -> bool {
         let is_sum = self.metric.entry().basis == Basis::Sum;
         is_sum && matches!(self.bound, Some((Op::AtMost | Op::Below, _)))
+    }
+}
+
+/// A value, and what it could be at the extremes had every sample a verdict.
+pub(super) struct Measured {
+    pub(super) value: f64,
+    pub(super) low: f64,
+    pub(super) high: f64,
+    /// What it was taken from, for people.
+    pub(super) from: String,
+}
+
+impl Measured {
+    pub(super) fn certain(value: f64, from: String) -> Self {
+        Self {
+            value,
+            low: value,
+            high: value,
+            from,
+        }
+    }
+}
+
+/// A value in four decimals at most, or in full where rounding would make it look like the threshold.
+pub(super) fn show(value: f64, threshold: f64) -> String {
+    let rounded = (value * 1e4).round() / 1e4;
+    let hides = rounded.total_cmp(&threshold).is_eq() && value.total_cmp(&threshold).is_ne();
+    if hides || !rounded.is_finite() {
+        value.to_string()
+    } else {
+        rounded.to_string()
+    }
+}
+
+/// What is known of the upper end of the interval.
+pub(super) struct UpperEnds {
+    /// With what errored as wrong, and as right.
+    pub(super) ends: [f64; 2],
+    /// In words.
+    pub(super) text: String,
+}
+
+impl UpperEnds {
+    /// The upper end of an interval, in words.
+    pub(super) fn text(confidence: f64, upper: f64, threshold: f64) -> String {
+        format!(
+            "the upper end of the {} % interval, {},",
+            // 95, not 95.00000000000001.
+            (confidence * 1e6).round() / 1e4,
+            show(upper, threshold)
+        )
+    }
+}
+
+impl Figures<'_> {
+    /// The mean of steps, or of their ratio to annotated ones: that mean, of how many answers, and the most. A sample without
+    /// a verdict may be right, in no step at all or in as many as the longest of the scored answers took: an outage does not
+    /// make an agent take more.
+    fn steps(
+        &self,
+        of: fn(StepFigures) -> (Option<f64>, u64, f64),
+        what: &str,
+    ) -> Result<Measured, String> {
+        let none = |why: &str| self.nothing_scored().unwrap_or_else(|| why.to_owned());
+        if self.group.correct == 0 {
+            return Err(none("no answer is correct"));
+        }
+        let figures = self.group.steps.ok_or_else(|| {
+            none("no answer tells its steps: agents reply with `steps`, or with `messages`")
+        })?;
+        let (mean, count, most) = of(figures);
+        let Some(mean) = mean else {
+            return Err(format!("no correct answer tells its {what}"));
+        };
+        let (seen, more) = (stats::as_f64(count), stats::as_f64(self.unknown()));
+        let with = |each: f64| (mean * seen + more * each) / (seen + more);
+        let [low, high] = if more > 0.0 {
+            [with(0.0), with(most)]
+        } else {
+            [mean, mean]
+        };
+        Ok(Measured {
+            value: mean,
+            low,
+            high,
+            from: format!(
+                "over {count} of {} correct answers, those that tell",
+                self.group.correct
+            ),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::data::{Record, Status};
+    use crate::verdict::facts::Facts;
+    use crate::verdict::gate::Gate;
+    use crate::verdict::result::Verdict::{Failed, Inconclusive, Passed};
+    use crate::verdict::result::{GateResult, Verdict};
+    use crate::verdict::summary::Summary;
+    use crate::verdict::summary::tests::record;
+
+    fn answer(correct: bool, level: &str, steps: Option<u64>, annotated: Option<u64>) -> Record {
+        let mut record = record("a", Status::Scored, correct, level);
+        record.result.steps = steps;
+        record.annotated_steps = annotated;
+        record
+    }
+
+    fn checked(gate: &str, records: &[Record]) -> GateResult {
+        let gate: Gate = gate.parse().unwrap();
+        gate.check(&Facts::of(Summary::of("test", records)))
+    }
+
+    #[test]
+    fn steps_are_of_right_answers_and_errors_may_take_none_or_the_most() {
+        let mut records = vec![
+            answer(true, "1", Some(4), Some(2)),
+            answer(true, "1", Some(6), Some(6)),
+            answer(true, "2", Some(8), None),
+            answer(true, "2", None, Some(3)),
+            answer(false, "2", Some(30), Some(3)),
+        ];
+        let check = |records: &[Record], gate: &str, verdict: Verdict, value: Option<f64>| {
+            let result = checked(gate, records);
+            assert_eq!(
+                (result.verdict, result.value),
+                (verdict, value),
+                "{gate}: {}",
+                result.message
+            );
+            result.message
+        };
+        let message = check(&records, "steps <= 6", Passed, Some(6.0));
+        assert!(message.contains("over 3 of 4 correct answers"), "{message}");
+        check(&records, "steps < 6", Failed, Some(6.0));
+        check(&records, "steps[level=1] <= 5", Passed, Some(5.0));
+        check(&records, "steps_ratio <= 1.5", Passed, Some(1.5));
+        check(&records, "steps_ratio[level=1] < 1.5", Failed, Some(1.5));
+        check(&records, "steps_ratio[level=2] <= 2", Inconclusive, None);
+        records.push(record("e", Status::TimedOut, false, "1"));
+        // At most (4 + 6 + 8 + 30) / 4, at least (4 + 6 + 8) / 4.
+        let message = check(&records, "steps <= 6", Inconclusive, Some(6.0));
+        assert!(message.contains("between 4.5 and 12"), "{message}");
+        check(&records, "steps <= 12", Passed, Some(6.0));
+        check(&records, "steps < 4.5", Failed, Some(6.0));
+        check(&records, "steps_ratio <= 5", Passed, Some(1.5));
+        check(&records, "steps_ratio <= 4", Inconclusive, Some(1.5));
+        check(&records, "steps[level=2] <= 8", Passed, Some(8.0));
+    }
+
+    #[test]
+    fn no_steps_no_figure() {
+        let check = |records: &[Record], expect: &str| {
+            let result = checked("steps <= 8", records);
+            assert_eq!(result.verdict, Inconclusive);
+            assert!(result.message.contains(expect), "{}", result.message);
+        };
+        check(
+            &[answer(true, "1", None, None)],
+            "no answer tells its steps",
+        );
+        check(&[answer(false, "1", Some(3), None)], "no answer is correct");
+        let wrong_tells = [
+            answer(true, "1", None, None),
+            answer(false, "1", Some(3), None),
+        ];
+        check(&wrong_tells, "no correct answer tells its steps");
+        check(
+            &[record("e", Status::TimedOut, false, "1")],
+            "no sample was scored",
+        );
     }
 }

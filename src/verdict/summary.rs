@@ -17,17 +17,12 @@
 //!   people.
 //! - the share recovered by retry is of the samples that were asked more than once, the rate of all that were asked.
 
-mod bounds;
 mod builder;
-mod change;
-mod difficulty;
 mod epochs;
 mod group;
 mod json;
 mod judge;
 mod labels;
-mod latency;
-mod steps;
 mod tally;
 
 use std::collections::BTreeMap;
@@ -35,27 +30,23 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub(crate) use bounds::mirrored;
+use crate::data::reviews::ReviewedFigures;
+use crate::data::{Outcome, Record};
+use crate::exit::Exit;
+use crate::stats;
+use crate::stats::Sum;
+use crate::store::RunPart;
+use crate::verdict::progressive::{InterimAnalysis, Progressive};
+use crate::verdict::result::{AlertResult, GateResult};
+
 pub(crate) use builder::SummaryBuilder;
-pub use change::BaselineChange;
-pub use difficulty::DifficultyDrop;
 pub use epochs::{EpochFigures, Estimate, Flaky, Majority};
 pub use group::{Group, Latency, Range, ScorerSummary, UsageTotal};
 pub(crate) use judge::judge_notices;
 pub use judge::{JudgeSummary, JurorSummary, JurySummary, LabelAgreement, WorsePanel};
 pub(crate) use labels::MAX_LABELS;
 pub use labels::{Confusion, LabelFigures, Labels};
-pub(crate) use latency::{SortedLatencies, timed};
-pub use steps::StepFigures;
 pub(crate) use tally::VALUE;
-
-use crate::data::Record;
-use crate::data::reviews::ReviewedFigures;
-use crate::exit::Exit;
-use crate::store::RunPart;
-use crate::verdict::analysis::InterimAnalysis;
-use crate::verdict::progressive::Progressive;
-use crate::verdict::result::{AlertResult, GateResult};
 
 /// The version of `summary.json`, increased whenever a reader of an older version would be misled.
 ///
@@ -205,3 +196,242 @@ impl Summary {
 
 #[cfg(test)]
 pub(crate) mod tests;
+
+/// The share of correct samples with all missing verdicts as wrong, and as correct. `None` if there is nothing to
+/// score, or no ground truth.
+///
+/// With several epochs the arguments are numbers of answers. Every sample has equally many, so a missing answer counts
+/// within its sample.
+fn accuracy_bounds(correct: u64, scored: u64, unscored: u64, unknown: u64) -> Option<[f64; 2]> {
+    if scored == 0 && unscored > 0 {
+        return None;
+    }
+    let all = scored + unknown;
+    let low = stats::ratio(correct, all)?;
+    Some([low, stats::ratio(correct + unknown, all)?])
+}
+
+/// The bounds of the correct and of the wrong share; both counted, since 1 - accuracy has rounding errors.
+fn both_bounds(correct: u64, scored: u64, unscored: u64, unknown: u64) -> [Option<[f64; 2]>; 2] {
+    [correct, scored.saturating_sub(correct)]
+        .map(|part| accuracy_bounds(part, scored, unscored, unknown))
+}
+
+/// The interval of 1 minus a share.
+pub(crate) fn mirrored([low, high]: [f64; 2]) -> [f64; 2] {
+    [1.0 - high, 1.0 - low]
+}
+
+/// A run compared with the accepted baseline, over the samples with a verdict in both. The figures are those of the
+/// gate `no_regression`; shares and differences are fractions, now minus before.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct BaselineChange {
+    /// The ids of the runs that were accepted.
+    pub runs: Vec<String>,
+    /// Samples with a verdict on both sides, each counted once, however many answers it has.
+    pub n: u64,
+    /// Samples that were correct and are wrong now.
+    pub worse: u64,
+    /// Samples that were wrong and are correct now.
+    pub better: u64,
+    /// Accuracy of the baseline over these samples.
+    pub accuracy_before: f64,
+    /// Accuracy of now over these samples.
+    pub accuracy_now: f64,
+    /// The rise of accuracy.
+    pub difference: f64,
+    /// The 95 % confidence interval of the difference, which always has a width.
+    pub difference_ci95: [f64; 2],
+    /// The probability of at most this many right answers now if the agent is unchanged.
+    pub p: f64,
+    /// The ids that went from correct to wrong, in dataset order.
+    pub became_wrong: Vec<String>,
+    /// The ids that went from wrong to correct.
+    pub became_correct: Vec<String>,
+}
+
+/// The drop of accuracy between two adjacent levels.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct DifficultyDrop {
+    /// The easier level.
+    pub from: String,
+    /// The harder one.
+    pub to: String,
+    /// The relative drop, (accuracy of `from` - accuracy of `to`) / accuracy of `from`; negative if the harder level
+    /// went better. `null` if either accuracy is, or if that of `from` is 0.
+    pub drop: Option<f64>,
+}
+
+/// The drops between adjacent integer levels, in numeric order.
+fn difficulty_drops(levels: &BTreeMap<String, Group>) -> Vec<DifficultyDrop> {
+    let mut levels: Vec<(i64, &String, Option<f64>)> = levels
+        .iter()
+        .filter_map(|(name, group)| Some((name.trim().parse().ok()?, name, group.accuracy)))
+        .collect();
+    levels.sort_by_key(|(number, ..)| *number);
+    levels
+        .windows(2)
+        .filter_map(|pair| {
+            let [(_, from, easier), (_, to, harder)] = pair else {
+                return None;
+            };
+            let drop = easier
+                .filter(|easier| *easier > 0.0)
+                .zip(*harder)
+                .map(|(easier, harder)| (easier - harder) / easier);
+            Some(DifficultyDrop {
+                from: (*from).clone(),
+                to: (*to).clone(),
+                drop,
+            })
+        })
+        .collect()
+}
+
+/// The reported percentiles.
+const PERCENTILES: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 100.0];
+
+/// The latency in seconds of an answer that was requested in this run.
+pub(crate) fn timed(outcome: &Outcome) -> Option<f64> {
+    let is_measured = tally::is_answered(outcome) && !outcome.cached;
+    let latency = outcome.latency_s;
+    (is_measured && latency.is_finite() && latency >= 0.0).then_some(latency)
+}
+
+/// Latencies added in ascending order.
+#[derive(Clone, Debug)]
+pub(crate) struct SortedLatencies {
+    count: u64,
+    seen: u64,
+    sum: Sum,
+    /// Those at the ranks around the percentiles.
+    ranked: BTreeMap<u64, f64>,
+}
+
+impl SortedLatencies {
+    /// For `count` latencies, none added yet.
+    pub(crate) fn new(count: u64) -> Self {
+        let places = PERCENTILES
+            .iter()
+            .filter_map(|percent| stats::ranks(count, *percent));
+        let places = places.flat_map(|ranks| [ranks.below, ranks.above]);
+        Self {
+            count,
+            seen: 0,
+            sum: Sum::default(),
+            ranked: places.map(|place| (place, 0.0)).collect(),
+        }
+    }
+
+    /// Adds the next one.
+    pub(crate) fn add(&mut self, latency: f64) {
+        if let Some(ranked) = self.ranked.get_mut(&self.seen) {
+            *ranked = latency;
+        }
+        self.seen += 1;
+        self.sum.add(latency);
+    }
+
+    /// `None` without latencies.
+    pub(crate) fn finish(&self) -> Option<Latency> {
+        let at = |percent| {
+            let ranks = stats::ranks(self.count, percent)?;
+            let [low, high] = [ranks.below, ranks.above].map(|place| self.ranked.get(&place));
+            Some(ranks.between(*low?, *high?))
+        };
+        let [p50, p90, p95, p99, max] = PERCENTILES.map(at);
+        Some(Latency {
+            mean: self.sum.mean()?,
+            p50: p50?,
+            p90: p90?,
+            p95: p95?,
+            p99: p99?,
+            max: max?,
+        })
+    }
+}
+
+/// The steps of right answers, reported by the agent or counted from its messages.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct StepFigures {
+    /// The mean over the correct answers with known steps; `null` without any.
+    pub mean: Option<f64>,
+    /// Number of these answers.
+    pub samples: u64,
+    /// The maximum over all scored answers, right or wrong.
+    pub max: u64,
+    /// The mean of steps / annotated steps, over the correct answers with known steps whose dataset has those of
+    /// people; `null` without any.
+    pub ratio: Option<f64>,
+    /// Number of these answers.
+    pub annotated: u64,
+    /// The largest such ratio over all scored answers, right or wrong; 0 without any.
+    pub max_ratio: f64,
+}
+
+/// The sums behind [`StepFigures`].
+#[derive(Clone, Copy, Debug, Default)]
+struct StepTally {
+    is_known: bool,
+    steps: Sum,
+    ratios: Sum,
+    max: u64,
+    max_ratio: f64,
+}
+
+impl StepTally {
+    /// Adds a record, if it was scored and has steps.
+    fn add(&mut self, record: &Record) {
+        let outcome = &record.result;
+        let (Some(steps), Some(_)) = (outcome.steps, &outcome.score) else {
+            return;
+        };
+        self.is_known = true;
+        let count = stats::as_f64(steps);
+        self.max = self.max.max(steps);
+        let annotated = record.annotated_steps.filter(|steps| *steps > 0);
+        let ratio = annotated.map(|annotated| count / stats::as_f64(annotated));
+        self.max_ratio = self.max_ratio.max(ratio.unwrap_or_default());
+        if outcome.is_correct() {
+            self.steps.add(count);
+            if let Some(ratio) = ratio {
+                self.ratios.add(ratio);
+            }
+        }
+    }
+
+    /// The figures; `None` if no scored answer has steps.
+    fn finish(self) -> Option<StepFigures> {
+        self.is_known.then(|| StepFigures {
+            mean: self.steps.mean(),
+            samples: self.steps.count(),
+            max: self.max,
+            ratio: self.ratios.mean(),
+            annotated: self.ratios.count(),
+            max_ratio: self.max_ratio,
+        })
+    }
+}
+
+#[cfg(test)]
+mod bounds_tests {
+    use super::*;
+
+    #[test]
+    fn what_lacks_a_verdict_is_wrong_and_correct() {
+        fn check(counts: [u64; 4], expect: Option<[f64; 2]>) {
+            let [correct, scored, unscored, unknown] = counts;
+            let bounds = accuracy_bounds(correct, scored, unscored, unknown);
+            assert_eq!(bounds, expect, "{counts:?}");
+        }
+        check([20, 20, 0, 10], Some([20.0 / 30.0, 1.0]));
+        check([1, 2, 0, 2], Some([0.25, 0.75]));
+        check([1, 2, 5, 0], Some([0.5, 0.5]));
+        check([0, 0, 0, 3], Some([0.0, 1.0]));
+        check([0, 0, 1, 3], None);
+        check([0, 0, 0, 0], None);
+    }
+}

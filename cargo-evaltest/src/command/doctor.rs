@@ -7,7 +7,7 @@ use clap::Args;
 use evaltest::engine::doctor::{Finding, Health, examine};
 use evaltest::engine::eval::spec;
 use evaltest::engine::report::document::Document;
-use evaltest::engine::report::render::terminal::{self, paint::Paint};
+use evaltest::engine::report::render::terminal::{self, Paint};
 use evaltest::engine::system::signal;
 use evaltest::engine::text::Override;
 use evaltest::{Cancel, Error, Eval, Exit, Registry, Result};

@@ -11,7 +11,7 @@ use evaltest::engine::data::display_prediction;
 use evaltest::engine::figure::Seconds;
 use evaltest::engine::report::document::{Block, Document, list};
 use evaltest::engine::report::masked::PublicWords;
-use evaltest::engine::report::render::terminal::{self, paint::Paint};
+use evaltest::engine::report::render::terminal::{self, Paint};
 use evaltest::engine::report::reported::{MaskedTexts, ReportedRun};
 use evaltest::engine::report::terminal::in_epoch;
 use evaltest::engine::store::{Carried, RunDir, files, read_carried, read_records};

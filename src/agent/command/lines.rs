@@ -5,10 +5,10 @@
 use std::sync::{Arc, Mutex};
 
 use super::StreamKind;
-use crate::agent::progress;
+use crate::agent;
 use crate::data::Task;
 use crate::data::task::Live;
-use crate::system::lock::lock;
+use crate::system::lock;
 
 /// The rest of a longer line is not shown: in pieces, a secret could be split.
 const LONGEST_LINE: usize = 8 * 1024;
@@ -25,7 +25,7 @@ impl TaskLines {
         let live = task.live.clone().map(LiveLines::new);
         let progress = task.progress.clone().map(|progress| {
             LiveLines::new(Live(Arc::new(move |line: &str| {
-                if let Some(message) = progress::of_line(line) {
+                if let Some(message) = agent::of_line(line) {
                     (progress.0)(&message);
                 }
             })))

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::agent::command::Input;
 use crate::agent::program::Confinement;
 use crate::data::{AgentError, FailureKind, Task, TaskFile};
-use crate::system::permission;
+use crate::system;
 use crate::system::sandbox::{Inmate, Sandbox, Used};
 
 /// Variables of a process.
@@ -80,7 +80,7 @@ impl Cell {
             let name = format!("evaltest-worker-{}-{count}", std::process::id());
             let folder = std::env::temp_dir().join(name);
             // Private to us. Its content is for the sandbox's own user.
-            match permission::make_private_folder(&folder) {
+            match system::make_private_folder(&folder) {
                 Ok(()) => break folder,
                 // Left by a process that was killed.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -94,10 +94,10 @@ impl Cell {
         };
         if *used == Used::Landlock {
             // There is none in memory, and `/tmp` is public.
-            permission::make_private_folder(&cell.home())?;
+            system::make_private_folder(&cell.home())?;
             cell.temporary = cell.home();
         }
-        permission::make_open_folder(&cell.files())?;
+        system::make_open_folder(&cell.files())?;
         Ok(cell)
     }
 
@@ -122,12 +122,12 @@ impl Cell {
         let folder = self.files().join(number.to_string());
         let delivery = Delivery(folder.clone());
         let copied = || -> io::Result<Vec<TaskFile>> {
-            permission::make_open_folder(&folder)?;
+            system::make_open_folder(&folder)?;
             let copy = |file: &TaskFile| {
                 let name = file.path.file_name().unwrap_or(file.name.as_ref());
                 let path = folder.join(name);
                 fs::copy(&file.path, &path)?;
-                permission::let_all_read(&path)?;
+                system::let_all_read(&path)?;
                 Ok(TaskFile {
                     name: file.name.clone(),
                     path,

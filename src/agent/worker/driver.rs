@@ -7,11 +7,11 @@ use std::thread::JoinHandle;
 
 use super::cell::Cell;
 use super::orders::Orders;
-use super::request::{WorkerRefusal, WorkerRequest};
 use super::talk::{Setup, Talk};
+use super::{WorkerRefusal, WorkerRequest};
 use crate::agent::program::not_started;
 use crate::data::{AgentError, FailureKind, Output};
-use crate::system::lock::lock;
+use crate::system::lock;
 use crate::system::process::launch::NotStarted;
 use crate::system::process::worker::WorkerProcess;
 use crate::system::shortage::Shortage;

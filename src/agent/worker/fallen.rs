@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use crate::agent::command::seconds;
 use crate::agent::worker::orders::Inbox;
-use crate::agent::worker::request::{Open, WorkerRefusal, WorkerReply, WorkerRequest};
+use crate::agent::worker::{Open, WorkerRefusal, WorkerReply, WorkerRequest};
 use crate::data::{AgentError, FailureKind};
+use crate::system::process::Tail;
 use crate::system::process::group::{how_it_ended, signal_of};
-use crate::system::process::tail::Tail;
 
 /// The requests of an ended process, and how it ended.
 pub(super) struct Fallen {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::agent::figures;
-use crate::agent::progress::message_text;
+use crate::agent::message_text;
 use crate::text::escape_line_ends;
 
 /// The version of the protocol, in both greetings.

@@ -4,8 +4,8 @@ use std::io;
 use std::sync::mpsc::Sender;
 use std::sync::{Mutex, MutexGuard};
 
-use super::request::{WorkerReply, WorkerRequest};
-use crate::system::lock::lock;
+use super::{WorkerReply, WorkerRequest};
+use crate::system::lock;
 use crate::system::pipe::Bell;
 
 /// A queue of orders for the thread.

@@ -11,7 +11,7 @@ use super::driver::Driver;
 use crate::agent::command::cancelled;
 use crate::data::{AgentError, FailureKind};
 use crate::system::cancel::Cancel;
-use crate::system::lock::lock;
+use crate::system::lock;
 
 /// If this many samples in a row kill a process, each alone and with no answer in between, the program is at fault.
 const MOST_FALLEN: usize = 5;

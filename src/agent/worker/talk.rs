@@ -12,19 +12,17 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::fallen::{Fallen, Refused, ended};
-use super::incoming::Incoming;
-use super::message::{self, PROTOCOL};
+use super::message::PROTOCOL;
 use super::orders::{Inbox, Orders};
-use super::request::{Open, WorkerRefusal, WorkerReply, WorkerRequest};
-use super::totals::Totals;
+use super::{Open, WorkerRefusal, WorkerReply, WorkerRequest, message};
+use crate::agent::command;
 use crate::agent::command::lines::LiveLines;
-use crate::agent::command::{self, StreamKind, seconds};
+use crate::agent::command::{StreamKind, seconds};
 use crate::data::task::Live;
-use crate::data::{AgentError, FailureKind, Output};
-use crate::system::clock;
-use crate::system::lock::lock;
+use crate::data::{AgentError, FailureKind, Output, Usage};
 use crate::system::process::group::was_killed;
 use crate::system::process::worker::WorkerProcess;
+use crate::system::{clock, lock};
 
 /// How long to wait for the end of a program that closed its stdout.
 const END: Duration = Duration::from_millis(200);
@@ -404,5 +402,130 @@ impl<'a> Talk<'a> {
         self.worker.terminate();
         self.worker.ends_in(self.setup.term_grace);
         self.worker.kill();
+    }
+}
+
+/// Data that is not a whole line yet.
+#[derive(Default)]
+pub(super) struct Incoming {
+    bytes: Vec<u8>,
+    /// The start of the next line.
+    start: usize,
+    /// No line ends before this position.
+    searched: usize,
+}
+
+impl Incoming {
+    /// The buffer to append pieces to.
+    pub(super) fn buffer(&mut self) -> &mut Vec<u8> {
+        &mut self.bytes
+    }
+
+    /// The next whole line, without its end.
+    pub(super) fn next_line(&mut self) -> Option<Vec<u8>> {
+        let rest = &self.bytes[self.searched..];
+        let Some(length) = rest.iter().position(|&byte| byte == b'\n') else {
+            // Moved once per piece, not once per line.
+            self.bytes.drain(..self.start);
+            self.start = 0;
+            self.searched = self.bytes.len();
+            return None;
+        };
+        let end = self.searched + length;
+        let line = self.bytes[self.start..end].to_vec();
+        self.start = end + 1;
+        self.searched = self.start;
+        Some(line)
+    }
+
+    /// The length of the unfinished line.
+    pub(super) fn pending(&self) -> usize {
+        self.bytes.len() - self.start
+    }
+
+    /// The unfinished line, at the end of the input.
+    pub(super) fn rest(&mut self) -> Vec<u8> {
+        let mut bytes = std::mem::take(&mut self.bytes);
+        bytes.drain(..self.start);
+        (self.start, self.searched) = (0, 0);
+        bytes
+    }
+}
+
+/// The last reported totals of a process.
+#[derive(Default)]
+pub(super) struct Totals(Usage);
+
+impl Totals {
+    /// The usage since the last totals. A total below the last one was reset.
+    pub(super) fn difference(&mut self, now: Usage) -> Usage {
+        let before = self.0;
+        let tokens = |now: Option<u64>, before: Option<u64>| {
+            now.map(|now| now.checked_sub(before.unwrap_or(0)).unwrap_or(now))
+        };
+        let cost_usd = now.cost_usd.map(|cost| {
+            let more = cost - before.cost_usd.unwrap_or(0.0);
+            if more < 0.0 { cost } else { more }
+        });
+        self.0 = Usage {
+            input_tokens: now.input_tokens.or(before.input_tokens),
+            output_tokens: now.output_tokens.or(before.output_tokens),
+            cost_usd: now.cost_usd.or(before.cost_usd),
+        };
+        Usage {
+            input_tokens: tokens(now.input_tokens, before.input_tokens),
+            output_tokens: tokens(now.output_tokens, before.output_tokens),
+            cost_usd,
+        }
+    }
+}
+
+#[cfg(test)]
+mod incoming_tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_reassembled_from_any_chunks() {
+        let text = b"one\n\ntwo\nthree";
+        for size in 1..=text.len() {
+            let mut incoming = Incoming::default();
+            let mut lines = Vec::new();
+            for piece in text.chunks(size) {
+                incoming.buffer().extend_from_slice(piece);
+                while let Some(line) = incoming.next_line() {
+                    lines.push(line);
+                }
+            }
+            assert_eq!(lines, [&b"one"[..], b"", b"two"], "{size}");
+            assert_eq!(incoming.pending(), 5);
+            assert_eq!(incoming.rest(), b"three");
+        }
+    }
+}
+
+#[cfg(test)]
+mod totals_tests {
+    use super::*;
+
+    fn usage(input: u64, output: Option<u64>, cost: f64) -> Usage {
+        Usage {
+            input_tokens: Some(input),
+            output_tokens: output,
+            cost_usd: Some(cost),
+        }
+    }
+
+    #[test]
+    fn totals_are_differenced() {
+        let mut totals = Totals::default();
+        for (now, expect) in [
+            (usage(10, Some(2), 0.5), usage(10, Some(2), 0.5)),
+            (usage(15, None, 0.75), usage(5, None, 0.25)),
+            (usage(15, Some(5), 0.75), usage(0, Some(3), 0.0)),
+            // Reset.
+            (usage(4, Some(5), 0.25), usage(4, Some(0), 0.25)),
+        ] {
+            assert_eq!(totals.difference(now), expect);
+        }
     }
 }

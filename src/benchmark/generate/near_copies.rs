@@ -7,7 +7,7 @@ use crate::data::{Output, Sample, Score};
 use crate::scorer::item::ItemScorer;
 use crate::scorer::item::checks::{CheckMode, NO_COPY_OF_ITEM};
 use crate::scorer::item::verdict::WHY;
-use crate::system::lock::lock;
+use crate::system::lock;
 use crate::text::near_copy::{NearCopies, TextGrams};
 
 /// The accepted items of a run.

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::benchmark::Benchmark;
+use crate::data::ItemPart;
 use crate::data::Target;
 use crate::data::dataset::tests::file;
-use crate::data::item_part::ItemPart;
 
 #[track_caller]
 fn check_error(name: &str, text: &str, expect: &str) {

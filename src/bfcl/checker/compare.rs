@@ -2,8 +2,8 @@
 
 use super::entry::{PossibleValues, standard_value};
 use super::kind::PythonType;
-use super::standard::standardize;
-use crate::calls::crash::Crash;
+use super::standardize;
+use crate::calls::Crash;
 use crate::calls::{Dict, Value, half};
 use crate::calls::{repr_list, repr_str};
 

@@ -5,8 +5,8 @@
 use std::sync::OnceLock;
 
 use super::kind::{Check, PythonType};
-use super::standard::standardize;
-use crate::calls::crash::Crash;
+use super::standardize;
+use crate::calls::Crash;
 use crate::calls::{Dict, Value, half};
 
 /// The data that answers to one question are checked against.

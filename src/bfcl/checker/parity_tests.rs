@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::Write as _;
 
 use super::*;
+use crate::calls::DecodeFault;
 use crate::calls::fast::switch::both_ways;
-use crate::calls::fault::DecodeFault;
 use crate::calls::{CallFormat, JsonValue as _, Value, decode};
 use crate::tests::{needs, parity};
 

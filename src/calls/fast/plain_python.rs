@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use super::super::python::is_keyword;
+use super::super::is_keyword;
 use super::super::{Dict, Value};
 use super::cursor::CodeCursor;
 
@@ -441,7 +441,7 @@ pub(super) mod tests {
         crate::tests::fuzz::fuzz(|dice| {
             let text = text(dice);
             all += 1;
-            let expect = crate::calls::python::parsed_calls(&text);
+            let expect = crate::calls::parsed_calls(&text);
             match calls(&text) {
                 Plain::Other => {}
                 Plain::Constants => {

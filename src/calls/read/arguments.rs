@@ -2,8 +2,8 @@
 
 use super::Call;
 use super::outside::{Brackets, Outside};
-use crate::calls::python::{literal_eval, plain_calls};
 use crate::calls::{JsonValue as _, Value};
+use crate::calls::{literal_eval, plain_calls};
 use crate::text::is_py_space;
 
 /// The call of `name` with these arguments.

@@ -1,7 +1,7 @@
 //! Calls as data, in the forms that programs write.
 
 use super::{Call, arguments, is_name};
-use crate::calls::python::plain_calls;
+use crate::calls::plain_calls;
 use crate::calls::{Dict, JsonValue as _, Value, half};
 
 /// Keys that hold the name of a tool.

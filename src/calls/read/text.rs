@@ -1,8 +1,8 @@
 //! Finds calls in free text.
 
 use super::{Call, Effort, FoundCalls, TooComplex, json};
-use crate::calls::python::{PlainCall, literal_eval, plain_calls};
 use crate::calls::{JsonValue as _, Value};
+use crate::calls::{PlainCall, literal_eval, plain_calls};
 use crate::text::is_py_space;
 
 /// Tags that models write around calls.

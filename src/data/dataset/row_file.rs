@@ -12,10 +12,10 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Map, Value};
 
 use super::jsonl;
-use super::place::Place;
+use super::row::Place;
 use crate::data::Sample;
 use crate::error::{Error, Result};
-use crate::system::lock::lock;
+use crate::system::lock;
 
 /// A file whose rows are read on demand.
 pub(crate) struct RowFile {

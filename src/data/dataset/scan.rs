@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Seek, SeekFrom};
 use std::path::Path;
 
+use super::ColumnNames;
 use super::jsonl;
 use super::lines::{BOM, invalid_utf8};
-use super::names::ColumnNames;
 use super::row_file::RowFile;
 use crate::error::{Error, Result};
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::names::ColumnNames;
+use super::ColumnNames;
 use super::row::{Row, Rows};
 use super::row_file::RowFile;
 use super::scan::BUFFER;

@@ -16,7 +16,7 @@ use super::server::Server;
 use super::settings::HubSettings;
 use super::transfer;
 use crate::error::{Error, Result};
-use crate::system::lock::lock;
+use crate::system::lock;
 
 /// Maximum number of concurrent downloads.
 const WORKERS: usize = 8;

@@ -3,7 +3,7 @@
 //! A [`Record`] can be read in three ways, all with the same definition:
 //!
 //! * whole: by its `Deserialize`;
-//! * [abridged](super::abridged): without the parts that are only needed on disk;
+//! * [abridged](super::super::record): without the parts that are only needed on disk;
 //! * raw, for [rescoring](crate::run::rescore): the input of scoring as JSON text with its position in the line.
 //!
 //! The last two pass a filtered line to the same `Deserialize`. They only list the filtered members, so a new member

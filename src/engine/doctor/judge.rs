@@ -14,7 +14,7 @@ use crate::scorer::ask::client::{
 use crate::scorer::{Answer, Scorer};
 use crate::system::cancel::Cancel;
 use crate::system::clock;
-use crate::system::lock::lock;
+use crate::system::lock;
 use crate::system::panics;
 use crate::text::redact::Redactor;
 

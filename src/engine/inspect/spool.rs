@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::data::{AgentError, Output, Sample};
 use crate::error::{Error, Result};
-use crate::system::lock::lock;
+use crate::system::lock;
 
 /// A sample of a log in one epoch.
 pub(super) struct TakenSample {

@@ -26,7 +26,7 @@ use crate::store::{RunDir, read_records};
 use crate::system::cancel::Cancel;
 use crate::system::project::display;
 use crate::system::remove;
-use crate::verdict::run::Run;
+use crate::verdict::conclude::Run;
 
 pub use agreement::{CategoryAgreement, Disagreement, OfficialAgreement};
 

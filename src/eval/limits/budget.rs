@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::shared_budget::BudgetShare;
+use super::BudgetShare;
 use super::{Budget, Limits};
 use crate::data::{FailureKind, Usage};
 use crate::stats::{Sum, as_f64};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::item::Hashes;
-use crate::data::item_part::ItemPart;
+use crate::data::ItemPart;
 use crate::data::{Sample, Target};
 use crate::error::Error;
 use crate::eval::Eval;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-use super::place;
+use super::super::plan;
 use crate::data::{AgentError, Attachment};
 use crate::eval::Eval;
 use crate::store::files::{JOURNAL, MANIFEST, RECORDS};
@@ -26,7 +26,7 @@ pub(crate) struct Truths {
 impl Truths {
     pub(crate) fn of(eval: &Eval) -> Self {
         let found = |path: PathBuf| path.canonicalize().ok();
-        let others = place::answers(eval).into_iter();
+        let others = plan::answers(eval).into_iter();
         let dataset = eval.benchmark.paths();
         Self {
             // A link in a folder has its name only there.

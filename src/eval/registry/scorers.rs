@@ -11,13 +11,13 @@ use serde_json::{Map, Value};
 
 use crate::benchmark::Benchmark;
 use crate::bfcl;
-use crate::data::item_part::ItemPart;
+use crate::data::ItemPart;
 use crate::data::{JudgeRule, Score};
 use crate::error::{Error, Result, Under};
 use crate::eval::limits::Limits;
 use crate::eval::registry::of_value::of_value;
 use crate::eval::registry::{MadeAgent, Options, Registry, Surroundings};
-use crate::scorer::entry::SmallSpec;
+use crate::scorer::SmallSpec;
 use crate::scorer::forward::forward;
 use crate::scorer::options::{OptionReader, unknown};
 use crate::scorer::{self, Answer, Entry, Maker, ResolvedAgent, Scorer};

@@ -10,8 +10,8 @@ use super::limits::limits;
 use super::parts::ChosenParts;
 use crate::benchmark::Benchmark;
 use crate::benchmark::prompt::Prompt;
+use crate::data::ItemPart;
 use crate::data::Variant;
-use crate::data::item_part::ItemPart;
 use crate::error::{Error, Result, Under};
 use crate::eval::plan::check_scorer_names;
 use crate::eval::plan::secret::KeyVariables;
@@ -124,7 +124,7 @@ pub(super) fn build(
     eval.scorers = scorers_of(spec.scorer, spec.scorers, &context)?;
     check_scorer_names(&eval.scorers).under("scorers")?;
     if let Some(tiers) = spec.tiers {
-        eval.tiers = super::tiers::tiers(tiers).under("tiers")?;
+        eval.tiers = super::tiers(tiers).under("tiers")?;
     }
     eval.gates = gate::of_tiers(gates, !eval.tiers.is_empty());
     gate::check_unique(&eval.gates).under("gates")?;

@@ -1,32 +1,30 @@
 //! The keys of a spec, as serde reads them. The only types that face the YAML.
 
 mod alerts;
-mod gates;
-mod webhook;
 
 use std::marker::PhantomData;
 use std::path::PathBuf;
 
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Error as _, IgnoredAny, MapAccess};
+use serde::de::{Error as _, IgnoredAny, MapAccess, SeqAccess};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-pub(super) use alerts::{SpecAlerts, given_alerts};
-pub(super) use gates::SpecGate;
-pub(super) use webhook::WebhookKeys;
-
+use super::TierKeys;
 use super::cache::CacheKey;
 use super::tagged::{Rest, Tagged, TaggedKind};
-use super::tiers::TierKeys;
 use crate::agent::Agent;
 use crate::benchmark::Benchmark;
 use crate::benchmark::prompt::Prompt;
+use crate::error::{Result, Under, inside};
+use crate::eval::alerts::webhook::Webhook;
 use crate::eval::registry::{KeepKey, agents, benchmarks, scorers};
 use crate::eval::{Answers, Assert, Errors, Flips};
 use crate::scorer::Scorer;
+use crate::verdict::gate::Gate;
 use alerts::alerts;
-use gates::gates;
+
+pub(super) use alerts::{SpecAlerts, given_alerts};
 
 /// A whole spec, but for the keys that only kinds of benchmarks and agents know: those are [`ChosenParts`](super::parts::ChosenParts).
 #[derive(Deserialize)]
@@ -480,4 +478,57 @@ fn prompt<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Prompt, D::Error
         }
     }
     deserializer.deserialize_any(PromptVisitor)
+}
+
+/// A gate as the spec writes it. With several agents or prompts, what is read as a slice here may name one of them.
+pub(super) struct SpecGate {
+    pub(super) text: String,
+    pub(super) gate: Gate,
+}
+
+/// A list of gates; an error is about one of them.
+pub(super) fn gates<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<SpecGate>, D::Error> {
+    struct GatesVisitor;
+    impl<'de> serde::de::Visitor<'de> for GatesVisitor {
+        type Value = Vec<SpecGate>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("a sequence")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<SpecGate>, A::Error> {
+            let mut gates = Vec::new();
+            while let Some(text) = list.next_element::<String>()? {
+                let gate = text.parse().map_err(|error| {
+                    A::Error::custom(inside(&format!("[{}]", gates.len()), error))
+                })?;
+                gates.push(SpecGate { text, gate });
+            }
+            Ok(gates)
+        }
+    }
+    deserializer.deserialize_seq(GatesVisitor)
+}
+
+/// Whom a spec tells of an alert.
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub(super) struct WebhookKeys {
+    /// The variable that has the address, which is a secret.
+    url_env: String,
+    /// What is sent, as JSON: `{eval}`, `{alert}`, `{message}`, `{commit}`, `{accuracy}` and `{run}` in its texts are filled in.
+    /// `{ text: … }` by default, as Slack, Mattermost and others take it.
+    template: Option<Value>,
+}
+
+impl WebhookKeys {
+    pub(super) fn made(self) -> Result<Webhook> {
+        let webhook = Webhook {
+            url_env: self.url_env,
+            template: self.template,
+        };
+        webhook.check().under("webhook")?;
+        Ok(webhook)
+    }
 }

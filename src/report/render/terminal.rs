@@ -1,13 +1,15 @@
 //! Blocks for a terminal or CI log: titles with indented content.
 
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 
-use self::paint::Paint;
+use anstyle::{AnsiColor, Effects, Style};
+use serde::{Deserialize, Serialize};
+
 use self::table::TableCell;
 use super::super::document::{Align, Block, Document, Intervals, Line, Span, Table, Tone};
 use crate::text::clean;
 
-pub mod paint;
 pub mod table;
 
 /// Indentation below an introductory line.
@@ -174,6 +176,40 @@ fn cell(line: &Line) -> TableCell {
     TableCell::new(tone.unwrap_or(Tone::Plain), text)
 }
 
+/// Whether text is coloured, according to `--color`, the environment and the terminal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Paint {
+    /// No colours.
+    #[default]
+    Plain,
+    /// Colours.
+    Colour,
+}
+
+impl Paint {
+    /// The text in a colour.
+    pub fn tone(self, tone: Tone, text: &str) -> String {
+        match self {
+            Self::Plain => text.to_owned(),
+            Self::Colour => {
+                let style = style(tone);
+                format!("{style}{text}{style:#}")
+            }
+        }
+    }
+}
+
+fn style(tone: Tone) -> Style {
+    match tone {
+        Tone::Plain => Style::new(),
+        Tone::Good => AnsiColor::Green.on_default(),
+        Tone::Bad => AnsiColor::Red.on_default(),
+        Tone::Unsure => AnsiColor::Yellow.on_default(),
+        Tone::Faint => Effects::DIMMED.into(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -217,5 +253,21 @@ mod tests {
         check(Paint::Plain, &format!("gaia\n  gate FAILED{rest}"));
         let red = "gaia\n  gate \u{1b}[31mFAILED\u{1b}[0m";
         check(Paint::Colour, &format!("{red}{rest}"));
+    }
+}
+
+#[cfg(test)]
+mod paint_tests {
+    use super::*;
+
+    #[test]
+    fn only_who_sees_colours_has_them() {
+        let check = |paint: Paint, tone: Tone, expect: &str| {
+            assert_eq!(paint.tone(tone, "x"), expect);
+        };
+        check(Paint::Plain, Tone::Bad, "x");
+        check(Paint::Colour, Tone::Bad, "\x1b[31mx\x1b[0m");
+        check(Paint::Colour, Tone::Good, "\x1b[32mx\x1b[0m");
+        check(Paint::Colour, Tone::Plain, "x");
     }
 }

@@ -8,7 +8,7 @@ use crate::report::document::{
     Block, Fold, IntervalRow, IntervalScale, Intervals, Line, Tone, list,
 };
 use crate::snapshot::assertion::ACCEPT;
-use crate::verdict::run::Run;
+use crate::verdict::conclude::Run;
 use crate::verdict::summary::BaselineChange;
 
 /// Maximum number of ids on a terminal.

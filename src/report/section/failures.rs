@@ -7,7 +7,7 @@ use crate::data::{AgentError, FailureManner, Record};
 use crate::report::document::{Block, Line, list};
 use crate::store::files::{ERRORS, RECORDS};
 use crate::text::excerpt;
-use crate::verdict::run::Run;
+use crate::verdict::conclude::Run;
 
 /// The samples of each kind of failure, with reasons.
 pub(in crate::report) fn failures(run: &Run) -> Vec<Block> {

@@ -8,8 +8,8 @@ use crate::store::{Manifest, RunDir};
 use crate::system::project::display;
 use crate::text::shell_word;
 use crate::verdict::check::OTHER_JUDGE;
+use crate::verdict::conclude::{FIX_HINT, Run};
 use crate::verdict::result::Verdict;
-use crate::verdict::run::{FIX_HINT, Run};
 
 /// The most useful next command: for the worst problem, or to create the first baseline.
 pub(super) fn next(run: &Run) -> Option<String> {

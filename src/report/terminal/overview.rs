@@ -10,12 +10,12 @@ use crate::figure::{Interval, Points, Seconds, Share, Usd, ci95};
 use crate::report::document::{Block, Line, Table, Tone};
 use crate::report::overview::{GateCounts, counted};
 use crate::report::render::terminal as render;
-use crate::report::render::terminal::paint::Paint;
+use crate::report::render::terminal::Paint;
 use crate::report::render::terminal::table::truncate_middle;
 use crate::report::section::accuracy;
 use crate::stats::as_f64;
+use crate::verdict::conclude::Run;
 use crate::verdict::result::Verdict;
-use crate::verdict::run::Run;
 use crate::verdict::summary::{BaselineChange, Summary};
 
 /// Placeholder for a missing value.

@@ -6,7 +6,7 @@ use crate::figure::{Seconds, Usd, or_dash};
 use crate::report::document::{Align, Block, Line, Table, Tone};
 use crate::report::overview::{GateCounts, OverviewStatus, RunOverview};
 use crate::report::render::terminal as render;
-use crate::report::render::terminal::paint::Paint;
+use crate::report::render::terminal::Paint;
 use crate::report::render::terminal::table::truncate;
 use crate::report::section::accuracy;
 use crate::verdict::result::Verdict;

@@ -11,7 +11,7 @@ use super::progress::ProgressLog;
 use super::scratch::{AttemptFiles, ScratchFolders};
 use super::thread_pool::{WorkerPool, guarded};
 use crate::agent::figures;
-use crate::data::item_part::ItemPart;
+use crate::data::ItemPart;
 use crate::data::task::Visible;
 use crate::data::{AgentError, EndedBy, FailureKind, Output, Sample, Task, Usage};
 use crate::eval::plan::Plan;

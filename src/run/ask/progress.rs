@@ -7,7 +7,7 @@
 use std::sync::{Arc, Mutex};
 
 use crate::data::task::Live;
-use crate::system::lock::lock;
+use crate::system::lock;
 
 /// Lines stored per attempt.
 const MOST_LINES: u32 = 100;

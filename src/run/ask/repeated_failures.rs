@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use crate::data::{AgentError, FailureKind, FailureManner};
 use crate::eval::Eval;
-use crate::system::lock::lock;
+use crate::system::lock;
 
 /// Stop after this many identical failures, if all attempts so far failed that way.
 pub(in crate::run) const MOST: u32 = 10;

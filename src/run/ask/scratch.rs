@@ -9,10 +9,10 @@ use crate::eval::plan::Plan;
 use crate::run::session::question::{CONFIRM, Question};
 use crate::store::RunDir;
 use crate::store::files::SCRATCH;
-use crate::system::lock::lock;
+use crate::system::lock;
 use crate::system::project::display;
 use crate::system::remove;
-use crate::text::name::file_name;
+use crate::text::file_name;
 use crate::text::shell_word;
 
 /// Creates and removes the folders of attempts.

@@ -9,7 +9,7 @@ use crate::agent::Agent;
 use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::run::session::stop::Stopper;
 use crate::system::clock;
-use crate::system::lock::lock;
+use crate::system::lock;
 use crate::system::panics;
 use crate::system::shortage::Shortage;
 

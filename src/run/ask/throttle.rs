@@ -3,25 +3,20 @@
 //! Only the thread at the head of the queue waits for the governor; the others sleep until it is their turn. So a
 //! thousand threads waiting for a rate limit cost nothing.
 
-mod pauses;
-
+use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::in_flight::Flight;
 use crate::data::output::LONGEST_RETRY_AFTER;
 use crate::data::{AgentError, FailureKind, Output};
 use crate::eval::Eval;
 use crate::eval::limits::budget::UsedUp;
 use crate::eval::limits::governor::{Admission, Governor, Hold, Over, Permit, QuestionEnd};
-use crate::eval::limits::shared_budget::SharedBudget;
-use crate::eval::limits::{Budget, Limits};
+use crate::eval::limits::{Budget, Limits, SharedBudget};
 use crate::report::event::Event;
 use crate::run::session::emitter::Emitter;
 use crate::run::session::stop::Stopper;
-use crate::system::clock;
-use crate::system::lock::lock;
-use pauses::{PauseNews, Pauses};
+use crate::system::{clock, lock};
 
 /// How often the head of the queue checks whether the run was stopped.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
@@ -319,4 +314,176 @@ fn is_rate_limited(error: &AgentError) -> bool {
 fn is_out(error: &AgentError) -> bool {
     let is_closed = matches!(error.http_status, Some(502 | 503 | 529));
     error.is_transient() && (error.kind == FailureKind::Unreachable || is_closed)
+}
+
+/// A question in flight for longer than this found room.
+const FLASH: Duration = Duration::from_secs(1);
+/// Others that found room this recently still count, though none may be in flight right now.
+const LATELY: Duration = Duration::from_secs(4);
+
+static FLIGHTS: Mutex<Flights> = Mutex::new(Flights::new());
+
+/// All questions in flight in this program.
+struct Flights {
+    next: u64,
+    /// When each started, the oldest first.
+    started: BTreeMap<u64, Instant>,
+    /// When the last one that had found room ended.
+    ended: Option<Instant>,
+}
+
+/// A question in flight, until this is dropped or [`Flight::end`] is called.
+pub(in crate::run) struct Flight(u64);
+
+impl Flights {
+    const fn new() -> Self {
+        Self {
+            next: 0,
+            started: BTreeMap::new(),
+            ended: None,
+        }
+    }
+
+    fn begin(&mut self, now: Instant) -> u64 {
+        let number = self.next;
+        self.next += 1;
+        self.started.insert(number, now);
+        number
+    }
+
+    fn is_alone(&self, number: u64, now: Instant) -> bool {
+        let since = |time: Instant| now.saturating_duration_since(time);
+        let mut others = self.started.iter().filter(|(other, _)| **other != number);
+        let longest = others.next().map(|(_, started)| since(*started));
+        longest.is_none_or(|longest| longest < FLASH)
+            && self.ended.is_none_or(|ended| since(ended) >= LATELY)
+    }
+
+    fn end(&mut self, number: u64, found_room: bool, now: Instant) {
+        self.started.remove(&number);
+        if found_room {
+            self.ended = Some(now);
+        }
+    }
+}
+
+impl Flight {
+    pub(in crate::run) fn begin() -> Self {
+        Self(lock(&FLIGHTS).begin(clock::now()))
+    }
+
+    /// Whether no other question could free any room.
+    pub(in crate::run) fn is_alone(&self) -> bool {
+        lock(&FLIGHTS).is_alone(self.0, clock::now())
+    }
+
+    /// Ends the flight; `found_room` says whether it had room.
+    pub(in crate::run) fn end(&self, found_room: bool) {
+        lock(&FLIGHTS).end(self.0, found_room, clock::now());
+    }
+}
+
+impl Drop for Flight {
+    fn drop(&mut self) {
+        lock(&FLIGHTS).started.remove(&self.0);
+    }
+}
+
+/// Rate limit pauses up to this long are usual, and not reported.
+const MIN_REPORTED_PAUSE: Duration = Duration::from_secs(2);
+
+/// The last report.
+#[derive(Debug, Default)]
+struct Pauses {
+    /// Since when and until when nothing is asked.
+    reported: Option<(Duration, Duration)>,
+}
+
+/// What to report.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum PauseNews {
+    /// A pause begins, of this length.
+    Begins {
+        hold: Hold,
+        pause: Duration,
+        first: bool,
+    },
+    /// The pause is over; its length.
+    Over(Duration),
+}
+
+impl Pauses {
+    /// Nothing is asked from now until this time, if the agent is the reason.
+    fn begins(&mut self, now: Duration, hold: Option<(Hold, Duration)>) -> Option<PauseNews> {
+        let (hold, until) = hold?;
+        let pause = until.saturating_sub(now);
+        let is_news = match self.reported {
+            Some((_, known)) => until > known,
+            None => hold == Hold::Out || pause >= MIN_REPORTED_PAUSE,
+        };
+        if !is_news {
+            return None;
+        }
+        let first = self.reported.is_none();
+        let since = self.reported.map_or(now, |(since, _)| since);
+        self.reported = Some((since, until));
+        Some(PauseNews::Begins { hold, pause, first })
+    }
+
+    /// A question ended; `holds` if the agent still demands a pause.
+    fn ends(&mut self, now: Duration, holds: bool) -> Option<PauseNews> {
+        let (since, _) = self.reported.filter(|_| !holds)?;
+        self.reported = None;
+        Some(PauseNews::Over(now.saturating_sub(since)))
+    }
+}
+
+#[cfg(test)]
+mod in_flight_tests {
+    use super::*;
+
+    #[test]
+    fn whoever_is_in_flight_for_long_or_was_lately_is_company() {
+        let (mut flights, start) = (Flights::new(), Instant::now());
+        let at = |seconds: u64| start + Duration::from_secs(seconds);
+        let own = flights.begin(at(0));
+        assert!(flights.is_alone(own, at(9)));
+        // Another run that has no room either.
+        let other = flights.begin(at(9));
+        assert!(flights.is_alone(own, at(9)));
+        assert!(!flights.is_alone(own, at(10)), "it found room");
+        flights.end(other, true, at(11));
+        assert!(!flights.is_alone(own, at(12)));
+        assert!(flights.is_alone(own, at(15)));
+        let other = flights.begin(at(15));
+        flights.end(other, false, at(15));
+        assert!(flights.is_alone(own, at(15)));
+    }
+}
+
+#[cfg(test)]
+mod pauses_tests {
+    use super::*;
+
+    #[test]
+    fn short_rate_limit_pause_is_not_reported() {
+        let seconds = Duration::from_secs;
+        let mut pauses = Pauses::default();
+        let mut reported = |now: u64, hold: Option<(Hold, u64)>| {
+            let hold = hold.map(|(hold, until)| (hold, seconds(until)));
+            match pauses.begins(seconds(now), hold)? {
+                PauseNews::Begins { first, pause, .. } => Some((first, pause.as_secs())),
+                PauseNews::Over(_) => None,
+            }
+        };
+        assert_eq!(reported(0, None), None);
+        assert_eq!(reported(0, Some((Hold::Refused, 1))), None);
+        assert_eq!(reported(2, Some((Hold::Out, 3))), Some((true, 1)));
+        assert_eq!(reported(2, Some((Hold::Out, 3))), None);
+        assert_eq!(reported(3, Some((Hold::Out, 5))), Some((false, 2)));
+        assert_eq!(pauses.ends(seconds(6), true), None);
+        let over = PauseNews::Over(seconds(4));
+        assert_eq!(pauses.ends(seconds(6), false), Some(over));
+        assert_eq!(pauses.ends(seconds(7), false), None);
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-use crate::system::lock::lock;
+use crate::system::lock;
 
 /// How often a waiter checks whether the wait is over.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);

@@ -6,10 +6,10 @@ use std::sync::Mutex;
 use serde::{Deserialize, Serialize};
 
 use crate::report::event::Event;
-use crate::report::render::terminal::paint::Paint;
+use crate::report::render::terminal::Paint;
 use crate::report::terminal;
 use crate::report::terminal::failures::FailureTracker;
-use crate::system::lock::lock;
+use crate::system::lock;
 
 /// How verbose to be about a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

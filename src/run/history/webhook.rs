@@ -4,7 +4,7 @@ use crate::eval::Eval;
 use crate::eval::alerts::webhook::AlertedRun;
 use crate::store::Manifest;
 use crate::verdict::alert::AlertResult;
-use crate::verdict::run::Run;
+use crate::verdict::conclude::Run;
 
 /// Redacts secrets, and takes notices.
 type WebhookVoice<'a> = (&'a dyn Fn(&str) -> String, &'a mut dyn FnMut(&str));

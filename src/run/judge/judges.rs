@@ -23,7 +23,7 @@ use crate::scorer::ask::client::RequestPolicy;
 use crate::store::RunDir;
 use crate::store::events::{Kind, StoredEvent};
 use crate::store::files::SCRATCH;
-use crate::system::lock::lock;
+use crate::system::lock;
 use crate::text::redact::Redactor;
 use slot::JudgeSlot;
 

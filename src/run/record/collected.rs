@@ -12,8 +12,8 @@ use crate::eval::Assert;
 use crate::eval::plan::Plan;
 use crate::run::session::options::Caller;
 use crate::system::panics;
+use crate::verdict::conclude::Notable;
 use crate::verdict::poll::{self, Poll};
-use crate::verdict::run::Notable;
 
 /// Collects from the sorted records of a run.
 pub(in crate::run) struct SeenRecords<'a> {

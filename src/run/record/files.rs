@@ -7,7 +7,7 @@ use crate::store::RunDir;
 use crate::store::files::{RECORDS, SUMMARY, SUMMARY_PAGE};
 use crate::text::escape_line_ends;
 use crate::text::hash::Hasher;
-use crate::verdict::run::Run;
+use crate::verdict::conclude::Run;
 use crate::verdict::summary::Summary;
 
 impl Run {

@@ -10,13 +10,13 @@ use crate::error::Result;
 use crate::run::CiPolicy;
 use crate::run::judge::calibrations;
 use crate::store::{Manifest, RunDir, RunStatus};
-use crate::verdict::analysis::InterimAnalysis;
 use crate::verdict::baseline::Baseline;
+use crate::verdict::conclude::{Notable, Run};
 use crate::verdict::facts::{Facts, Stop};
 use crate::verdict::gate::Gate;
 use crate::verdict::gather::Gathered;
+use crate::verdict::progressive::InterimAnalysis;
 use crate::verdict::progressive::Progressive;
-use crate::verdict::run::{Notable, Run};
 use crate::verdict::summary::SummaryBuilder;
 
 /// Takes the records of a run in dataset order, and judges it when it has them all.

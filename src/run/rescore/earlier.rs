@@ -14,7 +14,7 @@ use crate::store::events::{self, StoredEvent};
 use crate::store::records;
 use crate::system::file::open_plain;
 use crate::system::lines::PlacedLines;
-use crate::system::lock::lock;
+use crate::system::lock;
 use crate::text::hash;
 
 /// Bytes per read.

@@ -17,7 +17,7 @@ use crate::scorer::Scorer;
 use crate::scorer::ask::client::{AgentClient, AskOutcome, JudgeRequest};
 use crate::store::RunDir;
 use crate::store::files::RECORDS;
-use crate::system::lock::lock;
+use crate::system::lock;
 use crate::system::parallel;
 
 /// The expected requests to judges.

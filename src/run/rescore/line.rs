@@ -20,7 +20,7 @@ use crate::scorer::ask::client::AgentClient;
 use crate::scorer::extract::Extraction;
 use crate::scorer::{Reads, Scorer};
 use crate::store::files::JOURNAL;
-use crate::system::lock::lock;
+use crate::system::lock;
 use crate::system::project::display;
 use crate::text::escape_line_ends;
 use crate::text::redact::{REDACTED, Redactor};

@@ -9,8 +9,8 @@ use crate::snapshot;
 use crate::store::files::{RECORDS, SUMMARY};
 use crate::store::{Manifest, RunDir, read_lean_records};
 use crate::verdict::check;
+use crate::verdict::conclude::Run;
 use crate::verdict::gate::{Gate, of_tiers, with_default};
-use crate::verdict::run::Run;
 use crate::verdict::summary::Summary;
 
 /// Reads a finished run from its directory and checks gates again: `gates`, or its own.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use crate::data::task::Live;
 use crate::eval::plan::Plan;
 use crate::report::event::{Event, Observer};
-use crate::system::lock::lock;
+use crate::system::lock;
 
 /// Sends events to the observer of a run, and collects notices for its end.
 pub(in crate::run) struct Emitter {

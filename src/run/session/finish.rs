@@ -29,13 +29,13 @@ use crate::snapshot::AnswerSheet;
 use crate::store::files::{JOURNAL, PLACES, SCRATCH};
 use crate::store::manifest::{EarlyStop, ProgressiveRun, git_state};
 use crate::store::{Manifest, RunDir, RunStatus};
-use crate::system::spawn_scoped::spawn_scoped;
-use crate::verdict::analysis::InterimAnalysis;
+use crate::system::spawn_scoped;
 use crate::verdict::check::InterimFindings;
+use crate::verdict::conclude::Run;
 use crate::verdict::facts::{Facts, Stop};
 use crate::verdict::gather::Gathered;
+use crate::verdict::progressive::InterimAnalysis;
 use crate::verdict::progressive::Progressive;
-use crate::verdict::run::Run;
 use crate::verdict::summary::SummaryBuilder;
 
 /// What is known at the start of a run and needed at its end.

@@ -9,10 +9,10 @@ use std::time::Duration;
 use super::select::Selected;
 use crate::eval::plan::Plan;
 use crate::stats;
-use crate::system::lock::lock;
-use crate::verdict::analysis::InterimAnalysis;
+use crate::system::lock;
 use crate::verdict::check::InterimFindings;
 use crate::verdict::gate::Gate;
+use crate::verdict::progressive::InterimAnalysis;
 
 /// How often a waiter checks whether the run was stopped.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);

@@ -13,7 +13,7 @@ use super::select::Selected;
 use crate::eval::plan::{Packed, Plan};
 use crate::figure::Share;
 use crate::store::{Manifest, RunStatus};
-use crate::system::lock::lock;
+use crate::system::lock;
 use crate::verdict::check::CheckpointInput;
 use crate::verdict::facts::Facts;
 use crate::verdict::gate::{Gate, Slice};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::data::RefusedAnswer;
-use crate::data::steps::annotated_steps;
+use crate::data::annotated_steps;
 use crate::data::{Outcome, Record};
 use crate::error::Error;
 use crate::eval::plan::{Item, Plan};

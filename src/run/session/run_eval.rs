@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::eval::Eval;
 use crate::run::{RunOptions, Session};
-use crate::verdict::run::Run;
+use crate::verdict::conclude::Run;
 
 impl Eval {
     /// Asks every sample and records the run, without printing anything.

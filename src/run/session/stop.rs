@@ -13,10 +13,10 @@ use crate::eval::limits::governor::Over;
 use crate::run::ask::repeated_failures::MOST;
 use crate::system::cancel::Cancel;
 use crate::system::clock;
-use crate::system::lock::lock;
+use crate::system::lock;
 use crate::text::redact::Redactor;
+use crate::verdict::conclude::FIX_HINT;
 use crate::verdict::facts::Stop;
-use crate::verdict::run::FIX_HINT;
 
 /// Decides whether a run continues.
 pub(in crate::run) struct Stopper {

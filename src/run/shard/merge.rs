@@ -13,29 +13,29 @@ mod lines;
 mod making;
 mod pieces;
 mod place;
-mod reporter;
 mod same_run;
 
 use std::path::PathBuf;
 
+use crate::data::history::HistoryAnswers;
 use crate::error::{Error, Result};
-use crate::eval::Eval;
 use crate::eval::registry::Registry;
-use crate::eval::spec;
+use crate::eval::{Eval, plan, spec};
 use crate::run::CiPolicy;
+use crate::run::history::{RunHistory, webhook};
 use crate::run::rescore::reload;
 use crate::snapshot::AnswerSheet;
 use crate::store::files::{RECORDS, SUMMARY};
 use crate::store::{Manifest, RunDir, read_lean_records};
 use crate::system::project::display;
-use crate::verdict::run::Run;
+use crate::verdict::alert::Alerts;
+use crate::verdict::conclude::Run;
 use crate::verdict::summary::Summary;
 
 pub use found::{FoundParts, found_parts};
 pub(crate) use gather::{GatherHow, gather};
 pub(crate) use pieces::Pieces;
 pub(crate) use place::MergePlace;
-use reporter::MergeReporter;
 
 /// How parts are merged.
 #[derive(Clone, Debug, Default)]
@@ -134,4 +134,61 @@ fn again(
 fn eval_of(manifest: &Manifest) -> Option<Eval> {
     let spec = spec::spec_of_run(manifest)?;
     spec::load_of(&spec, &Registry::new(), &manifest.overrides, &manifest.eval).ok()
+}
+
+/// Reports a merged run as if it had run in one piece.
+struct MergeReporter<'a> {
+    history: Option<RunHistory>,
+    eval: Option<&'a Eval>,
+}
+
+impl<'a> MergeReporter<'a> {
+    /// For a run with this manifest; `is_point` adds it to the history.
+    ///
+    /// # Errors
+    /// When it cannot be added to a history.
+    fn of(manifest: &Manifest, eval: Option<&'a Eval>, is_point: bool) -> Result<Self> {
+        let history = is_point.then(|| {
+            let alerts = eval.map_or_else(Alerts::default, |eval| eval.alerting.alerts.clone());
+            RunHistory::new(&manifest.snapshot_folder(), &manifest.eval, alerts)
+        });
+        if let Some(history) = &history {
+            let whole = manifest.part.as_ref();
+            let whole = whole.map_or(manifest.whole, |part| part.whole);
+            history.check(!whole, None)?;
+        }
+        Ok(Self { history, eval })
+    }
+
+    /// Adds the run to the history, if requested, before its summary, which contains alerts, is written.
+    fn add(&self, manifest: &Manifest, run: &mut Run, answers: Option<HistoryAnswers>) {
+        let Some(history) = &self.history else {
+            return;
+        };
+        let mut notices = std::mem::take(&mut run.notices);
+        if self.eval.is_none() {
+            notices.push("no alert is judged: the spec that has them is not here".to_owned());
+        }
+        history.add(manifest, run, answers, &mut |text| {
+            notices.push(text.to_owned());
+        });
+        run.notices = notices;
+    }
+
+    /// Sends alerts, after all files of the run are written.
+    fn alert(&self, manifest: &Manifest, run: &mut Run) {
+        let Some(eval) = self.eval.filter(|_| self.history.is_some()) else {
+            return;
+        };
+        let mut notices = std::mem::take(&mut run.notices);
+        match plan::secret::redactor(eval, &plan::scorers(eval)) {
+            Ok(redactor) => {
+                let redacted = |text: &str| redactor.text(text, &mut 0).into_owned();
+                let mut notice = |text: &str| notices.push(redacted(text));
+                webhook::notify(eval, manifest, run, (&redacted, &mut notice));
+            }
+            Err(error) => notices.push(error.message().to_owned()),
+        }
+        run.notices = notices;
+    }
 }

@@ -11,7 +11,7 @@ use crate::eval::limits::{Budget, Limits};
 use crate::run::session::options::RunOrigin;
 use crate::store::files::JOURNAL;
 use crate::store::{RunDir, events, runs_in};
-use crate::text::name;
+use crate::text;
 
 /// A file next to the parts, made by the first of them: its age is that of the run. No part has such a name.
 pub(in crate::run) const STARTED: &str = "begun~";
@@ -42,7 +42,7 @@ pub(in crate::run) fn report(eval: &Eval, origin: &RunOrigin, dir: &RunDir) {
         match origin {
             RunOrigin::Part(part) => {
                 let Some(folder) = part.parent() else { return };
-                add_parts(&folder.with_file_name(name::file_name(other)), &mut spent);
+                add_parts(&folder.with_file_name(text::file_name(other)), &mut spent);
             }
             RunOrigin::Resume { .. } => add_runs(dir, other, &mut spent),
             _ => return,

@@ -21,10 +21,11 @@ use crate::store::events::Kind;
 use crate::store::files::{JOURNAL, is_made_by_run};
 use crate::store::places::PartPlaces;
 use crate::store::{RunDir, RunPart, RunStatus, stamp_of};
-use crate::system::process::mark::ProcessMark;
+use crate::system::process::ProcessMark;
 use crate::system::project::display;
 use crate::system::remove::{self, make_new_folder};
-use crate::text::{name, shell_word};
+use crate::text;
+use crate::text::shell_word;
 
 /// The folder of all parts.
 const PARTS: &str = ".parts";
@@ -50,13 +51,13 @@ impl TrialParts {
         Self {
             root: root.to_owned(),
             run_id: run_id.to_owned(),
-            folder: root.join(PARTS).join(run_id).join(name::file_name(eval)),
+            folder: root.join(PARTS).join(run_id).join(text::file_name(eval)),
         }
     }
 
     /// The path of a sample's part.
     pub(crate) fn part(&self, id: &str) -> PathBuf {
-        self.folder.join(name::file_name(id))
+        self.folder.join(text::file_name(id))
     }
 
     /// The invocation shared by all parts and the run that they become.

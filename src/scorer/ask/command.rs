@@ -13,7 +13,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::judge::identity::script_hash;
+use super::judge::script_hash;
 use crate::agent::program::{Program, passes_variables};
 use crate::data::{Normalized, Score};
 use crate::error::{Error, Result, Under};

@@ -6,11 +6,9 @@
 //! is requested once more, and then is an error with a reason, never a wrong answer.
 
 pub(super) mod graded;
-pub(super) mod identity;
 #[cfg(test)]
 mod injected;
 pub(super) mod make;
-mod opinion;
 pub(crate) mod prompt;
 pub(crate) mod reading;
 pub(super) mod reply;
@@ -18,25 +16,25 @@ pub(crate) mod rubric;
 pub(crate) mod schema;
 pub(super) mod sees;
 pub(crate) mod specs;
-pub(super) mod unread;
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::client::NamedClient;
 use super::requester::{Inquiry, NoVerdict, ScorerAgent, VerdictRequester, forward_model};
 use crate::agent::Agent;
-use crate::data::{JudgeRule, Normalized, Sample, Score};
+use crate::data::{JudgeRule, Normalized, Sample, Score, Unread};
 use crate::error::Result;
+use crate::scorer::ask::client::OptionalJuror;
 use crate::scorer::{Answer, Scorer};
 use crate::text::hash::Hasher;
 use graded::Graded;
-pub(super) use opinion::{NoOpinion, Opinion};
-pub(crate) use rubric::{Dimension, Grading};
 use sees::{JudgeMaterial, Sees};
+
+pub(crate) use rubric::{Dimension, Grading};
 
 pub(crate) use make::ENTRY;
 
@@ -273,5 +271,286 @@ impl Scorer for Judge {
         let mut notices = self.grading.notices();
         notices.extend(self.sees.notice());
         notices
+    }
+}
+
+/// Agent keys that only affect how it is reached, its cost, or retries and timeouts.
+const MERE: [&str; 13] = [
+    "api_key_env",
+    "base_url",
+    "close_timeout_s",
+    "files",
+    "headers",
+    "in_flight",
+    "keep_scratch",
+    "price",
+    "processes",
+    "start_timeout_s",
+    "term_grace_s",
+    "unsendable_files",
+    "url",
+];
+/// Larger scripts are not hashed.
+const SCRIPT_BYTES: u64 = 1 << 20;
+
+/// The agent's keys that may change a verdict, and the hashes of its scripts.
+pub(super) fn identity(agent: &Value, folder: &Path) -> String {
+    let Value::Object(keys) = agent else {
+        return agent.to_string();
+    };
+    let identifying = keys.iter().filter(|(key, _)| !MERE.contains(&key.as_str()));
+    let mut identifying: Map<String, Value> = identifying
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    let scripts = scripts(keys.get("command"), folder);
+    if !scripts.is_empty() {
+        identifying.insert("scripts".to_owned(), scripts.into());
+    }
+    let mut identifying = Value::Object(identifying);
+    identifying.sort_all_objects();
+    identifying.to_string()
+}
+
+/// The words of a command that are scripts, with their hashes. Compiled programs are excluded, as they differ between
+/// machines.
+fn scripts(command: Option<&Value>, folder: &Path) -> Map<String, Value> {
+    let words = command.and_then(Value::as_array).into_iter().flatten();
+    let script = |word: &Value| {
+        let word = word.as_str()?;
+        Some((word.to_owned(), script_hash(&folder.join(word))?.into()))
+    };
+    words.filter_map(script).collect()
+}
+
+/// The hash of a script; `None` if it is not a script.
+pub(super) fn script_hash(path: &Path) -> Option<String> {
+    let about = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
+    let text = (about.len() <= SCRIPT_BYTES).then(|| std::fs::read_to_string(path));
+    let text = text?.ok().filter(|text| !text.contains('\0'))?;
+    Some(Hasher::default().part(text).short())
+}
+
+#[cfg(test)]
+mod identity_tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(other: &Value, is_same: bool) {
+        let here = Path::new(".");
+        let one =
+            json!({ "type": "openai", "model": "m", "base_url": "http://a/v1", "temperature": 0 });
+        let same = identity(&one, here) == identity(other, here);
+        assert_eq!(same, is_same, "{other}");
+    }
+
+    #[test]
+    fn how_it_is_reached_does_not_make_another_judge() {
+        check(
+            &json!({ "temperature": 0, "type": "openai", "model": "m", "base_url": "http://b/v1", "api_key_env": "K",
+                "price": { "input": 1, "output": 2 } }),
+            true,
+        );
+        let nested = |extra: &str| {
+            let extra: Value = serde_json::from_str(extra).unwrap();
+            identity(
+                &json!({ "type": "openai", "extra_body": extra }),
+                Path::new("."),
+            )
+        };
+        assert_eq!(nested(r#"{"a": 1, "b": 2}"#), nested(r#"{"b": 2, "a": 1}"#));
+        check(
+            &json!({ "type": "openai", "model": "n", "temperature": 0 }),
+            false,
+        );
+        check(
+            &json!({ "type": "openai", "model": "m", "temperature": 1 }),
+            false,
+        );
+        check(
+            &json!({ "type": "openai", "model": "m", "temperature": 0, "seed": 1 }),
+            false,
+        );
+    }
+
+    #[test]
+    fn another_script_is_another_judge() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("judge.py");
+        let keys = json!({ "type": "command", "command": ["python3", "judge.py"] });
+        std::fs::write(&path, "one").unwrap();
+        let one = identity(&keys, folder.path());
+        assert_eq!(one, identity(&keys, folder.path()));
+        std::fs::write(&path, "two").unwrap();
+        assert_ne!(one, identity(&keys, folder.path()));
+    }
+}
+
+/// The verdict that counts, and how far its repeats agree with it.
+pub(super) struct Opinion {
+    pub(super) graded: Graded,
+    /// The share of readable repeats with the same verdict, and their number.
+    pub(super) self_agreement: Option<(f64, u64)>,
+}
+
+/// Why a judge gave no verdict.
+pub(super) enum NoOpinion {
+    /// Its reply cannot be read, for this reason of [`Unread`](crate::data::Unread); with an excerpt.
+    Unread(&'static str, String),
+    /// It could not be asked, or did not reply.
+    Failed(String),
+    /// The run is stopping: it was not asked.
+    Stopped,
+}
+
+impl Judge {
+    /// Its opinion of an answer, asked through this desk.
+    pub(super) fn opinion(
+        &self,
+        answer: &Answer<'_>,
+        client: &NamedClient<'_>,
+    ) -> Result<Opinion, NoOpinion> {
+        let verdicts = self.verdicts(answer, client);
+        let (first, others) =
+            verdicts.map_err(|error| NoOpinion::Failed(error.message().to_owned()))?;
+        let graded = first.map_err(|none| match none {
+            NoVerdict::Unread(reply) => NoOpinion::Unread(reply.reason.as_str(), reply.why()),
+            NoVerdict::Failed(message) => NoOpinion::Failed(message),
+            NoVerdict::Stopped => NoOpinion::Stopped,
+        })?;
+        if others
+            .iter()
+            .any(|it| matches!(it, Err(NoVerdict::Stopped)))
+        {
+            return Err(NoOpinion::Stopped);
+        }
+        let readable: Vec<_> = others.iter().flatten().collect();
+        let same = readable.iter().filter(|other| other.agrees(&graded));
+        let same = same.count() as u64;
+        let of = readable.len() as u64;
+        let share = crate::stats::ratio(same, of);
+        Ok(Opinion {
+            self_agreement: share.map(|share| (share, of)),
+            graded,
+        })
+    }
+
+    /// Marks it as one of several identical judges; `copy` of them precede it.
+    pub(super) fn copy(self, copy: u32) -> Self {
+        Self { copy, ..self }
+    }
+
+    /// Marks it as one of several: if it fails, the others continue.
+    pub(super) fn make_optional(&mut self, optional: OptionalJuror) {
+        self.requester.model.policy.optional = Some(optional);
+    }
+
+    /// The configured model of its agent.
+    pub(super) fn model(&self) -> Option<String> {
+        self.requester.model.agent.model().map(str::to_owned)
+    }
+}
+
+/// A reply that cannot be read, with the explanation.
+pub(super) struct UnreadReply {
+    pub(super) reason: Unread,
+    pub(super) last: LastWord,
+}
+
+/// What came instead of a verdict.
+pub(super) enum LastWord {
+    /// The start of a reply.
+    Reply(String),
+    /// An error message.
+    Error(String),
+}
+
+impl UnreadReply {
+    /// What is wrong with the last reply, with its start or the error that came instead.
+    pub(super) fn why(&self) -> String {
+        let reply = match &self.last {
+            LastWord::Reply(reply) => reply,
+            LastWord::Error(error) => {
+                let did = match self.reason {
+                    Unread::Refusal => "refused",
+                    _ => "said nothing",
+                };
+                return format!("the last time it {did}: {error}");
+            }
+        };
+        let begins = match &**reply {
+            "" => String::new(),
+            reply => format!(", which begins with `{reply}`"),
+        };
+        match self.reason {
+            Unread::Conflicting => {
+                let comma = if reply.is_empty() { "" } else { "," };
+                format!("the last reply{begins}{comma} gives two verdicts that differ")
+            }
+            Unread::Refusal if reply.is_empty() => "the last time it refused".to_owned(),
+            Unread::Refusal => format!("the last time it refused with `{reply}`"),
+            Unread::Truncated => {
+                format!("the last reply was cut off{begins}: raise `max_tokens` of its agent")
+            }
+            Unread::NoResponse => "the last reply is empty".to_owned(),
+            // Reasons of a jury do not concern a reply.
+            Unread::InvalidResponseFormat | Unread::NoMajority | Unread::TooFewJudges => {
+                format!("the last reply is none of the form that was asked for{begins}")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod unread_tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(reason: Unread, last: LastWord, expect: &str) {
+        assert_eq!(UnreadReply { reason, last }.why(), expect);
+    }
+
+    #[test]
+    fn the_beginning_of_a_reply_stands_where_it_belongs() {
+        for (reason, expect) in [
+            (
+                Unread::Truncated,
+                "the last reply was cut off, which begins with `Hm.`: raise `max_tokens` of its agent",
+            ),
+            (Unread::Refusal, "the last time it refused with `Hm.`"),
+            (
+                Unread::Conflicting,
+                "the last reply, which begins with `Hm.`, gives two verdicts that differ",
+            ),
+            (
+                Unread::InvalidResponseFormat,
+                "the last reply is none of the form that was asked for, which begins with `Hm.`",
+            ),
+            (Unread::NoResponse, "the last reply is empty"),
+        ] {
+            check(reason, LastWord::Reply("Hm.".to_owned()), expect);
+        }
+        let nothing = || LastWord::Reply(String::new());
+        check(Unread::Refusal, nothing(), "the last time it refused");
+        check(
+            Unread::Truncated,
+            nothing(),
+            "the last reply was cut off: raise `max_tokens` of its agent",
+        );
+    }
+
+    #[test]
+    fn an_error_is_no_reply() {
+        let error = |message: &str| LastWord::Error(message.to_owned());
+        check(
+            Unread::Refusal,
+            error("`http://h/v1` withheld its answer: its content filter forbids it"),
+            "the last time it refused: `http://h/v1` withheld its answer: its content filter forbids it",
+        );
+        check(
+            Unread::NoResponse,
+            error("printed nothing to stdout"),
+            "the last time it said nothing: printed nothing to stdout",
+        );
     }
 }

@@ -9,8 +9,6 @@ mod built;
 mod earlier;
 mod juror;
 mod make;
-mod outliers;
-mod same;
 mod truth;
 mod weights;
 
@@ -26,13 +24,14 @@ use super::judge::{Judge, graded};
 use crate::agent::Agent;
 use crate::data::{JudgeRule, Normalized, Sample, Score, Unread};
 use crate::error::{Error, Result};
+use crate::scorer::ask::judge::rubric::Rubric;
 use crate::scorer::{Answer, Scorer};
-pub use aggregate::Aggregate;
 use aggregate::{Together, Voice};
 use juror::{JurorIsSilent, JurorReply, JurorSays};
-use outliers::{outliers, spread};
 use truth::{LabelTruths, Truth};
 use weights::JurorWeights;
+
+pub use aggregate::Aggregate;
 
 pub(crate) use make::ENTRY;
 
@@ -382,5 +381,132 @@ impl Scorer for Jury {
             );
         }
         notices
+    }
+}
+
+/// Scales the median absolute deviation to the standard deviation of a normal distribution.
+const SCALE: f64 = 1.4826;
+/// The minimum distance of an outlier, in scaled deviations.
+const FARTHEST: f64 = 3.5;
+/// The minimum distance of an outlier, in points.
+const LEAST_POINTS: f64 = 1.5;
+
+/// Whether each total is an outlier: further than 3.5 scaled median absolute deviations from the median, and at least
+/// 1.5 points. Source: B. Iglewicz and D. Hoaglin, *How to detect and handle outliers* (1993).
+fn outliers(totals: &[f64]) -> Vec<bool> {
+    let Some(middle) = median(totals) else {
+        return Vec::new();
+    };
+    let away = totals.iter().map(|total| rounded((total - middle).abs()));
+    let away: Vec<f64> = away.collect();
+    let usual = median(&away).unwrap_or_default();
+    let is_far = |away: &f64| *away > FARTHEST * SCALE * usual && *away >= LEAST_POINTS;
+    away.iter().map(is_far).collect()
+}
+
+/// The highest minus the lowest; 0 if there are none.
+fn spread(totals: impl Iterator<Item = f64> + Clone) -> f64 {
+    let low = totals.clone().fold(f64::INFINITY, f64::min);
+    let high = totals.fold(f64::NEG_INFINITY, f64::max);
+    if low > high { 0.0 } else { rounded(high - low) }
+}
+
+/// The middle value, or the mean of the two in the middle.
+fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let (low, high) = (sorted.len().checked_sub(1)? / 2, sorted.len() / 2);
+    Some(f64::midpoint(sorted[low], sorted[high]))
+}
+
+/// Rounds floating-point error away, like totals.
+fn rounded(value: f64) -> f64 {
+    (value * 1e12).round() / 1e12
+}
+
+/// What to do if gradings differ.
+const HINT: &str = "give all judges the same names, scales, weights, values and limits";
+
+/// What must be the same: names, scales and weights of dimensions in order, names and values of choices in any order,
+/// and the limits. Descriptions may differ.
+fn comparable(grading: &Grading) -> Value {
+    let (parts, limits): (Vec<Value>, Value) = match grading {
+        Grading::Rubric(rubric) => {
+            let parts = rubric.dimensions.iter();
+            let parts = parts.map(|one| json!([one.name, one.scale, one.weight]));
+            (parts.collect(), json!([rubric.pass, rubric.excellent]))
+        }
+        Grading::Choices(choices) => {
+            let parts = choices.offered.iter();
+            let parts = parts.map(|one| json!([one.name, one.value]));
+            let mut parts: Vec<Value> = parts.collect();
+            parts.sort_by_key(Value::to_string);
+            (parts, json!([choices.pass]))
+        }
+    };
+    json!([matches!(grading, Grading::Rubric(_)), parts, limits])
+}
+
+/// What differs, in words; `None` if nothing does.
+fn difference(first: &Grading, other: &Grading) -> Option<&'static str> {
+    if comparable(first) == comparable(other) {
+        return None;
+    }
+    Some(match (first, other) {
+        (Grading::Rubric(one), Grading::Rubric(two)) => {
+            let names = |rubric: &Rubric| {
+                let names = rubric.dimensions.iter();
+                let names = names.map(|one| (one.name.clone(), one.scale));
+                names.collect::<Vec<_>>()
+            };
+            if names(one) == names(two) {
+                "by other weights or limits than the first"
+            } else {
+                "by other dimensions than the first"
+            }
+        }
+        (Grading::Choices(_), Grading::Choices(_)) => "by other choices than the first",
+        (Grading::Rubric(_), _) => "by choices, and the first by a rubric",
+        _ => "by a rubric, and the first by choices",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(totals: &[f64], expect: &[f64]) {
+        let found = totals.iter().zip(outliers(totals));
+        let found: Vec<f64> = found.filter(|it| it.1).map(|it| *it.0).collect();
+        assert_eq!(found, expect, "{totals:?}");
+    }
+
+    #[test]
+    fn it_is_far_by_both_measures() {
+        check(&[], &[]);
+        check(&[4.0], &[]);
+        check(&[1.0, 5.0], &[]);
+        // The others agree: everything 1.5 points away is an outlier.
+        check(&[4.0, 4.0, 2.5], &[2.5]);
+        check(&[4.0, 4.0, 2.6], &[]);
+        check(&[3.6, 3.6, 2.1], &[2.1]);
+        // The deviation is 0.25: 1.297 would be enough, but 1.25 points are not.
+        check(&[4.0, 4.25, 4.0, 3.75, 2.5], &[2.5]);
+        check(&[4.0, 4.25, 4.0, 3.75, 2.75], &[]);
+        // Widely spread totals have no outliers.
+        check(&[1.0, 2.0, 3.0, 4.0, 5.0], &[]);
+        // 5.189 deviations of 0.5 are 2.59.
+        check(&[3.0, 3.5, 3.5, 4.0, 0.9], &[0.9]);
+        check(&[3.0, 3.5, 3.5, 4.0, 1.0], &[]);
+    }
+
+    #[test]
+    fn the_middle_and_the_ends() {
+        assert_eq!(median(&[]), None);
+        assert_eq!(median(&[3.0, 1.0]), Some(2.0));
+        assert_eq!(median(&[3.0, 1.0, 5.0]), Some(3.0));
+        assert!(spread([].into_iter()).abs() < f64::EPSILON);
+        assert!((spread([3.6, 2.1].into_iter()) - 1.5).abs() < f64::EPSILON);
     }
 }

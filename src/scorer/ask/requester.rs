@@ -12,7 +12,7 @@ use super::judge::reading::{ReadStatus, Reading};
 use super::judge::reply::Reply;
 use super::judge::rubric::Grading;
 use super::judge::schema;
-use super::judge::unread::{LastWord, UnreadReply};
+use super::judge::{LastWord, UnreadReply};
 use crate::agent::Agent;
 use crate::data::{Attachment, ReplyForm, Unread};
 use crate::error::Error;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::calls::python::literal_eval;
+use crate::calls::literal_eval;
 use crate::calls::{Dict, Int, Value, repr_str};
 use crate::text::py_repr_float;
 
@@ -142,7 +142,7 @@ mod tests {
 
     fn read(text: &str) -> Value {
         let text = format!("f({text})");
-        let mut calls = crate::calls::python::plain_calls(&text).unwrap();
+        let mut calls = crate::calls::plain_calls(&text).unwrap();
         calls.remove(0).positional.remove(0)
     }
 

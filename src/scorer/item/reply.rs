@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::fields::ItemFields;
 use crate::data::Unread;
-use crate::scorer::ask::judge::reading::reply::JudgeReply;
+use crate::scorer::ask::judge::reading::JudgeReply;
 
 /// The object in a reply.
 #[derive(Clone, Debug, PartialEq)]

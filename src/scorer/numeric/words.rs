@@ -1,7 +1,7 @@
 //! Parses numbers in English words: `forty-two`, `a hundred and one`, `minus two point five million`.
 
 use super::number::ExactNumber;
-use crate::text::number_words::{BELOW_TWENTY, TENS};
+use crate::text::{BELOW_TWENTY, TENS};
 
 /// The number at the start of the text, and the rest. `None` if there is none, or if another number follows:
 /// `nineteen ninety`, `five six`.

@@ -6,7 +6,7 @@
 
 use super::binomial;
 use crate::stats::as_f64;
-use crate::stats::paired::holm::holm;
+use crate::stats::paired::holm;
 
 /// The most outcomes to enumerate, some hundredths of a second.
 const MOST_OUTCOMES: u64 = 2_000_000;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::bounded::unseen;
+use super::unseen;
 use crate::stats::distribution::student;
 use crate::stats::mean::{normal95, variance};
 use crate::stats::{MeanEstimate, Sum, Z95, as_f64, mean};

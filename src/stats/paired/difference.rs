@@ -1,7 +1,7 @@
 //! The paired difference of two runs over the same samples, with its interval.
 
+use super::CountedSamples;
 use super::conditional::ComparedSample;
-use super::counted::CountedSamples;
 use crate::stats::distribution::student;
 use crate::stats::{Sum, Z95, as_f64};
 

@@ -39,8 +39,8 @@
 //! two-sided hypothesis testing with provision for early stopping in favor of the null hypothesis*, Journal of
 //! Statistical Planning and Inference 42 (1994).
 
+use super::CountedSamples;
 use super::conditional::{AnswerCounts, ComparedSample, Tested, conditional_test_of};
-use super::counted::CountedSamples;
 use crate::stats::distribution::normal;
 use crate::stats::root;
 

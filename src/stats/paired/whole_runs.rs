@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::conditional::{AnswerCounts, ComparedSample, Tested};
+use crate::stats::SplitMix64;
 use crate::stats::as_f64;
 use crate::stats::distribution::law::{self, Law, WORK, lower_tail};
-use crate::stats::random::SplitMix64;
 
 /// With missing answers, scores are fractions; they are rounded to these parts of an answer, the finest for which the
 /// work suffices. The test is valid with any of them.

@@ -13,8 +13,8 @@ mod groups;
 use super::rates::{Changed, Rates};
 use crate::stats::as_f64;
 use crate::stats::distribution::normal;
+use crate::stats::paired::CountedSamples;
 use crate::stats::paired::conditional::{AnswerCounts, ComparedSample, conditional_test_of};
-use crate::stats::paired::counted::CountedSamples;
 
 pub(crate) use groups::smallest_drop_of_groups;
 

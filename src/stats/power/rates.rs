@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::stats::as_f64;
+use crate::stats::paired::CountedSamples;
 use crate::stats::paired::conditional::{AnswerCounts, ComparedSample};
-use crate::stats::paired::counted::CountedSamples;
 
 /// The resolution of rates from 0 to 1.
 const STEPS: u32 = 40;

@@ -4,12 +4,15 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use super::buckets::Buckets;
-use super::entry::CacheEntry;
+use serde::{Deserialize, Serialize};
+
+use super::Buckets;
 use crate::data::Output;
 use crate::error::Error;
 use crate::system::file::make_root;
-use crate::system::lock::lock;
+use crate::system::lock;
+use crate::text::hash::Hasher;
+use crate::text::json_line;
 
 /// The extension of answer files.
 pub(super) const EXTENSION: &str = "answer";
@@ -103,5 +106,113 @@ impl AnswerCache {
     pub(crate) fn once(&self, sort: &'static str, notice: &str) -> Notice {
         let mut notified = lock(&self.notified);
         notified.insert(sort).then(|| notice.to_owned())
+    }
+}
+
+/// The start of every file; the number is the version.
+///
+/// - 1: this line with the SHA-256 (hex) of what follows, then a [`CacheEntry`] as a line of JSON.
+const MARK: &str = "evaltest-answer 1 ";
+
+/// A cached answer with its metadata.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct CacheEntry {
+    /// Its key, to detect files that were moved.
+    pub(super) key: String,
+    /// When the answer was given.
+    pub(super) created: String,
+    /// Its original latency in seconds.
+    pub(crate) latency_s: f64,
+    pub(crate) output: Output,
+    /// The run that asked; missing in older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "asked_by")]
+    pub(crate) requested_by: Option<String>,
+}
+
+impl CacheEntry {
+    /// The file's content.
+    pub(super) fn to_bytes(&self) -> serde_json::Result<Vec<u8>> {
+        let body = json_line(self)?;
+        let mut content = format!("{MARK}{}\n", sum(&body)).into_bytes();
+        content.extend_from_slice(&body);
+        content.push(b'\n');
+        Ok(content)
+    }
+
+    /// Parses a file stored under `key`, or returns the fault.
+    pub(super) fn from_bytes(content: &[u8], key: &str) -> Result<Self, &'static str> {
+        let Some(rest) = content.strip_prefix(MARK.as_bytes()) else {
+            return Err("it is of another version, or none of ours");
+        };
+        let end = rest.iter().position(|&byte| byte == b'\n');
+        let (found, body) = end.map_or((rest, &[][..]), |end| (&rest[..end], &rest[end + 1..]));
+        let body = body.strip_suffix(b"\n").unwrap_or_default();
+        if found != sum(body).as_bytes() {
+            return Err("it is damaged");
+        }
+        let entry: Self = serde_json::from_slice(body).map_err(|_| "it is none of ours")?;
+        if entry.key != key {
+            return Err("it was kept under another name");
+        }
+        Ok(entry)
+    }
+}
+
+fn sum(body: &[u8]) -> String {
+    let mut hash = Hasher::default();
+    hash.bytes(body);
+    hash.hex()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry() -> CacheEntry {
+        CacheEntry {
+            key: "ab".repeat(32),
+            created: "2026-01-31T00:00:00Z".to_owned(),
+            latency_s: 1.25,
+            output: Output::text("four\n\u{0}\u{1f600}"),
+            requested_by: Some("e-0123ab".to_owned()),
+        }
+    }
+
+    #[test]
+    fn an_answer_comes_back_as_it_was() {
+        let entry = entry();
+        let content = entry.to_bytes().unwrap();
+        assert_eq!(CacheEntry::from_bytes(&content, &entry.key), Ok(entry));
+    }
+
+    #[test]
+    fn damaged_or_foreign_entries_are_rejected() {
+        let entry = entry();
+        let good = entry.to_bytes().unwrap();
+        let check = |content: &[u8], says: &str| {
+            let found = CacheEntry::from_bytes(content, &entry.key).unwrap_err();
+            assert!(found.contains(says), "{found}");
+        };
+        check(b"", "none of ours");
+        check(b"{\"output\": 1}", "none of ours");
+        check(MARK.as_bytes(), "damaged");
+        check(&good[..good.len() - 1], "damaged");
+        check(&good[..good.len() / 2], "damaged");
+        check(&[good.as_slice(), b"x"].concat(), "damaged");
+        let newer = String::from_utf8(good.clone()).unwrap();
+        check(
+            newer.replacen("answer 1", "answer 2", 1).as_bytes(),
+            "another version",
+        );
+        assert!(CacheEntry::from_bytes(&good, &"cd".repeat(32)).is_err());
+        for place in 0..good.len() {
+            let mut flipped = good.clone();
+            flipped[place] ^= 4;
+            assert!(
+                CacheEntry::from_bytes(&flipped, &entry.key).is_err(),
+                "byte {place}"
+            );
+        }
     }
 }

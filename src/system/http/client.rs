@@ -1,22 +1,22 @@
 //! `Client`, its `HttpRequest`s and their `HttpReply`s.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use ureq::http::{self, HeaderMap, StatusCode};
-use ureq::{Agent, AsSendBody, Body};
+use ureq::http::{HeaderMap, StatusCode};
+use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
+use ureq::{Agent, AsSendBody, Body, http};
 
+use super::Url;
 use super::connect::{Noting, Pace, noted};
 use super::deadline::Deadline;
 use super::failure::Failure;
 use super::proxy::Proxies;
 use super::resolve::HostCache;
-use super::tls;
-use super::url::Url;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::system::cancel::{Cancel, Handle};
-use crate::system::clock;
-use crate::system::lock::lock;
+use crate::system::{clock, lock};
 
 /// Who asks.
 const USER_AGENT: &str = concat!("evaltest/", env!("CARGO_PKG_VERSION"));
@@ -100,7 +100,7 @@ impl Client {
             .timeout_connect(Some(CONNECT))
             .timeout_resolve(Some(CONNECT))
             .proxy(None)
-            .tls_config(tls::from_env()?)
+            .tls_config(from_env()?)
             .build();
         Ok(Self {
             config,
@@ -243,5 +243,61 @@ impl HttpReply {
         let is_redirect = self.status.is_redirection();
         let location = self.headers.get(http::header::LOCATION);
         location.filter(|_| is_redirect)?.to_str().ok()
+    }
+}
+
+/// The configuration from the environment.
+///
+/// # Errors
+/// If the file cannot be read or contains no certificate.
+pub(super) fn from_env() -> Result<TlsConfig> {
+    let file = std::env::var_os("SSL_CERT_FILE").filter(|file| !file.is_empty());
+    let Some(file) = file else {
+        return Ok(TlsConfig::default());
+    };
+    let roots = certificates(Path::new(&file))?;
+    Ok(TlsConfig::builder()
+        .root_certs(RootCerts::new_with_certs(&roots))
+        .build())
+}
+
+fn certificates(file: &Path) -> Result<Vec<Certificate<'static>>> {
+    let place = |error: Error| error.at("the variable `SSL_CERT_FILE`");
+    let content = std::fs::read(file).map_err(|error| place(Error::io("read", file, &error)))?;
+    let certificate = |item| match item {
+        Ok(PemItem::Certificate(certificate)) => Some(certificate),
+        _ => None,
+    };
+    let found: Vec<_> = parse_pem(&content).filter_map(certificate).collect();
+    if found.is_empty() {
+        let message = format!("`{}` holds no certificate", file.display());
+        return Err(place(
+            Error::usage(message).hint("it has to be in PEM form"),
+        ));
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_without_certificates_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("roots.pem");
+        assert_eq!(certificates(&file).unwrap_err().exit(), crate::Exit::Usage);
+        std::fs::write(
+            &file,
+            "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+        )
+        .unwrap();
+        assert_eq!(certificates(&file).unwrap().len(), 1);
+        std::fs::write(&file, "no").unwrap();
+        let error = certificates(&file).unwrap_err();
+        assert!(
+            error.message().ends_with("roots.pem` holds no certificate"),
+            "{error}"
+        );
     }
 }

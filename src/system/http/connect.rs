@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::deadline::{Deadline, Timed};
 use super::failure::short;
 use crate::system::clock;
-use crate::system::lock::lock;
+use crate::system::lock;
 use crate::system::shortage::{self, Shortage};
 use ureq::Error;
 use ureq::unversioned::transport::{

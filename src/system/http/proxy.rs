@@ -2,7 +2,7 @@
 
 use ureq::{Proxy, ProxyProtocol};
 
-use super::url::Url;
+use super::Url;
 use crate::error::{Error, Result};
 
 /// Proxies by scheme, read once.

@@ -14,7 +14,7 @@ use ureq::unversioned::transport::NextTimeout;
 
 use super::deadline::Deadline;
 use super::failure::short;
-use crate::system::lock::lock;
+use crate::system::lock;
 use crate::system::shortage;
 
 /// How long a result is cached; endpoints rarely move.

@@ -13,7 +13,7 @@ use std::sync::{LazyLock, Mutex};
 use std::time::Duration;
 
 use super::MARK;
-use crate::system::lock::lock;
+use crate::system::lock;
 use crate::system::process::{escapees, group, watch};
 use rustix::io::Errno;
 use rustix::process::{

@@ -14,9 +14,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio};
 use rustix::process::Signal;
 
+use super::Tail;
 use super::group::{KILL_TIMEOUT, ProcessGroup, TICK};
-use super::piece::{PIECE_BYTES, buffered, read_piece};
-use super::tail::Tail;
+use super::{PIECE_BYTES, buffered, read_piece};
 use crate::system::cancel::Cancel;
 use crate::system::clock;
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use crate::system::file;
-use crate::system::lock::lock;
+use crate::system::lock;
 use crate::text::hash::Hasher;
 
 /// For files above this size, such as models, size and modification time replace the content.

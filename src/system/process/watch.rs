@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use super::escapees;
-use crate::system::lock::lock;
+use crate::system::lock;
 
 /// The variable that marks all child processes: the process id of the program that started them.
 const MARK: &str = "EVALTEST_PID";

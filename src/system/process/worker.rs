@@ -21,11 +21,11 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio};
 use rustix::process::Signal;
 
+use super::Tail;
 use super::escapees;
 use super::group::{ProcessGroup, TICK};
 use super::launch::{Launch, NotStarted};
-use super::piece::{PIECE_BYTES, buffered, read_piece};
-use super::tail::Tail;
+use super::{PIECE_BYTES, buffered, read_piece};
 use crate::system::clock;
 
 /// The variable with a unique value in the environment of every worker.

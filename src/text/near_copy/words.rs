@@ -8,7 +8,7 @@
 //! `(1, 2)` and `twenty-five`. The `th` of `20th` belongs to its number.
 
 use crate::text::hash::mark;
-use crate::text::number_words::{BELOW_TWENTY, TENS};
+use crate::text::{BELOW_TWENTY, TENS};
 
 /// A word as hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

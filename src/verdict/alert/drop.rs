@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
+use super::AlertFinding;
 use super::DropReference;
-use super::era::Era;
-use super::finding::AlertFinding;
+use super::Era;
 use crate::data::history::{HistoryAnswers, HistoryLine};
 use crate::figure::{P, Share};
 use crate::stats::{

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
+use super::AlertFinding;
+use super::Era;
 use super::drop::DropRule;
-use super::era::Era;
-use super::finding::AlertFinding;
 use super::{Alert, AlertResult, AlertRule, Alerts, DropReference, plain};
 use crate::data::history::{HistoryKind, HistoryLine};
 use crate::figure::P;

@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 
-use super::era::Era;
-use super::finding::AlertFinding;
+use super::AlertFinding;
+use super::Era;
 use crate::data::history::{HistoryKind, HistoryLine};
 use crate::stats::{MOVING, percentile};
 use crate::verdict::gate::Op;

@@ -14,24 +14,25 @@
 
 mod alone;
 mod counted;
-mod errors;
 mod judges;
 mod message;
 mod paired;
 
+use serde::Serialize;
+
 use crate::figure::P;
-use crate::stats::{self, Decision, StoppingBounds};
-use crate::verdict::analysis::InterimAnalysis;
+use crate::stats;
+use crate::stats::{Decision, StoppingBounds};
 use crate::verdict::baseline::{Baseline, Pairing};
 use crate::verdict::facts::Facts;
 use crate::verdict::gate::Gate;
+use crate::verdict::progressive::InterimAnalysis;
 use crate::verdict::result::{GateResult, Verdict};
+use paired::{As, Paired};
 
 pub use alone::{ComparedVerdict, PairedFigures, SeenDrop};
 pub(crate) use counted::CountedPairs;
-pub use errors::ErrorBounds;
 pub(crate) use judges::{OTHER_JUDGE, ServedJudges};
-use paired::{As, Paired};
 
 /// A gate with its comparison.
 pub(super) struct BaselineComparison<'a> {
@@ -351,6 +352,33 @@ pub(super) fn without_baseline(gate: &Gate, facts: &Facts<'_>) -> GateResult {
         )
     };
     GateResult::of(gate, verdict, None, message.to_owned())
+}
+
+/// The comparison with each answer that errored or was never given counted as wrong and as right, as gates do.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ErrorBounds {
+    /// Answers of A without an expected verdict, over the samples that are the same in both.
+    pub errors_a: u64,
+    /// Answers of B without an expected verdict.
+    pub errors_b: u64,
+    /// With those of A as right and those of B as wrong: the worst case for B.
+    pub lowest: PairedFigures,
+    /// With those of A as wrong and those of B as right: the best case for B.
+    pub highest: PairedFigures,
+}
+
+impl ErrorBounds {
+    /// The bounds of pairs whose A may lack verdicts; `None` without errors.
+    pub(crate) fn of(pairs: &CountedPairs) -> Option<Self> {
+        let [errors_a, errors_b] = pairs.missing();
+        (errors_a + errors_b > 0).then(|| Self {
+            errors_a,
+            errors_b,
+            lowest: PairedFigures::of_paired(&pairs.paired_as([As::Right, As::Wrong])),
+            highest: PairedFigures::of_paired(&pairs.paired_as([As::Wrong, As::Right])),
+        })
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::level_step::LevelStep;
+use super::LevelStep;
 use crate::error::{Error, Result};
 
 // The names that code looks for; the table, `verdict::metric::METRICS`, has all of them.

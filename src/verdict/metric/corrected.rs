@@ -1,9 +1,9 @@
 //! The mean of a judge's figure, corrected by labels of people, for gates.
 
+use super::UpperEnds;
 use super::figures::Figures;
 use super::mean::{Found, KnownMeans};
-use super::measured::UpperEnds;
-use super::measured::{Measured, show};
+use super::{Measured, show};
 use crate::figure::{Interval, Value};
 use crate::stats;
 use crate::verdict::gate::Slice;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::Measured;
 use super::mean::{Found, KnownMeans};
-use super::measured::Measured;
 use super::own;
 use crate::figure::{Interval, Value};
 use crate::stats;

@@ -1,7 +1,7 @@
 //! Figures of the whole run: the drop of accuracy between levels, and answers recovered by retries.
 
+use super::Measured;
 use super::figures::Figures;
-use super::measured::Measured;
 use crate::stats;
 use crate::verdict::gate::LevelStep;
 use crate::verdict::summary::Group;

@@ -2,7 +2,7 @@
 
 use super::figures::Figures;
 use super::mean::Found;
-use super::measured::{Measured, show};
+use super::{Measured, show};
 use crate::data::Unread;
 use crate::verdict::gate::{CORRECTED, Gate, MEAN};
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::measured::Measured;
+use super::Measured;
 
 /// The key of the bounds of the metrics if every sample had a verdict: `{name: [low, high]}`.
 pub(crate) const BOUNDS: &str = "bounds";

@@ -1,7 +1,7 @@
 //! Figures of the reviews by people.
 
+use super::Measured;
 use super::figures::Figures;
-use super::measured::Measured;
 use crate::data::reviews::ReviewedFigures;
 use crate::figure::{Interval, Value};
 use crate::verdict::gate::{Gate, Suffix};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::bounds::{accuracy_bounds, both_bounds};
 use super::{EpochFigures, Labels, StepFigures};
+use super::{accuracy_bounds, both_bounds};
 
 /// The figures of all samples of a run, or of those of one slice.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::bounds::{accuracy_bounds, both_bounds, mirrored};
+use super::StepTally;
 use super::epochs::EpochTally;
 use super::group::{Group, Latency, Range, ScorerSummary, UsageTotal};
 use super::labels::LabelTally;
-use super::latency::{SortedLatencies, timed};
-use super::steps::StepTally;
+use super::{SortedLatencies, timed};
+use super::{accuracy_bounds, both_bounds, mirrored};
 use crate::data::{Outcome, Record, Status, Usage};
 use crate::stats::{self, Clusters, Sum};
 use crate::verdict::poll::Poll;

@@ -49,7 +49,7 @@ fn only_one_room_knows_the_platform() {
 /// Who opens a connection: endpoints that a spec names, the Hub where it names that, and the relay of a sandbox; and who
 /// listens, on this machine alone.
 const TALKING: &[&str] = &[
-    "src/system/http/",
+    "src/system/http",
     "src/system/sandbox/relay.rs",
     "src/system/loopback.rs",
 ];

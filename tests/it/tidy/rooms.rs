@@ -47,10 +47,8 @@ const ROOMS: &[(&str, &str)] = &[
 /// What lies in `verdict/`, in the same order: what is asked, the facts, what came of it.
 const VERDICT: &[&str] = &[
     "gate",
-    "regression",
     "result",
     "progressive",
-    "look",
     "marks",
     "baseline",
     "poll",
@@ -65,7 +63,6 @@ const VERDICT: &[&str] = &[
     "check",
     "compare",
     "conclude",
-    "run",
     "trend",
 ];
 

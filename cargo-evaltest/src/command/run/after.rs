@@ -13,7 +13,7 @@ use evaltest::engine::report::ci::UnstartedEval;
 use evaltest::engine::report::format::ReportAudience;
 use evaltest::engine::report::formats::format_named;
 use evaltest::engine::report::github::annotations::annotations;
-use evaltest::engine::report::github::{SUMMARY_ROOM, comment, summary};
+use evaltest::engine::report::github::{self, SUMMARY_ROOM, summary};
 use evaltest::engine::report::reported::{MaskedTexts, ReportedRun};
 use evaltest::engine::report::{gitlab, junit};
 use evaltest::engine::store::RunDir;
@@ -178,7 +178,9 @@ impl<'a> After<'a> {
                 into(file, |out| junit::write(&runs, &self.unstarted, out))
             }),
             self.args.pr_comment.as_deref().map_or(Ok(()), |file| {
-                into(file, |out| comment::write(&runs, &self.unstarted, out))
+                into(file, |out| {
+                    github::write_comment(&runs, &self.unstarted, out)
+                })
             }),
             self.args.gitlab.as_deref().map_or(Ok(()), |file| {
                 into(file, |out| gitlab::write(&runs, &workspace(), out))

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use evaltest::engine::report::matrix::{Ranking, document, matrices, rank};
 use evaltest::engine::report::render::terminal;
-use evaltest::engine::report::render::terminal::paint::Paint;
+use evaltest::engine::report::render::terminal::Paint;
 use evaltest::engine::report::reported::{MaskedTexts, ReportedRun};
 use evaltest::engine::report::terminal::overview::{OverviewRow, overview};
 use evaltest::engine::report::terminal::{brief, painted};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use clap::Args;
 use evaltest::engine::data::display_prediction;
 use evaltest::engine::report::document::{Block, list};
-use evaltest::engine::report::render::terminal::{self, paint::Paint};
+use evaltest::engine::report::render::terminal::{self, Paint};
 use evaltest::engine::text::clean;
 use evaltest::scorer::Scorer;
 use evaltest::{Error, Exit, Extraction, Result, Target};

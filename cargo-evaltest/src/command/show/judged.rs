@@ -66,7 +66,7 @@ fn truncate(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use evaltest::engine::report::render::terminal::{self, paint::Paint};
+    use evaltest::engine::report::render::terminal::{self, Paint};
     use serde_json::json;
 
     use super::*;

@@ -7,7 +7,7 @@ use crate::agent::command::reply;
 use crate::agent::figures::ReportedFigures;
 use crate::agent::worker::fallen::timed_out;
 use crate::agent::worker::message::{self, Message, PROTOCOL};
-use crate::agent::worker::request::{Open, WorkerRefusal};
+use crate::agent::worker::{Open, WorkerRefusal};
 use crate::data::{AgentError, FailureKind};
 use crate::system::process::excerpt::beginning;
 

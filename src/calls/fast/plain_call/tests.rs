@@ -4,7 +4,7 @@ use tree_sitter::{Parser, Tree};
 
 use super::super::derived_texts::derived;
 use super::*;
-use crate::calls::fault::DecodeResult;
+use crate::calls::DecodeResult;
 use crate::calls::syntax_tree::has_error_node;
 
 fn check(language: fn(&str) -> Option<Value>, text: &str, expect: &str) {

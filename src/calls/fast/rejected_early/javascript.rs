@@ -1,6 +1,6 @@
 //! Detects JavaScript keywords without their required next token, and adjacent values in brackets.
 
-use super::brackets::OpenBrackets;
+use super::OpenBrackets;
 use super::signs::{BraceLanguage, Sign, Signs};
 
 /// Whether a text certainly has an error node.

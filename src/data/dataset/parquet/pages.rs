@@ -23,7 +23,7 @@ use parquet::schema::types::Type;
 
 use super::spool::ValueSpool;
 use super::unpack::{BUFFER, read, unpack, varint};
-use crate::system::lock::lock;
+use crate::system::lock;
 
 /// A file whose large pages are rewritten before the crate decodes them.
 pub(super) struct LongPages {

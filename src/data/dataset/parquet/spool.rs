@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::sync::Mutex;
 
 use super::unpack::BUFFER;
-use crate::system::lock::lock;
+use crate::system::lock;
 
 /// Maximum length of a value that is left in place: a reference is not much shorter.
 const SHORT: u32 = 64;

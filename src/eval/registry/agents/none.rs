@@ -3,8 +3,8 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::agent::nobody::Nobody;
-use crate::data::item_part::ItemPart;
+use crate::agent::Nobody;
+use crate::data::ItemPart;
 use crate::error::{Error, Result, Under};
 use crate::eval::registry::recipe::Recipe;
 use crate::eval::registry::{BuiltIn, MadeAgent};

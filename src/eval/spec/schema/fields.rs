@@ -4,7 +4,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
 
 use crate::eval::registry::LongSandbox;
-use crate::eval::spec::tiers::TierKeys;
+use crate::eval::spec::TierKeys;
 
 pub(in crate::eval) fn benchmark(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "$ref": "#/$defs/benchmark" })

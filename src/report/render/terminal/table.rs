@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::paint::Paint;
+use super::Paint;
 use crate::report::document::{Align, Tone};
 
 /// A table cell: a text, which must be free of control characters, and its colour.

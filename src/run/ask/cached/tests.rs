@@ -87,5 +87,5 @@ fn closure_without_fingerprint_is_not_cached() {
 #[test]
 fn what_an_agent_must_not_see_includes_its_answers() {
     let eval = Eval::new(Five, |_: &Task| Ok(Output::default())).cached_in("elsewhere/answers");
-    assert!(crate::eval::plan::place::hidden(&eval).contains(&"elsewhere/answers".into()));
+    assert!(crate::eval::plan::hidden(&eval).contains(&"elsewhere/answers".into()));
 }

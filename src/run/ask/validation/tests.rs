@@ -7,7 +7,7 @@ use crate::benchmark::{AnswerValidator, ValidationClient};
 use crate::run::{RunOptions, RunOrigin, Session};
 use crate::store::cache::CacheUse;
 use crate::store::files::JOURNAL;
-use crate::system::lock::lock;
+use crate::system::lock;
 use crate::{
     Agent, AgentError, Benchmark, Eval, Output, Record, Result, Run, Sample, Score, Task, Usage,
 };

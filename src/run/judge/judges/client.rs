@@ -9,7 +9,7 @@ use crate::data::{JudgeCall, JurorVote, Unread};
 use crate::run::session::question::CONFIRM;
 use crate::scorer::ask::client::{AgentClient, AskOutcome, JudgeRequest};
 use crate::store::events::{Kind, StoredEvent};
-use crate::system::lock::lock;
+use crate::system::lock;
 
 /// What is judged.
 #[derive(Clone, Copy, Debug)]

@@ -24,8 +24,8 @@ use crate::scorer::ask::client::{
     JudgeRequest, OptionalJuror, RequestPolicy, of_judge, refuses_form,
 };
 use crate::system::clock;
-use crate::system::lock::lock;
-use crate::text::name::file_name;
+use crate::system::lock;
+use crate::text::file_name;
 
 /// A judge and its state.
 pub(super) struct JudgeSlot {

@@ -26,11 +26,11 @@ use crate::store::places::PartPlaces;
 use crate::store::records::Sorted;
 use crate::store::{Manifest, RunDir};
 use crate::system::project::display;
-use crate::system::spawn_scoped::spawn_scoped;
+use crate::system::spawn_scoped;
 use crate::text::shell_word;
 use crate::verdict::baseline::Baseline;
+use crate::verdict::conclude::Run;
 use crate::verdict::gate::with_default;
-use crate::verdict::run::Run;
 use crate::verdict::summary::Summary;
 
 /// How pieces are put together.

@@ -2,7 +2,7 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::system::lock::lock;
+use crate::system::lock;
 use crate::system::process::worker::WorkerProcess;
 
 /// Idle processes, and how many more may be started.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::identity::identity;
+use super::identity;
 use super::rubric::Grading;
 use super::sees::Sees;
 use super::{Judge, NAME};

@@ -14,19 +14,22 @@ mod hello;
 mod lines;
 mod name;
 pub(crate) mod objects;
-mod patterns;
 mod rating;
-pub(crate) mod reply;
 mod rubric;
 mod strays;
 
+use regex::Regex;
 use serde_json::{Map, Value};
+
+use crate::error::Result;
+use crate::text::tex_json::TexJson;
+use crate::text::{MatchScope, compile, tex_json};
+use objects::FoundObject;
 
 pub use crate::data::Unread;
 pub use choices::choices;
 #[cfg(feature = "command")]
 pub use hello::{helloagents_judge, helloagents_winner};
-pub use patterns::{pattern, patterns};
 pub use rating::rating;
 pub use rubric::rubric;
 
@@ -97,6 +100,96 @@ impl Reading {
             repaired: 0,
         }
     }
+}
+
+/// Compiles a pattern; fails if it is invalid, or too large to be matched in bounded time.
+pub fn pattern(text: &str) -> Result<Regex> {
+    compile(text, MatchScope::Part, false)
+}
+
+/// The name whose pattern matches anywhere, if no other one does; with `first_match`, the first in this order.
+pub fn patterns(reply: &str, patterns: &[(String, Regex)], first_match: bool) -> Reading {
+    if reply.trim().is_empty() {
+        return Reading::unreadable(Unread::NoResponse);
+    }
+    let mut matching = patterns
+        .iter()
+        .filter(|(_, pattern)| pattern.is_match(reply))
+        .map(|(name, _)| name);
+    let Some(first) = matching.next() else {
+        return Reading::unreadable(Unread::InvalidResponseFormat);
+    };
+    // Two patterns may have the same name.
+    if !first_match && matching.any(|other| other != first) {
+        return Reading::unreadable(Unread::Conflicting);
+    }
+    Reading::of_verdict(first.as_str())
+}
+
+const OPEN: &str = "<think>";
+const CLOSE: &str = "</think>";
+
+/// A reply that is not blank.
+pub(crate) struct JudgeReply<'a> {
+    /// The text after the reasoning.
+    pub(crate) body: &'a str,
+    /// Text that may already be part of the body: reasoning that contains its own end mark, perhaps in a quotation.
+    /// Claims in it can only contradict.
+    pub(crate) doubtful: &'a str,
+    /// The body, if all of it is JSON.
+    pub(crate) whole: Option<TexJson>,
+    /// The objects at its top level, if not.
+    pub(crate) found: Vec<FoundObject>,
+    /// The objects of the doubtful part.
+    pub(crate) quoted: Vec<FoundObject>,
+}
+
+impl<'a> JudgeReply<'a> {
+    pub(crate) fn parse(text: &'a str) -> Result<Self, Unread> {
+        let text = name::trimmed(text);
+        if text.is_empty() {
+            return Err(Unread::NoResponse);
+        }
+        let (doubtful, body) = without_thoughts(text)?;
+        let whole = match body.as_bytes().first() {
+            Some(b'{' | b'[' | b'"') => tex_json::read(body),
+            _ => None,
+        };
+        let mut quoted = objects::among(doubtful)?;
+        for found in &mut quoted {
+            found.is_certain = false;
+        }
+        let found = match whole {
+            Some(_) => Vec::new(),
+            None => objects::among(body)?,
+        };
+        Ok(Self {
+            body,
+            doubtful,
+            whole,
+            found,
+            quoted,
+        })
+    }
+}
+
+/// The text between the first and the last end mark of the reasoning, and the text after that.
+fn without_thoughts(text: &str) -> Result<(&str, &str), Unread> {
+    if !text.starts_with(OPEN) {
+        return Ok(("", text));
+    }
+    let (Some(first), Some(last)) = (text.find(CLOSE), text.rfind(CLOSE)) else {
+        // Reasoning without an end holds drafts.
+        return Err(Unread::InvalidResponseFormat);
+    };
+    let body = name::trimmed(&text[last + CLOSE.len()..]);
+    if body.is_empty() {
+        return Err(Unread::NoResponse);
+    }
+    Ok((
+        text.get(first + CLOSE.len()..last).unwrap_or_default(),
+        body,
+    ))
 }
 
 #[cfg(test)]

@@ -5,18 +5,20 @@
 
 mod file;
 mod from_options;
-mod given;
 mod name;
 mod read;
 pub(crate) mod ready;
 #[cfg(test)]
 mod tests;
 
+use std::path::Path;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::error::{Error, Result};
 use crate::text::yaml;
+use file::RubricFile;
 
 /// The default minimum total of a correct answer.
 const PASS: f64 = 3.5;
@@ -282,5 +284,20 @@ impl Grading {
             }
             _ => &["prompt", "prediction"],
         }
+    }
+}
+
+impl Grading {
+    /// The built-in rubric with this name, otherwise the one in the file at this path relative to the folder.
+    ///
+    /// # Errors
+    /// When it is neither, or not valid. An error in a file has its position there.
+    pub(crate) fn given(name: &str, folder: &Path) -> Result<Self> {
+        if let Some(ready) = ready::named(name) {
+            return ready.draft()?.finish();
+        }
+        let file = RubricFile::open(name, folder)?;
+        let grading = file.draft()?.finish();
+        grading.map_err(|error| file.explain(&error))
     }
 }

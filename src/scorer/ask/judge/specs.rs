@@ -1,7 +1,7 @@
 //! Minimal specs with a judge: one for each built-in rubric, and for custom ones.
 
 use super::rubric::ready::READY;
-use crate::scorer::entry::SmallSpec;
+use crate::scorer::SmallSpec;
 
 /// The agent, and the judging model: only the addresses need to be changed.
 const SPEC_HEAD: &str = r#"agent: { type: openai, base_url: "http://127.0.0.1:8102/v1", model: mine }

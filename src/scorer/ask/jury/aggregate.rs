@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::juror::JurorSays;
-use super::outliers::{median, rounded};
+use super::{median, rounded};
 use crate::data::Unread;
 use crate::scorer::ask::judge::rubric::{Choices, Grading, Rubric};
 

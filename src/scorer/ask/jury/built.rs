@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use super::super::jury;
 use super::aggregate::Aggregate;
 use super::truth::LabelTruths;
 use super::weights::JurorWeights;
-use super::{Juror, Jury, MIN_JUDGES, earlier, make, same};
+use super::{Juror, Jury, MIN_JUDGES, earlier, make};
 use crate::error::{Error, Result};
 use crate::scorer::ask::client::OptionalJuror;
 use crate::scorer::ask::judge::Judge;
@@ -27,11 +28,11 @@ impl Jury {
                     .hint("give each another name"));
             }
             if let Some(first) = jurors.first()
-                && let Some(what) = same::difference(&first.judge.grading, &judge.grading)
+                && let Some(what) = jury::difference(&first.judge.grading, &judge.grading)
             {
                 let message =
                     format!("judge `{name}` grades {what}: their verdicts cannot become one");
-                return Err(Error::usage(message).hint(same::HINT));
+                return Err(Error::usage(message).hint(jury::HINT));
             }
             add_juror(&mut jurors, name, judge);
         }

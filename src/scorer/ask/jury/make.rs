@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::super::jury;
 use super::aggregate::{Aggregate, WORDS};
 use super::built::add_juror;
 use super::truth::LabelTruths;
 use super::weights::JurorWeights;
-use super::{Juror, Jury, MIN_JUDGES, NAME, earlier, same};
+use super::{Juror, Jury, MIN_JUDGES, NAME, earlier};
 use crate::error::{Error, Result, Under};
 use crate::scorer::ask::judge::make::{CALIBRATION, calibration};
 use crate::scorer::ask::judge::rubric::Grading;
@@ -144,13 +145,13 @@ fn jurors(options: &OptionReader<'_>) -> Result<Vec<Juror>> {
         let made = judge_of(value, options, hint).under(item);
         let (name, judge) = made.map_err(|error| options.of("judges", error))?;
         if let Some((_, first)) = judges.first()
-            && let Some(what) = same::difference(&first.grading, &judge.grading)
+            && let Some(what) = jury::difference(&first.grading, &judge.grading)
         {
             let message = format!(
                 "judge {} grades {what}: their verdicts cannot become one",
                 item + 1
             );
-            let error = Error::usage(message).hint(same::HINT);
+            let error = Error::usage(message).hint(jury::HINT);
             return Err(options.of("judges", error.under(item)));
         }
         judges.push((name, judge));

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use super::super::pairwise;
 use super::pairs::Draw;
-use super::{NAME, Pairwise, against, criteria};
+use super::{NAME, Pairwise, against};
 use crate::error::{Error, Result};
 use crate::scorer::ask::judge::make::{
     AGENT, CALIBRATION, REQUESTS_PER_MINUTE, RETRIES, TIMEOUT_S, TOKENS_PER_MINUTE, calibration,
@@ -80,7 +81,7 @@ fn make(options: &OptionReader<'_>) -> Result<Arc<dyn Scorer>> {
     let pairs = pairs.map_err(|error| error.hint("write how many, such as `pairs: 20`"))?;
     let seed = options.count("seed");
     let seed = seed.map_err(|error| error.hint("write a number, such as `seed: 7`"))?;
-    let grading = criteria::grading(text);
+    let grading = pairwise::grading(text);
     let sees = sees(options)?;
     let references = against::references(options)?;
     let model = model(options, agent)?;

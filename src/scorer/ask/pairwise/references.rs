@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::data::item_part::ItemPart;
+use crate::data::ItemPart;
 use crate::data::{Sample, Target};
 use crate::error::{Error, Result};
 use crate::text::hash::Hasher;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::error::Result;
-use crate::store::cache::buckets::Buckets;
-use crate::system::lock::lock;
+use crate::store::cache::Buckets;
+use crate::system::lock;
 use crate::text::hash::Hasher;
 
 /// The first bytes of a file; the last one is the version.

@@ -9,11 +9,11 @@
 //! approximation with skewness correction.
 
 use super::RedBelow;
+use crate::stats::SplitMix64;
 use crate::stats::as_f64;
 use crate::stats::distribution::normal;
 use crate::stats::paired::conditional::AnswerCounts;
 use crate::stats::paired::whole_runs::RunGroup;
-use crate::stats::random::SplitMix64;
 
 /// A sample with at least this share of right answers counts as always right.
 const SURE: f64 = 0.9;

@@ -4,20 +4,23 @@
 
 mod filter;
 mod landlock;
-mod memory;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Seek, Write};
+use std::io;
+use std::io::{Seek, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::Command;
 
 use rustix::io::{FdFlags, fcntl_setfd};
-use rustix::process::{Signal, set_parent_process_death_signal};
-use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
+use rustix::mount::{MountFlags, MountPropagationFlags, mount as mount_at, mount_change};
+use rustix::process::{Signal, getegid, geteuid, set_parent_process_death_signal};
+use rustix::thread::{CapabilitySet, CapabilitySets, UnshareFlags, set_capabilities};
 
 use super::END;
+use super::memory::{SCRATCH, SHM, TMP};
 
 /// The first descriptor that the program does not inherit.
 const FIRST_OF_OTHERS: i32 = 3;
@@ -43,7 +46,7 @@ fn become_bwrap(args: &[OsString], program: &[OsString]) -> io::Result<io::Error
     if let [word, folder, bytes] = args {
         let bytes = bytes.to_str().and_then(|bytes| bytes.parse().ok());
         let bytes = bytes.filter(|_| word == super::memory::AT);
-        memory::mount(folder.as_ref(), bytes.ok_or_else(|| wrong("no size"))?)?;
+        mount(folder.as_ref(), bytes.ok_or_else(|| wrong("no size"))?)?;
     }
     let (bwrap, rest) = program.split_first().ok_or_else(|| wrong("no program"))?;
     let mut command = Command::new(bwrap);
@@ -99,4 +102,52 @@ fn not_started(program: &OsStr, error: &io::Error) -> io::Error {
 
 fn wrong(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, what.to_owned())
+}
+
+/// One file per this many bytes, as on a disk, but a minimum for small folders.
+const BYTES_A_FILE: u64 = 4096;
+const LEAST_FILES: u64 = 1024;
+
+/// Mounts the folders with this size.
+fn mount(folder: &Path, bytes: u64) -> io::Result<()> {
+    separate()?;
+    tmpfs(folder, "size=64k,nr_inodes=16,mode=0755")?;
+    let files = (bytes / BYTES_A_FILE).max(LEAST_FILES);
+    // The agent may run as another user.
+    for (name, mode) in [(SCRATCH, "0777"), (TMP, "1777"), (SHM, "1777")] {
+        let at = folder.join(name);
+        std::fs::create_dir(&at)?;
+        tmpfs(&at, &format!("size={bytes},nr_inodes={files},mode={mode}"))?;
+    }
+    Ok(())
+}
+
+fn tmpfs(at: &Path, options: &str) -> io::Result<()> {
+    let options = CString::new(options)?;
+    let flags = MountFlags::NOSUID | MountFlags::NODEV;
+    Ok(mount_at("tmpfs", at, "tmpfs", flags, Some(&*options))?)
+}
+
+/// Makes later mounts visible to this process only. Without root this requires a user namespace with the same user.
+fn separate() -> io::Result<()> {
+    let (user, group) = (geteuid(), getegid());
+    if user.is_root() {
+        unshare(UnshareFlags::NEWNS)?;
+    } else {
+        unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWNS)?;
+        std::fs::write("/proc/self/setgroups", "deny")?;
+        let same = |id: u32| format!("{id} {id} 1");
+        std::fs::write("/proc/self/uid_map", same(user.as_raw()))?;
+        std::fs::write("/proc/self/gid_map", same(group.as_raw()))?;
+    }
+    let flags = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+    Ok(mount_change("/", flags)?)
+}
+
+#[expect(
+    deprecated,
+    reason = "it is unsafe for whoever separates descriptors, which nobody does here"
+)]
+fn unshare(what: UnshareFlags) -> io::Result<()> {
+    Ok(rustix::thread::unshare(what)?)
 }

@@ -4,7 +4,7 @@ use crate::figure::{Interval, P, Points, Value};
 use crate::printable::on_one_line;
 use crate::stats;
 use crate::verdict::baseline::{Pair, flipped, right_of};
-use crate::verdict::regression::Regression;
+use crate::verdict::result::Regression;
 use crate::verdict::result::Verdict;
 
 use super::paired::{As, Paired, RightShare};

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use super::JudgeReply;
 use super::objects::FoundObject;
-use super::reply::JudgeReply;
 use super::strays::Strays;
 use super::{Reading, Unread};
 

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::*;
 use crate::eval::registry::scorers::{Context, from_value};
 use crate::scorer::ask::semantic::tests::judge;
-use crate::system::lock::lock;
+use crate::system::lock;
 use crate::tests::wait::{LONG, given_time};
 
 /// A request to the server, head and body.
