@@ -166,8 +166,8 @@ pub mod verdict {
     pub use crate::verdict::alert::{Alert, AlertJudge, AlertResult, AlertVerdict, Alerts};
     pub use crate::verdict::baseline::{Baseline, BaselineRun, BaselineSample, CurrentSample};
     pub use crate::verdict::check::{ComparedVerdict, ErrorBounds, PairedFigures, SeenDrop};
+    pub use crate::verdict::compare::PairedMean;
     pub use crate::verdict::compare::RunsComparison;
-    pub use crate::verdict::compare::means::PairedMean;
     pub use crate::verdict::facts::{Facts, Stop};
     pub use crate::verdict::gate::{Slice, check_unique};
     pub use crate::verdict::groups::{

@@ -22,7 +22,6 @@ use crate::exit::{Caller, Exit};
 use crate::run::drive;
 use crate::run::drive::Drive;
 use crate::snapshot;
-use crate::snapshot::update;
 use crate::store::cache;
 use crate::system::cancel::Cancel;
 use crate::system::lock;
@@ -127,7 +126,7 @@ pub fn run(evals: impl IntoIterator<Item = Eval>) -> Result<Conclusion> {
     if !arguments.list {
         for plan in &plans {
             let folder = &plan.eval.snapshot.folder;
-            update::reference(
+            snapshot::reference(
                 plan.items
                     .iter()
                     .map(|item| snapshot::path(folder, &item.id)),

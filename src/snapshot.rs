@@ -8,27 +8,29 @@
 //! The data of a file is its [`Content`]; above it is a [`SnapshotHeader`] for reviewers. The `INSTA_*` variables have
 //! their usual meaning (`update`).
 
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::{fmt, fs};
+
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::{Error, Result};
 use crate::system::file::{read_plain, write_atomically};
 use crate::text::file_name;
-use crate::text::hash::Hasher;
+use crate::text::hash::{Hasher, hex};
+use content::digits;
 
 #[cfg(feature = "command")]
 mod accept;
 pub(crate) mod assertion;
 mod baseline;
 mod content;
-mod digests;
 mod epoch;
 mod header;
 mod history;
 mod pool;
 mod read;
-pub(crate) mod update;
 
 #[cfg(feature = "command")]
 pub use accept::{Acceptance, Accepted, accept};
@@ -129,5 +131,212 @@ fn write_attributes(folder: &Path) -> Result<()> {
     write_atomically(&path, &text)
 }
 
+/// Digests of snapshots by sample: verdicts, question and ground truth. `None` for a text that is not a valid digest.
+#[derive(Clone, Debug, Default)]
+struct Digests(Vec<(Box<str>, Option<[u8; 8]>)>);
+
+impl Digests {
+    /// Adds a snapshot; [sort](Self::sorted) afterwards.
+    fn add(&mut self, id: Box<str>, content: &Content) {
+        let digest = Some(digest(&id, content));
+        self.0.push((id, digest));
+    }
+
+    /// Sorts by id.
+    #[must_use]
+    fn sorted(mut self) -> Self {
+        // For a duplicate id the last one counts.
+        self.0.reverse();
+        self.0.sort_by(|one, other| one.0.cmp(&other.0));
+        self.0.dedup_by(|next, one| next.0 == one.0);
+        self
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Ids with their digests as text.
+    fn iter(&self) -> impl Iterator<Item = (&str, String)> {
+        let text = |digest: &Option<[u8; 8]>| digest.map(|digest| hex(&digest));
+        self.0
+            .iter()
+            .map(move |(id, digest)| (&**id, text(digest).unwrap_or_default()))
+    }
+
+    /// Whether a snapshot has the digest of the sample.
+    fn has(&self, id: &str, content: &Content) -> bool {
+        let place = self.0.binary_search_by(|(own, _)| (**own).cmp(id));
+        place.is_ok_and(|place| self.0[place].1 == Some(digest(id, content)))
+    }
+}
+
+fn digest(id: &str, content: &Content) -> [u8; 8] {
+    let hash = Hasher::default().part(id).part(content.verdict());
+    let hash = hash.part(digits(&content.answers));
+    hash.part(content.input_hash())
+        .part(&content.target_hash)
+        .first_bytes()
+}
+
+fn parse(text: &str) -> Option<[u8; 8]> {
+    let bytes = u64::from_str_radix(text, 16).ok()?.to_be_bytes();
+    (hex(&bytes) == text).then_some(bytes)
+}
+
+impl Serialize for Digests {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for Digests {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OfMap;
+
+        impl<'de> Visitor<'de> for OfMap {
+            type Value = Digests;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("digests by sample")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Digests, A::Error> {
+                let mut digests = Vec::new();
+                while let Some((id, digest)) = map.next_entry::<Box<str>, String>()? {
+                    digests.push((id, parse(&digest)));
+                }
+                Ok(Digests(digests).sorted())
+            }
+        }
+
+        deserializer.deserialize_map(OfMap)
+    }
+}
+
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod digests_tests {
+    use super::*;
+
+    #[test]
+    fn digests_are_read_as_they_were_written() {
+        let text = r#"{"a":"0123456789abcdef","b":"00000000000000ff"}"#;
+        let digests: Digests = serde_json::from_str(text).unwrap();
+        assert_eq!(serde_json::to_string(&digests).unwrap(), text);
+        // Out of order, duplicated, and edited by hand.
+        let other = r#"{"b":"no digest","a":"x","b":"00000000000000ff","a":"0123456789ABCDEF"}"#;
+        let digests: Digests = serde_json::from_str(other).unwrap();
+        let read: Vec<_> = digests.iter().collect();
+        let expect = [("a", String::new()), ("b", "00000000000000ff".to_owned())];
+        assert_eq!(read, expect);
+    }
+}
+
+/// What to do with a snapshot that differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Update {
+    /// Nothing is written (`no`, and the default under `CI`).
+    No,
+    /// A `.snap.new` is written for `cargo insta review` (`new`, and the default elsewhere).
+    New,
+    /// Missing snapshots are written, differing ones as `.snap.new` (`unseen`).
+    Unseen,
+    /// Snapshots are written (`always`, `force`).
+    Always,
+}
+
+/// The settings in insta's variables.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Policy {
+    pub(crate) update: Update,
+    /// `INSTA_FORCE_PASS`, which `cargo insta test` sets: assertions pass, and review decides.
+    pub(crate) force_pass: bool,
+}
+
+impl Policy {
+    /// Reads `INSTA_UPDATE`, `INSTA_FORCE_PASS` and `CI` as insta does.
+    pub(crate) fn from_env() -> Self {
+        let var = |name| std::env::var(name).unwrap_or_default();
+        let ci = !matches!(var("CI").as_str(), "" | "0" | "false") || !var("TF_BUILD").is_empty();
+        let update = match var("INSTA_UPDATE").as_str() {
+            "always" | "force" | "1" => Update::Always,
+            "new" => Update::New,
+            "no" => Update::No,
+            "unseen" => Update::Unseen,
+            _ if ci => Update::No,
+            _ => Update::New,
+        };
+        Self {
+            update,
+            force_pass: var("INSTA_FORCE_PASS") == "1",
+        }
+    }
+
+    /// Handles a snapshot that fails its assertion; returns whether the sample passes nevertheless.
+    pub(crate) fn resolve(
+        self,
+        path: &Path,
+        exists: bool,
+        new: &Content,
+        header: &SnapshotHeader,
+    ) -> Result<bool> {
+        let write = match self.update {
+            Update::Always => true,
+            Update::Unseen => !exists,
+            Update::New | Update::No => false,
+        };
+        if write {
+            new.write(path, header)?;
+            let pending = pending(path);
+            // A file of another program under that name stays.
+            if SnapshotHeader::is_own(&pending) {
+                let _ = std::fs::remove_file(pending);
+            }
+            return Ok(true);
+        }
+        if self.update != Update::No {
+            new.write(&pending(path), header)?;
+        }
+        Ok(self.force_pass)
+    }
+
+    /// Whether to write snapshots even if no assertion fails.
+    pub(crate) fn writes(self, exists: bool) -> bool {
+        self.update == Update::Always || (self.update == Update::Unseen && !exists)
+    }
+}
+
+/// The path of the new version of a snapshot that awaits review.
+pub(crate) fn pending(path: &Path) -> PathBuf {
+    path.with_extension("snap.new")
+}
+
+/// Reports every snapshot of an eval to `cargo insta --unreferenced`, so that those of filtered samples do not look
+/// unreferenced.
+pub(crate) fn reference(paths: impl Iterator<Item = PathBuf>) {
+    use std::io::Write;
+    let Some(list) = std::env::var_os("INSTA_SNAPSHOT_REFERENCES_FILE") else {
+        return;
+    };
+    let Ok(mut list) = std::fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(list)
+    else {
+        return;
+    };
+    let mut text = String::new();
+    for path in paths {
+        text.push_str(&path.to_string_lossy());
+        text.push('\n');
+    }
+    // Only an optimisation for another tool, so errors are ignored.
+    let _ = list.write_all(text.as_bytes());
+}

@@ -14,10 +14,10 @@ mod mean;
 #[cfg(test)]
 mod simulated;
 
+pub(crate) use agreement::Kappas;
 pub(crate) use agreement::Slope;
-pub(crate) use agreement::alpha::{Alphas, Unit, scaled};
-pub(crate) use agreement::kappa::Kappas;
 pub(crate) use agreement::spearman;
+pub(crate) use agreement::{Alphas, Unit, scaled};
 #[cfg(feature = "command")]
 pub use distribution::multinomial::{SharesTest, SharesTestKind, shares_test};
 use distribution::normal;

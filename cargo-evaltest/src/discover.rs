@@ -13,25 +13,25 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use evaltest::engine::eval::spec;
 use evaltest::engine::system::project;
+use evaltest::engine::system::project::display;
+use evaltest::engine::text::clean;
 use evaltest::{Error, Result};
 use serde::Deserialize;
 use serde_json::Value;
+use toml_edit::{DocumentMut, Item};
+use walkdir::{DirEntry, WalkDir};
 
 use crate::console;
+use metadata::TestEntry;
 
 mod evals;
-mod harness;
 mod metadata;
 mod named;
-mod specs;
 mod without_cargo;
 
-use harness::CargoTarget;
-use metadata::TestEntry;
 pub(crate) use named::{is_eval, named, one_spec, typed, typed_specs, without_run};
-pub(crate) use specs::check_names;
-use specs::specs_below;
 
 /// The evals to run.
 #[derive(Debug, Default)]
@@ -146,7 +146,7 @@ pub(crate) fn find() -> Result<Discovered> {
                 metadata.map(|metadata| metadata::read(metadata, &package.manifest_path));
             let metadata = metadata.transpose()?.unwrap_or_default();
             let named: Vec<_> = metadata.tests.iter().map(TestEntry::name).collect();
-            harness::check(&package, &named, &mut excluded)?;
+            check(&package, &named, &mut excluded)?;
             for pattern in &metadata.specs {
                 matching(&folder, pattern, &mut specs)?;
             }
@@ -253,4 +253,138 @@ fn packages(root: &Path) -> Result<Option<Vec<Package>>> {
     let metadata: Metadata = serde_json::from_slice(&output.stdout)
         .map_err(|error| Error::usage(format!("cargo's metadata cannot be read: {error}")))?;
     Ok(Some(metadata.packages))
+}
+
+/// A target in cargo's metadata.
+#[derive(Deserialize)]
+struct CargoTarget {
+    name: String,
+    kind: BTreeSet<String>,
+    src_path: std::path::PathBuf,
+}
+
+/// Returns an error for a target that the manifest lists as one with evals but that uses libtest's harness; reports
+/// others that look like one.
+fn check(package: &Package, named: &[&str], excluded: &mut BTreeSet<String>) -> Result<()> {
+    let manifest = display(&package.manifest_path);
+    let own = own_harness(&package.manifest_path);
+    let tests = package
+        .targets
+        .iter()
+        .filter(|target| target.kind.contains("test"));
+    for target in tests.filter(|target| !own.contains(&target.name)) {
+        let name = &target.name;
+        let add = format!("`[[test]]` with `name = \"{name}\"` and `harness = false`");
+        if named.contains(&name.as_str()) {
+            return Err(Error::usage(format!(
+                "{manifest}: the test target `{name}` has no `harness = false`, so that its `main` is never called"
+            ))
+            .hint(format!("add {add}")));
+        }
+        if holds_main(&target.src_path) {
+            let file = clean(&display(&target.src_path));
+            excluded.insert(format!(
+                "`{file}` calls `evaltest::run`, and nobody calls its `main`: add {add} to {manifest}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The tests of a manifest with `harness = false`. Cargo has already rejected unreadable manifests.
+fn own_harness(manifest: &Path) -> BTreeSet<String> {
+    let text = std::fs::read_to_string(manifest).unwrap_or_default();
+    let document: DocumentMut = text.parse().unwrap_or_default();
+    let tests = document.get("test").and_then(Item::as_array_of_tables);
+    let own = tests
+        .into_iter()
+        .flatten()
+        .filter(|test| test.get("harness").and_then(Item::as_bool) == Some(false));
+    own.filter_map(|test| Some(test.get("name")?.as_str()?.to_owned()))
+        .collect()
+}
+
+/// Whether a file has a `main` that runs evals.
+fn holds_main(path: &Path) -> bool {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let mut lines = text.lines();
+    lines.any(|line| line.starts_with("fn main(")) && text.contains("evaltest::run(")
+}
+
+/// Adds the specs below `top`; files with a spec's extension that are no specs, and nested projects, are listed in
+/// `excluded`.
+fn specs_below(top: &Path, specs: &mut BTreeSet<PathBuf>, excluded: &mut BTreeSet<String>) {
+    let root = project::root_of(top);
+    let enters = |entry: &DirEntry| {
+        if entry.depth() == 0 || !entry.file_type().is_dir() {
+            return true;
+        }
+        let (path, name) = (entry.path(), entry.file_name().to_string_lossy());
+        if name.starts_with('.') || name == "node_modules" || path.join("CACHEDIR.TAG").is_file() {
+            return false;
+        }
+        let is_other = path.join("Cargo.toml").is_file() && project::root_of(path) != root;
+        if is_other {
+            let path = clean(&display(path));
+            excluded.insert(format!(
+                "`{path}` is a project of its own and left out: cd {path}"
+            ));
+        }
+        !is_other
+    };
+    let files = WalkDir::new(top)
+        .follow_links(true)
+        .into_iter()
+        .filter_entry(enters);
+    let files: Vec<PathBuf> = files
+        .flatten()
+        .map(DirEntry::into_path)
+        .filter(|path| path.is_file() && has_end(path) && !is_hidden(path))
+        .collect();
+    for path in files {
+        if is_no_spec(&path) {
+            let path = clean(&display(&path));
+            excluded.insert(format!(
+                "`{path}` is no eval spec and left out: it has neither `benchmark:` nor `agent:`"
+            ));
+        } else {
+            specs.insert(path);
+        }
+    }
+}
+
+/// Returns an error for two specs with the same name, which would share a baseline.
+pub(crate) fn check_names<'a>(specs: impl IntoIterator<Item = (&'a str, &'a Path)>) -> Result<()> {
+    let mut seen = BTreeMap::new();
+    for (name, path) in specs {
+        if let Some(other) = seen.insert(name, path) {
+            return Err(Error::usage(format!(
+                "two evals are called `{name}`: `{}` and `{}`",
+                display(other),
+                display(path)
+            ))
+            .hint("give one of them another `name:`"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file contains something other than a spec. Unreadable files fail when they are loaded.
+fn is_no_spec(path: &Path) -> bool {
+    // Reading a pipe here would leave it empty for loading.
+    path.is_file()
+        && std::fs::read(path)
+            .is_ok_and(|bytes| String::from_utf8(bytes).is_ok_and(|text| !spec::is_spec(&text)))
+}
+
+/// Whether a file has a spec's extension.
+fn has_end(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|end| end == "yaml" || end == "yml")
+}
+
+/// Such as `._eval.yaml`, which other systems create, and editors' temporary files.
+fn is_hidden(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    name.to_string_lossy().starts_with('.')
 }

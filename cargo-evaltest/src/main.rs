@@ -13,7 +13,6 @@ mod discover;
 mod examples;
 mod histories;
 mod progress;
-mod prose;
 mod run_ids;
 mod runs;
 mod scorers;

@@ -36,11 +36,11 @@ use super::program::{Confinement, Program, forward_program, not_started, passes_
 use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::system::clock;
 use crate::system::orphans::{self, MARK as SCRATCH};
+use crate::system::process::FileHashes;
 use crate::system::process::child::{self, End, ProcessLimits};
 use crate::system::process::escapees;
 use crate::system::process::group::{how_it_ended, signal_of};
 use crate::system::process::launch::Launch;
-use crate::system::process::named::FileHashes;
 use crate::system::sandbox::{Inmate, Sandbox, Ulimits};
 use lines::TaskLines;
 

@@ -17,8 +17,9 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::Agent;
-use super::endpoint::headers::Secret;
-use super::endpoint::{Endpoint, forward_endpoint, headers};
+use super::endpoint;
+use super::endpoint::Secret;
+use super::endpoint::{Endpoint, forward_endpoint};
 use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::error::{Error, Result};
 use crate::system::http::{Url, from_variable};
@@ -120,7 +121,7 @@ impl OpenAi {
     /// # Errors
     /// When a variable is not set, or the header cannot be sent.
     pub fn header(mut self, name: &str, value: &str, folder: impl AsRef<Path>) -> Result<Self> {
-        let (value, secrets) = headers::filled(name, value, folder.as_ref())?;
+        let (value, secrets) = endpoint::filled(name, value, folder.as_ref())?;
         self.endpoint.header(name, value, secrets);
         Ok(self)
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::data::{AgentError, FailureKind};
 use crate::error::Result;
-use crate::system::process::environment::Environment;
+use crate::system::process::Environment;
 use crate::system::process::launch::{DESCRIPTORS, Launch, NotStarted};
 use crate::system::sandbox::{Sandbox, Ulimits};
 use crate::system::shortage::check_limits;

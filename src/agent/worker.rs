@@ -39,7 +39,7 @@ use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::error::{Error, Result};
 use crate::system::cancel::Cancel;
 use crate::system::clock;
-use crate::system::process::named::FileHashes;
+use crate::system::process::FileHashes;
 use crate::system::process::worker::WorkerProcess;
 use crate::system::sandbox::{Sandbox, Ulimits};
 use crate::text::redact::Redactor;

@@ -11,7 +11,7 @@ use crate::benchmark::rows::{
 };
 use crate::data::Sample;
 use crate::data::dataset::{Columns, Table, scalar};
-use crate::data::hub::layout::Snapshot;
+use crate::data::hub::Snapshot;
 use crate::error::{Error, Result};
 use crate::scorer::aime::{AimeScorer, ground_truth};
 use crate::scorer::extract::Extract;

@@ -43,7 +43,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
 
-use crate::bfcl::benchmark::aggregates::CategoryCounts;
+use crate::bfcl::benchmark::CategoryCounts;
 use crate::bfcl::data::{Category, CategoryGroup};
 use crate::bfcl::form::FORMAT_SENSITIVITY;
 use crate::calls::{JsonValue as _, Value};

@@ -5,12 +5,11 @@
 mod arguments;
 mod json;
 mod native;
-mod outside;
 mod pattern;
 mod text;
 
-use crate::calls::PlainCall;
-use crate::calls::{JsonValue as _, Value};
+use crate::calls::{JsonValue as _, PlainCall, Value};
+use crate::text::is_py_space;
 
 pub(crate) use json::calls_or_reason;
 pub(crate) use native::{native, trajectory};
@@ -83,4 +82,79 @@ fn is_name(text: &str) -> bool {
         && text
             .chars()
             .all(|c| is_word(c) || matches!(c, '.' | '-' | '/' | ':'))
+}
+
+/// Which brackets count.
+#[derive(Clone, Copy, Debug)]
+struct Brackets {
+    open: &'static str,
+    close: &'static str,
+}
+
+impl Brackets {
+    const ALL: Self = Self {
+        open: "([{",
+        close: ")]}",
+    };
+
+    /// The kind that this closing bracket ends; none if it is no bracket.
+    fn closed_by(c: Option<char>) -> Self {
+        let (open, close) = match c {
+            Some(')') => ("(", ")"),
+            Some(']') => ("[", "]"),
+            Some('}') => ("{", "}"),
+            _ => ("", ""),
+        };
+        Self { open, close }
+    }
+}
+
+/// Scans a text character by character and tracks brackets and quotes.
+///
+/// A quote opens only at the start of a value: the one in `q=it's` is an apostrophe.
+#[derive(Debug)]
+struct Outside {
+    brackets: Brackets,
+    depth: usize,
+    quote: Option<char>,
+    is_escaped: bool,
+    value_begins: bool,
+}
+
+impl Outside {
+    fn of(brackets: Brackets) -> Self {
+        Self {
+            brackets,
+            depth: 0,
+            quote: None,
+            is_escaped: false,
+            value_begins: true,
+        }
+    }
+
+    /// Whether no bracket or quote is open.
+    fn is_here(&self) -> bool {
+        self.depth == 0 && self.quote.is_none()
+    }
+
+    /// Moves past the next character.
+    fn pass(&mut self, c: char) {
+        if let Some(quote) = self.quote {
+            if self.is_escaped {
+                self.is_escaped = false;
+            } else if c == '\\' {
+                self.is_escaped = true;
+            } else if c == quote {
+                self.quote = None;
+            }
+        } else if self.value_begins && matches!(c, '"' | '\'') {
+            self.quote = Some(c);
+        } else if self.brackets.open.contains(c) {
+            self.depth += 1;
+        } else if self.brackets.close.contains(c) {
+            self.depth = self.depth.saturating_sub(1);
+        }
+        self.value_begins =
+            matches!(c, '=' | ':' | ',' | '[' | '(' | '{') || (self.value_begins && is_py_space(c));
+    }
 }

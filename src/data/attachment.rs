@@ -7,7 +7,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use crate::data::hub::layout::holds;
+use crate::data::hub::holds;
 use crate::data::{AgentError, Attachment, FailureKind, TaskFile};
 use crate::system::file::is_inside;
 

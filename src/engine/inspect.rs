@@ -6,11 +6,9 @@
 //!
 //! A log is untrusted input: unpacked sizes are limited, names in a zip are not used as paths.
 
-mod answers;
 mod archive;
 mod header;
 mod message;
-mod python;
 mod sample;
 mod spool;
 mod verdicts;
@@ -20,18 +18,22 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use self::answers::{LogAnswers, LogBenchmark};
 use self::header::LogHeader;
 use self::sample::InspectSample;
 use self::spool::SpoolWriter;
 use self::verdicts::ScorerNames;
+use crate::agent::Agent;
 use crate::benchmark::prompt::Prompt;
+use crate::benchmark::{Benchmark, collected};
+use crate::data::{AgentError, FailureKind, Output, Sample, Task};
 use crate::error::{Error, Result};
-use crate::eval::registry::scorers::{self, Context};
+use crate::eval::registry::scorers;
+use crate::eval::registry::scorers::Context;
 use crate::eval::{Eval, Limits};
 use crate::scorer::extract::Extract;
 use crate::scorer::recorded;
 use crate::system::file;
+use spool::LogSpool;
 
 /// The most answers to a sample.
 const MOST_EPOCHS: u32 = 1_000;
@@ -198,4 +200,83 @@ fn config(eval: &Eval, source: Map<String, Value>, specs: Vec<Value>) -> Value {
     }
     config.entry("gates").or_insert_with(|| json!([]));
     Value::Object(config)
+}
+
+/// The questions of a log.
+struct LogBenchmark(Arc<LogSpool>);
+
+impl LogBenchmark {
+    fn new(spool: &Arc<LogSpool>) -> Self {
+        Self(Arc::clone(spool))
+    }
+}
+
+impl Benchmark for LogBenchmark {
+    fn name(&self) -> &'static str {
+        "inspect"
+    }
+
+    fn samples(&self) -> Result<Vec<Sample>> {
+        collected(self)
+    }
+
+    fn each_sample(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
+        self.0.each_sample(take)
+    }
+}
+
+/// Replays the answers of a log.
+struct LogAnswers {
+    spool: Arc<LogSpool>,
+    model: String,
+    recording: String,
+}
+
+impl LogAnswers {
+    fn new(spool: &Arc<LogSpool>, model: &str, header: &LogHeader) -> Self {
+        Self {
+            spool: Arc::clone(spool),
+            model: model.to_owned(),
+            recording: header.recording(),
+        }
+    }
+}
+
+impl Agent for LogAnswers {
+    fn answer(&self, task: &Task) -> Result<Output, AgentError> {
+        let answer = self.spool.answer(task.id(), task.epoch());
+        let answer = answer.map_err(AgentError::new)?.ok_or_else(|| {
+            let message = format!("the log has no epoch {} of it", task.epoch() + 1);
+            AgentError::of(FailureKind::NotFound, message)
+        })?;
+        match answer.error {
+            Some(error) => Err(error),
+            None => Ok(answer.output.unwrap_or_default()),
+        }
+    }
+
+    fn is_deterministic(&self) -> bool {
+        true
+    }
+
+    fn varies_by_epoch(&self) -> bool {
+        true
+    }
+
+    fn keeps_deadline(&self) -> bool {
+        true
+    }
+
+    fn recorded_latency_s(&self, task: &Task) -> Option<f64> {
+        let answer = self.spool.answer(task.id(), task.epoch());
+        Some(answer.ok()??.latency_s)
+    }
+
+    fn model(&self) -> Option<&str> {
+        Some(&self.model)
+    }
+
+    fn recordings(&self) -> Vec<String> {
+        vec![self.recording.clone()]
+    }
 }

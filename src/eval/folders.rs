@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::Eval;
-use crate::system::process::named::files_in;
+use crate::system::process::files_in;
 
 impl Eval {
     /// The folder of run directories.

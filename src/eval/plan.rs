@@ -1,6 +1,5 @@
 //! `Plan`: an eval with its dataset loaded and everything checked that can be before an agent starts.
 
-mod cluster;
 mod hashes;
 mod item;
 mod load;
@@ -22,7 +21,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::benchmark::NO_TRUTH;
-use crate::data::hub::layout::Snapshot;
+use crate::data::hub::Snapshot;
 use crate::error::{Error, Result};
 use crate::eval::{Assert, Eval};
 use crate::scorer::extract::Extraction;

@@ -25,7 +25,6 @@ pub mod agents;
 pub mod benchmarks;
 mod confinement;
 mod made_agent;
-mod of_value;
 #[cfg(test)]
 mod pages;
 mod recipe;

@@ -8,8 +8,9 @@ use std::cell::LazyCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde::Deserialize;
-use serde::de::DeserializeSeed;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeSeed, MapAccess};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use crate::data::Variant;
@@ -20,6 +21,7 @@ use crate::eval::limits::SharedBudget;
 use crate::eval::registry::Registry;
 use crate::eval::tiers::Tiers;
 use crate::store::Manifest;
+use crate::store::cache::{CacheUse, Settings};
 use crate::system::file;
 use crate::system::project::current_root;
 use crate::text::yaml;
@@ -32,11 +34,9 @@ use parts::{ChosenParts, PartsOf};
 mod broken;
 mod build;
 mod builder;
-mod cache;
 mod keys;
 mod limits;
 mod matrix;
-mod misplaced;
 #[cfg(test)]
 mod mutations;
 mod names;
@@ -480,4 +480,55 @@ struct TierKeys {
 fn tiers(keys: ByName<TierKeys>) -> Result<Tiers> {
     let tiers = keys.into_entries().into_iter();
     Tiers::checked(tiers.map(|(name, keys)| (name, keys.limit)))
+}
+
+/// The key `cache` of a spec.
+enum CacheKey {
+    Off,
+    On(Option<PathBuf>),
+}
+
+impl CacheKey {
+    /// A relative path starts at `folder`.
+    fn settings(self, folder: &Path) -> Settings {
+        match self {
+            Self::Off => Settings::default(),
+            Self::On(path) => Settings {
+                usage: CacheUse::On,
+                folder: path.map(|path| folder.join(path)),
+            },
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for CacheKey {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct CacheVisitor;
+        impl<'de> serde::de::Visitor<'de> for CacheVisitor {
+            type Value = CacheKey;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("`cache: true`, `cache: false` or `cache: { path: DIR }`")
+            }
+
+            fn visit_bool<E: serde::de::Error>(self, on: bool) -> Result<CacheKey, E> {
+                Ok(if on {
+                    CacheKey::On(None)
+                } else {
+                    CacheKey::Off
+                })
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<CacheKey, A::Error> {
+                #[derive(Deserialize)]
+                #[serde(deny_unknown_fields)]
+                struct Keys {
+                    path: PathBuf,
+                }
+                let keys = Keys::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(CacheKey::On(Some(keys.path)))
+            }
+        }
+        deserializer.deserialize_any(CacheVisitor)
+    }
 }

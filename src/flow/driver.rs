@@ -17,17 +17,18 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::GeneratedStage;
 use super::figures::{FlowFigures, FlowGate, FlowStage, StageCost, StageFigures};
-use super::generation::{self, GeneratedStage};
 use super::plan::CheckedFlow;
 use super::report::write_reports;
-use super::reviews::reviews;
+use super::reviews;
 use super::spec::FlowSpec;
 use super::stage_run::StageRun;
 use super::state::{FlowState, StageStatus};
 use crate::error::{Error, Result};
 use crate::eval::Eval;
 use crate::exit::Exit;
+use crate::flow;
 use crate::report::event::Observer;
 use crate::run::CiPolicy;
 use crate::run::drive::{Audience, Destination, Drive, Resumption};
@@ -202,7 +203,7 @@ impl Flow {
         let earlier = self.earlier(stage);
         // If nothing was accepted, failed items are requested again.
         let over = earlier.as_ref().filter(|dir| is_finished(dir));
-        let over = over.map(generation::made).transpose()?;
+        let over = over.map(flow::made).transpose()?;
         let made = if let Some(made) = over.filter(|made| made.figures.accepted > 0) {
             (host.notify)(&FlowNews::WasOver(stage));
             made
@@ -213,7 +214,7 @@ impl Flow {
             let drive = self.drive(stage, host, earlier.as_ref());
             let prepared = drive.prepare(&drive.adapt(eval)?)?;
             let observer = Arc::clone(&host.observer);
-            generation::run(&drive, prepared, &host.cancel, observer)?
+            flow::run(&drive, prepared, &host.cancel, observer)?
         };
         if host.cancel.is_cancelled() {
             return Ok(None);

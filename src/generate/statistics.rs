@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::item::{GeneratedItem, text_of};
-use super::topics::{TopicFigures, TopicTally};
+use super::{TopicFigures, TopicTally};
 use crate::data::{Record, Status};
 use crate::stats::{ratio, wilson95};
 use crate::store::{Manifest, RunStatus};

@@ -15,7 +15,7 @@ use crate::data::{Record, Status};
 use crate::error::Result;
 use crate::eval::Flips;
 use crate::run::Session;
-use crate::snapshot::update::Policy;
+use crate::snapshot::Policy;
 use crate::snapshot::{Content, SnapshotHeader};
 use crate::text::{clean, excerpt};
 use crate::verdict::check::ServedJudges;

@@ -16,7 +16,7 @@ use crate::eval::plan::Plan;
 use crate::run::shard::trial_parts::{AGAIN, TrialParts, is_finished};
 use crate::run::{Caller, CiPolicy, RunOptions, RunOrigin, Scope, Session};
 use crate::snapshot;
-use crate::snapshot::update::Policy;
+use crate::snapshot::Policy;
 use crate::store::files::{JOURNAL, RECORDS, SUMMARY};
 use crate::store::places::PartPlaces;
 use crate::store::{RunDir, RunStatus, read_records, runs_in};

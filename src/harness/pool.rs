@@ -18,7 +18,7 @@ use super::message;
 use super::verdict::TestVerdict;
 use crate::eval::plan::Plan;
 use crate::run::{Caller, CiPolicy, RunOptions, Scope, Session};
-use crate::snapshot::update::Policy;
+use crate::snapshot::Policy;
 use crate::store::random_run_id;
 use crate::system::cancel::Cancel;
 use crate::system::panics;

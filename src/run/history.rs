@@ -3,8 +3,6 @@
 //! The line is made when everything else about the run is known, and added before the run's status is set: a failed
 //! addition is part of that. Continuing a run that is already in the history adds a line only if something changed.
 
-pub(crate) mod webhook;
-
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -13,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::history::{HISTORY_FILE, History, HistoryAnswers, HistoryKind, HistoryLine};
 use crate::error::{Error, Result};
 use crate::eval::Eval;
+use crate::eval::alerts::AlertedRun;
 use crate::eval::plan::Plan;
 use crate::exit::Exit;
 use crate::snapshot::{HistoryFile, run_line};
@@ -20,7 +19,7 @@ use crate::store::{Manifest, RunStatus};
 use crate::system::clock;
 use crate::system::project::display;
 use crate::text::shell_word;
-use crate::verdict::alert::{AlertJudge, Alerts, check_interim};
+use crate::verdict::alert::{AlertJudge, AlertResult, Alerts, check_interim};
 use crate::verdict::conclude::Run;
 
 /// Adds a run to the history of its eval.
@@ -201,4 +200,99 @@ impl HistoryPlace {
         }
         Ok(alerts)
     }
+}
+
+/// Redacts secrets, and takes notices.
+type WebhookVoice<'a> = (&'a dyn Fn(&str) -> String, &'a mut dyn FnMut(&str));
+
+/// Sends every alert that is raised.
+pub(super) fn notify(
+    eval: &Eval,
+    manifest: &Manifest,
+    run: &Run,
+    (redacted, notice): WebhookVoice<'_>,
+) {
+    let Some(webhook) = &eval.alerting.webhook else {
+        return;
+    };
+    let raised = || run.summary.alerts.iter().filter(|alert| alert.is_raised());
+    if raised().next().is_none() {
+        return;
+    }
+    let of = AlertedRun {
+        eval: &run.eval,
+        run: &manifest.run_id,
+        commit: manifest.git_sha.as_deref(),
+        accuracy: run.summary.accuracy,
+    };
+    // The body leaves this machine.
+    let bodies = raised().map(|alert: &AlertResult| {
+        let body = webhook.message(alert, of).to_string();
+        redacted(&body)
+    });
+    if let Err(why) = sent(eval, &webhook.url_env, bodies) {
+        notice(&format!("the webhook was not told of the alerts: {why}"));
+    }
+}
+
+#[cfg(feature = "http")]
+fn sent(eval: &Eval, variable: &str, bodies: impl Iterator<Item = String>) -> Result<(), String> {
+    use std::path::Path;
+    use std::time::Duration;
+
+    use crate::system::cancel::Cancel;
+    use crate::system::clock;
+    use crate::system::http::{Client, HttpRequest, Url, from_variable, hide};
+
+    /// The timeout of a request.
+    const TIMEOUT: Duration = Duration::from_secs(10);
+    /// How many bytes of a reply are read.
+    const REPLY: u64 = 64 << 10;
+
+    let describe = |error: crate::error::Error| match error.hint_text() {
+        Some(hint) => format!("{}; {hint}", error.message()),
+        None => error.message().to_owned(),
+    };
+    let folder = eval.spec.as_deref().and_then(Path::parent);
+    let address = from_variable(
+        variable,
+        &format!("webhook.url_env: {variable}"),
+        folder.unwrap_or(Path::new(".")),
+    )
+    .map_err(describe)?;
+    // The address is a secret: it appears in no message.
+    let hidden = |message: String| hide(message, [&*address]);
+    let url = Url::new(address.clone(), "https://example.com/hook")
+        .map_err(|_| format!("the value of `{variable}` is no URL"))?;
+    let client = Client::new().map_err(describe)?;
+    let headers = [("Content-Type".to_owned(), "application/json".to_owned())];
+    for body in bodies {
+        let ask = || {
+            let request = HttpRequest {
+                method: "POST",
+                url: &url,
+                headers: &headers,
+                body: Some(body.as_bytes()),
+                deadline: clock::now().checked_add(TIMEOUT),
+                max_bytes: REPLY,
+            };
+            let reply = client.send(&request, &Cancel::new());
+            match reply {
+                Ok(reply) if reply.status.is_success() => Ok(()),
+                Ok(reply) => Err(format!("it answered {}", reply.status)),
+                Err(failure) => Err(failure.message),
+            }
+        };
+        ask().or_else(|_| ask()).map_err(hidden)?;
+    }
+    Ok(())
+}
+
+#[cfg(not(feature = "http"))]
+fn sent(
+    _eval: &Eval,
+    _variable: &str,
+    _bodies: impl Iterator<Item = String>,
+) -> Result<(), String> {
+    Err("this program was built without the feature `http`".to_owned())
 }

@@ -11,7 +11,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::update::pending;
+use super::pending;
 use super::{Content, SampleContent, SnapshotHeader};
 use crate::error::Result;
 use crate::system::panics;

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use walkdir::{DirEntry, WalkDir};
 
+use super::Digests;
 use super::content::AnswerForm;
-use super::digests::Digests;
 use super::pool::{PooledRun, Roll};
 use super::{Content, FORMAT_VERSION, read as snapshots};
 use crate::error::{Error, Result};

@@ -16,7 +16,6 @@ mod client;
 mod connect;
 mod deadline;
 mod failure;
-mod proxy;
 mod resolve;
 #[cfg(test)]
 mod tests;

@@ -25,7 +25,6 @@ mod drop;
 mod judge;
 mod legal;
 mod parse;
-mod plain;
 
 use std::fmt;
 

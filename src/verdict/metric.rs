@@ -3,11 +3,9 @@
 //! A text names a [`Metric`]; its entry says what its numbers are, which way is better, and how it is read from the figures of
 //! a run and from a line of a history. A new metric is a new entry in `metric/table.rs`.
 
-mod corrected;
 mod figures;
 mod legal;
 mod levels;
-mod line;
 mod mean;
 mod open;
 mod own;
@@ -18,12 +16,17 @@ mod table;
 use std::fmt;
 
 use crate::data::history::{HistoryLine, HistorySlice};
+use crate::error::{Error, Result};
+use crate::figure::{Interval, Seconds, Share, Usd, Value};
 use crate::stats;
-use crate::verdict::gate::{ACCURACY, Gate, Metric, Op, Suffix};
+use crate::verdict::gate::{ACCURACY, Gate, Metric, Op, Slice, Suffix};
+use crate::verdict::judged::calibrated::{RunCorrection, no_labels};
+use crate::verdict::judged::calibration::CorrectedFigure;
+use crate::verdict::judged::items::{CORRECT, VALUE};
 use crate::verdict::summary::StepFigures;
+use mean::Found;
 
 pub(super) use figures::Figures;
-pub(crate) use line::SlicedMetric;
 pub(crate) use mean::KnownMeans;
 pub(super) use mean::LISTED;
 pub(crate) use own::BOUNDS;
@@ -337,6 +340,198 @@ impl Figures<'_> {
                 self.group.correct
             ),
         })
+    }
+}
+
+impl Figures<'_> {
+    /// The corrected mean, with items that lack a verdict at the lowest and highest end of the scale.
+    fn corrected(&self, name: &str, slice: Option<&Slice>) -> Result<Measured, String> {
+        let nothing = |why| self.nothing_scored().unwrap_or(why);
+        let found = self.find_corrected(name).map_err(nothing)?;
+        let RunCorrection {
+            found: corrected,
+            lacking,
+            ..
+        } = self.found_corrected(&found, slice)?;
+        let by_judge = corrected
+            .judge
+            .map(|mean| format!("; by the judge alone {}", show(mean, corrected.value)));
+        let from = format!(
+            "by {} labels of {} answers, {}{}",
+            corrected.labels,
+            corrected.items,
+            Interval(corrected.ci95.map(Value)).ci95(),
+            by_judge.unwrap_or_default()
+        );
+        let ends = self.corrected_bounds(&found, &corrected, corrected.value, lacking);
+        Ok(Measured {
+            value: corrected.value,
+            low: ends[0],
+            high: ends[1],
+            from,
+        })
+    }
+
+    /// The upper ends of its interval, of this confidence.
+    pub(super) fn corrected_ends(
+        &self,
+        name: &str,
+        slice: Option<&Slice>,
+        confidence: f64,
+        threshold: f64,
+    ) -> Option<UpperEnds> {
+        let found = self.find_corrected(name).ok()?;
+        let RunCorrection {
+            found: corrected,
+            mean,
+            lacking,
+        } = self.found_corrected(&found, slice).ok()?;
+        let [_, upper] = mean.interval(stats::half_width(confidence))?;
+        Some(UpperEnds {
+            ends: self.corrected_bounds(&found, &corrected, upper, lacking),
+            text: UpperEnds::text(confidence, upper, threshold),
+        })
+    }
+
+    fn find_corrected(&self, name: &str) -> Result<Found, String> {
+        KnownMeans::of(&self.facts.summary, &self.facts.detail_bounds).find_corrected(name)
+    }
+
+    fn found_corrected(
+        &self,
+        found: &Found,
+        slice: Option<&Slice>,
+    ) -> Result<RunCorrection, String> {
+        let scorer = found.scorer.as_deref().or(self.decides());
+        let scorer = scorer.unwrap_or_default();
+        let judge = self.facts.calibrated.get(scorer);
+        let judge = judge.ok_or_else(|| {
+            let judges = self.facts.summary.judge.as_ref();
+            if judges.is_some_and(|judges| judges.scorers.contains_key(scorer)) {
+                no_labels()
+            } else {
+                format!("scorer `{scorer}` asks no judge")
+            }
+        })?;
+        judge.corrected(&found.detail, slice)
+    }
+
+    /// A mean with additional items at the lowest and at the highest value.
+    fn corrected_bounds(
+        &self,
+        found: &Found,
+        corrected: &CorrectedFigure,
+        mean: f64,
+        lacking: f64,
+    ) -> [f64; 2] {
+        if lacking <= 0.0 {
+            return [mean; 2];
+        }
+        let is_share = [CORRECT, VALUE].contains(&found.detail.as_str());
+        let bounds = match self.bounds(found) {
+            None if is_share => [0.0, 1.0],
+            // The scale is unknown.
+            None => return [f64::NEG_INFINITY, f64::INFINITY],
+            Some(bounds) => bounds,
+        };
+        let seen = stats::as_f64(corrected.items);
+        bounds.map(|each| (mean * seen + lacking * each) / (seen + lacking))
+    }
+}
+
+/// A metric of a run, or of a slice of it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct SlicedMetric {
+    pub(crate) metric: Metric,
+    /// `None` is the whole run.
+    pub(crate) slice: Option<Slice>,
+}
+
+impl SlicedMetric {
+    /// # Errors
+    /// When there is no such percentile, or the lines of a history do not have it by slice.
+    pub(crate) fn new(metric: Metric, slice: Option<Slice>) -> Result<Self> {
+        if let Some(fault) = metric.fault() {
+            return Err(Error::usage(fault));
+        }
+        let entry = metric.entry();
+        if slice.is_some() {
+            if let Some(hint) = entry.whole_run {
+                let message = format!("`{metric}` is of the whole run");
+                return Err(Error::usage(message).hint(hint));
+            }
+            if !entry.has_slices_in_history() {
+                return Err(Error::usage(format!("`{metric}` is not kept by slice"))
+                    .hint("`accuracy` and `failure_rate` are: `accuracy[level=1]`"));
+            }
+        }
+        Ok(Self { metric, slice })
+    }
+
+    pub(crate) fn entry(&self) -> &'static MetricEntry {
+        self.metric.entry()
+    }
+
+    /// What it is in a line, if the line has it: by itself, or as the value of a gate of that run.
+    pub(crate) fn in_line(&self, line: &HistoryLine) -> Option<f64> {
+        let entry = self.entry();
+        let own = match &self.slice {
+            // What another scorer says is no member of a line.
+            _ if self.metric.scorer().is_some() => None,
+            None => entry.line.and_then(|read| read(line, &self.metric)),
+            Some(Slice { dimension, value }) => {
+                let slice = line.slices.get(dimension).and_then(|of| of.get(value));
+                slice.zip(entry.slice).and_then(|(slice, read)| read(slice))
+            }
+        };
+        let value = own.or_else(|| self.measured_by_gate(line));
+        value.filter(|value| value.is_finite())
+    }
+
+    fn measured_by_gate(&self, line: &HistoryLine) -> Option<f64> {
+        let gates = line.gates.iter();
+        let mut gates = gates.filter(|gate| gate.gate.starts_with(self.metric.name));
+        gates.find_map(|gate| {
+            let parsed: Gate = gate.gate.parse().ok()?;
+            let parsed = match line.tier {
+                Some(_) => parsed,
+                None => parsed.without_tiers(),
+            };
+            let is_same = parsed.metric == self.metric && parsed.slice == self.slice;
+            gate.value.filter(|_| is_same)
+        })
+    }
+
+    /// Why a line has none.
+    pub(crate) fn why_missing(&self) -> String {
+        let is_of_gates = self.entry().line.is_none() || self.metric.scorer().is_some();
+        let why = if is_of_gates {
+            ": a history has it where a gate of the eval measures it"
+        } else {
+            ""
+        };
+        format!("the run has no {self}{why}")
+    }
+
+    /// A value of it for people.
+    pub(crate) fn show(&self, value: f64) -> String {
+        match self.entry().unit {
+            Unit::Share => Share(value).to_string(),
+            Unit::Usd => Usd(value).to_string(),
+            Unit::Seconds => Seconds(value).to_string(),
+            _ => ((value * 1e4).round() / 1e4).to_string(),
+        }
+    }
+}
+
+/// As it is written.
+impl fmt::Display for SlicedMetric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.metric)?;
+        match &self.slice {
+            Some(slice) => write!(f, "[{slice}]"),
+            None => Ok(()),
+        }
     }
 }
 

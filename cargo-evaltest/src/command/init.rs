@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum as _, value_parser};
 use evaltest::engine::eval::spec::{OwnKinds, schema_text};
@@ -11,22 +11,19 @@ use evaltest::engine::snapshot::{ATTRIBUTES, ATTRIBUTES_FILE};
 use evaltest::engine::system::project::display;
 use evaltest::engine::text::clean;
 use evaltest::{Error, Exit, Result};
+use serde_json::Value;
 
 use crate::called::spoken;
 use crate::{console, discover};
-
-mod ci;
-mod install;
-mod manifest;
-mod program;
-mod provenance;
-mod schema_file;
-mod starter;
-mod workflow;
-
 use ci::Ci;
 use provenance::{InstallFrom, Provenance};
 use starter::{KnownBenchmark, Starter};
+
+mod ci;
+mod manifest;
+mod provenance;
+mod starter;
+mod workflow;
 
 /// Write an example eval that runs at once, and what cargo, nextest and CI need
 ///
@@ -153,7 +150,7 @@ pub(crate) fn run(args: &InitArgs) -> Result<Exit> {
         return print_report(&writer, &next);
     }
     write_eval(&mut writer, &starter, &name, &args.command)?;
-    let missing = program::missing(&args.command);
+    let missing = missing(&args.command);
     let missing = missing.map(|word| format!("note     {} is not there yet", clean(word)));
     writer.report.extend(missing);
     let mut next: Vec<String> = Vec::new();
@@ -273,12 +270,135 @@ fn write_eval(
         writer.create(&format!("{folder}/{file}"), content)?;
     }
     let schema = schema_text(&OwnKinds::default());
-    writer.renew(
-        &format!("evals/{SCHEMA_FILE}"),
-        &schema,
-        schema_file::is_ours,
-    )?;
+    writer.renew(&format!("evals/{SCHEMA_FILE}"), &schema, is_ours)?;
     let attributes = format!("evals/snapshots/{name}/{ATTRIBUTES_FILE}");
     writer.create(&attributes, ATTRIBUTES)?;
     writer.append(".gitignore", &["/evaltest-runs/", "*.snap.new"])
+}
+
+/// Extensions of files run by an interpreter.
+const SCRIPTS: &[&str] = &["py", "js", "mjs", "ts", "rb", "sh"];
+
+/// The words relative to the spec: the program runs in the spec's folder but was typed in its parent.
+fn from_spec(words: &[String]) -> Vec<String> {
+    let word = |(at, word): (usize, &String)| {
+        if is_file(at, word) {
+            format!("../{}", inside(word))
+        } else {
+            word.clone()
+        }
+    };
+    words.iter().enumerate().map(word).collect()
+}
+
+/// The words that name missing files.
+fn missing(words: &[String]) -> impl Iterator<Item = &str> {
+    let words = words.iter().enumerate();
+    words
+        .filter(|(at, word)| is_file(*at, word) && !Path::new(word.as_str()).exists())
+        .map(|(_, word)| inside(word))
+}
+
+fn inside(word: &str) -> &str {
+    word.strip_prefix("./").unwrap_or(word)
+}
+
+/// Whether a word is a relative file path, existing or not. A single `/` is enough only for the first word, because
+/// models are named `ORG/NAME`.
+fn is_file(at: usize, word: &str) -> bool {
+    if word.starts_with(['/', '-']) || word.contains("://") {
+        return false;
+    }
+    let path = Path::new(word);
+    let end = path.extension().and_then(|end| end.to_str());
+    let is_script = end.is_some_and(|end| SCRIPTS.contains(&end)) && !word.contains(' ');
+    let is_relative = word.starts_with("./") || word.starts_with("../");
+    is_script || is_relative || (at == 0 && word.contains('/')) || path.is_file()
+}
+
+/// Whether `init` wrote this schema. One with the user's own kinds was written by `cargo evaltest schema --own-…`.
+fn is_ours(text: &str) -> bool {
+    let Ok(schema) = serde_json::from_str::<Value>(text) else {
+        return false;
+    };
+    schema["title"] == "A spec of evaltest" && !names_own_kinds(&schema)
+}
+
+/// Built-in kinds have descriptions; the user's kinds have only names.
+fn names_own_kinds(schema: &Value) -> bool {
+    let forms = ["benchmark", "agent", "scorer"].into_iter();
+    let mut forms = forms.filter_map(|kind| schema["$defs"][kind]["anyOf"].as_array());
+    forms.any(|forms| {
+        forms
+            .iter()
+            .any(|form| is_bare_name(&form["properties"]["type"]))
+    })
+}
+
+fn is_bare_name(schema: &Value) -> bool {
+    schema.get("const").is_some() && schema.get("description").is_none()
+}
+
+#[cfg(test)]
+mod program_tests {
+    use super::*;
+
+    #[test]
+    fn files_are_found_from_the_specs_folder() {
+        let check = |line: &str, expect: &str, absent: &[&str]| {
+            let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+            assert_eq!(from_spec(&words).join(" "), expect);
+            assert_eq!(missing(&words).collect::<Vec<_>>(), absent, "{line}");
+        };
+        check("python3 agent.py", "python3 ../agent.py", &["agent.py"]);
+        check("./agent.sh --fast", "../agent.sh --fast", &["agent.sh"]);
+        check("bin/agent", "../bin/agent", &["bin/agent"]);
+        check("node ../a/b.mjs", "node ../../a/b.mjs", &["../a/b.mjs"]);
+        check("cat Cargo.toml", "cat ../Cargo.toml", &[]);
+        for line in [
+            "python3 -m agent",
+            "/opt/agent.py",
+            "agent --model org/name",
+            "agent --url=https://example.org/a.js https://example.org/a.js",
+        ] {
+            check(line, line, &[]);
+        }
+        let words = ["sh".to_owned(), "cat | python3 agent.py".to_owned()];
+        assert_eq!(from_spec(&words), words);
+    }
+}
+
+#[cfg(test)]
+mod schema_file_tests {
+    use evaltest::engine::eval::spec::{OwnKinds, schema_text};
+
+    use super::*;
+
+    #[test]
+    fn a_schema_with_kinds_of_ones_own_is_not_ours() {
+        let text = schema_text(&OwnKinds::default());
+        assert!(is_ours(&text));
+        assert!(is_ours(&text.replace("timeout_s", "deadline_s")));
+        for text in ["", "{}", "{\"title\": \"mine\"}"] {
+            assert!(!is_ours(text), "{text}");
+        }
+        let own = || vec!["mine".to_owned()];
+        let usual = OwnKinds::default;
+        for own in [
+            OwnKinds {
+                benchmarks: own(),
+                ..usual()
+            },
+            OwnKinds {
+                agents: own(),
+                ..usual()
+            },
+            OwnKinds {
+                scorers: own(),
+                ..usual()
+            },
+        ] {
+            assert!(!is_ours(&schema_text(&own)), "{own:?}");
+        }
+    }
 }

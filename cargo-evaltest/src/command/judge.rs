@@ -3,13 +3,16 @@
 mod agreement;
 mod calibrate;
 mod correct;
-mod lines;
 mod read;
 mod winrate;
 
-use clap::{Args, Subcommand};
-use evaltest::{Exit, Result};
+use std::path::{Path, PathBuf};
 
+use clap::{Args, Subcommand};
+use evaltest::engine::judge::{InputLine, parse_input_line};
+use evaltest::{Error, Exit, Result};
+
+use crate::answers::json_lines;
 use agreement::AgreementArgs;
 use calibrate::CalibrateArgs;
 use correct::CorrectArgs;
@@ -77,6 +80,67 @@ fn few_labels(labels: u64) -> Option<String> {
     } else {
         None
     }
+}
+
+/// What is read and how it is shown, as typed.
+#[derive(Debug, Args)]
+struct InputArgs {
+    /// JSON lines; `-`, or nothing, is standard input
+    #[arg(value_name = "FILE", default_value = "-", hide_default_value = true)]
+    input: PathBuf,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Passes each non-blank line to `next` with the file name and line number.
+///
+/// # Errors
+///
+/// The first malformed line, or a file without lines.
+fn each<T: InputLine>(
+    input: &Path,
+    mut next: impl FnMut(&Path, u64, T) -> Result<()>,
+) -> Result<()> {
+    let (source, chunks) = json_lines(input)?;
+    let mut is_empty = true;
+    for chunk in chunks {
+        let mut done = Ok(());
+        chunk?.lines(|number, _, text| {
+            done = text
+                .map_err(|error| error.at(source.place(number)))
+                .and_then(|text| match text.trim_ascii() {
+                    "" => Ok(()),
+                    line => {
+                        is_empty = false;
+                        next(
+                            source.path(),
+                            number,
+                            parse_input_line(source.path(), number, line)?,
+                        )
+                    }
+                });
+            done.is_ok()
+        });
+        done?;
+    }
+    if is_empty {
+        let path = source.path().display();
+        return Err(Error::usage(format!("`{path}` is empty"))
+            .hint(format!("write lines as `{}`", T::EXAMPLE)));
+    }
+    Ok(())
+}
+
+/// All lines of a file.
+fn all<T: InputLine>(input: &Path) -> Result<Vec<T>> {
+    let mut found = Vec::new();
+    each(input, |_, _, line| {
+        found.push(line);
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use evaltest::engine::eval::spec;
 use evaltest::engine::report::document::{Block, Document, list};
-use evaltest::engine::report::render::terminal::{self, Paint, table::truncate};
+use evaltest::engine::report::render::terminal::{self, Paint, truncate};
 use evaltest::engine::run::drive::{Drive, Errand, SampleChoice};
 use evaltest::engine::run::listing::Listing;
 use evaltest::engine::text::clean;

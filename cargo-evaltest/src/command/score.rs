@@ -7,8 +7,6 @@
 mod calls;
 mod explain;
 mod judge;
-mod memo;
-mod write;
 
 use std::io::{self, Write};
 use std::num::NonZeroUsize;

@@ -9,7 +9,7 @@ use evaltest::engine::system::project::display;
 use evaltest::engine::text::{clean, nearest, shell_word};
 use evaltest::{Error, Result};
 
-use super::specs::has_end;
+use super::has_end;
 use super::{Discovered, TestTarget, find};
 use crate::called;
 use crate::target::evals_in;

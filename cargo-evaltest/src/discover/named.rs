@@ -9,7 +9,7 @@ use evaltest::{Error, Result};
 
 use super::Discovered;
 use super::evals::{ProjectEvals, is_path};
-use super::specs::{is_no_spec, specs_below};
+use super::{is_no_spec, specs_below};
 
 /// The given specs, and the test targets of given evals without a spec. A path with specs takes precedence over a
 /// name: data folders are often named like their eval.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use evaltest::engine::report::Event;
-use evaltest::engine::report::render::terminal::table::{truncate, truncate_middle};
+use evaltest::engine::report::render::terminal::{truncate, truncate_middle};
 use evaltest::engine::report::terminal::failures::FailureTracker;
 use evaltest::engine::system::lock::lock;
 use evaltest::engine::system::terminal::columns;

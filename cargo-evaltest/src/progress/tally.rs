@@ -8,7 +8,7 @@ use evaltest::engine::report::Event;
 use evaltest::engine::report::terminal::errors_of;
 use evaltest::engine::text::clean;
 
-use super::items::MadeItems;
+use super::MadeItems;
 
 /// Minimum number of answers for an estimate of the rate; or the number in flight, if larger.
 const FEW: u64 = 3;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::data::hub::Dataset;
-use crate::data::hub::layout::holds;
+use crate::data::hub::holds;
 use crate::error::{Error, Result};
 use crate::text::quoted;
 

@@ -5,7 +5,7 @@
 //!
 //! | entry | what |
 //! |---|---|
-//! | `overall`, `non_live`, … | the official figures, see [`aggregates`](super::aggregates); `null` for N/A |
+//! | `overall`, `non_live`, … | the official figures, see [`aggregates`](super::super::benchmark); `null` for N/A |
 //! | `counted_as_zero` | the official categories without a verdict, which count as 0 in them |
 //! | `unweighted` | the mean of the accuracies of all categories here |
 //! | `weighted` | Σ weight · accuracy / Σ weight over the `weights` of the benchmark; `null` unless all have verdicts |
@@ -29,8 +29,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::aggregates::{self, Aggregates, CategoryCounts};
+use super::super::benchmark;
 use super::sensitivity::FormCounts;
+use super::{Aggregates, CategoryCounts};
 use crate::bfcl::data::{Category, CategoryGroup};
 use crate::bfcl::form::{FORMAT_SENSITIVITY, PromptForm};
 use crate::data::{Record, Score, Status};
@@ -374,7 +375,7 @@ fn figures(counts: &CategoryCounts, weights: &Weights) -> NamedFigures {
             (name, is_reported.then_some(figure.accuracy))
         })
         .collect();
-    let accuracy = |name: &str| aggregates::category(counts, name).complete();
+    let accuracy = |name: &str| benchmark::category(counts, name).complete();
     let all: Vec<f64> = run.keys().filter_map(|name| accuracy(name)).collect();
     let sum: f64 = all.iter().sum();
     let unweighted = (!all.is_empty()).then(|| sum / as_f64(all.len() as u64));
@@ -391,7 +392,7 @@ fn figures(counts: &CategoryCounts, weights: &Weights) -> NamedFigures {
 }
 
 /// The official figures, and whether the official tables show zeros for missing categories.
-fn official(of: &Aggregates) -> [(&'static str, aggregates::Figure, bool); 9] {
+fn official(of: &Aggregates) -> [(&'static str, benchmark::Figure, bool); 9] {
     [
         ("overall", of.overall, true),
         ("non_live", of.non_live, true),

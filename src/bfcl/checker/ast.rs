@@ -6,7 +6,7 @@ use std::ptr;
 use super::compare::{NoMatch, Slot, ValueCheck, ValueRefusal, refuse};
 use super::entry::{AnswerKey, Argument, Expected, FunctionDoc, PossibleValues, Property};
 use super::kind::{Check, Language};
-use super::verdict::{TriedCall, VerdictMessage};
+use super::{TriedCall, VerdictMessage};
 use crate::calls::Crash;
 use crate::calls::repr_str;
 use crate::calls::{Dict, Value, java_values, javascript_values};

@@ -2,7 +2,7 @@
 
 use super::entry::AnswerKey;
 use super::kind::{Check, Language};
-use super::verdict::{BfclVerdict, CRASH};
+use super::{BfclVerdict, CRASH};
 use crate::bfcl::checker::ast::Checker;
 use crate::calls::Value;
 use crate::calls::decode::{self, CallFormat, DecodeFault};

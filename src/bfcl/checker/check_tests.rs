@@ -1,7 +1,7 @@
 //! Tests each rule of the check on made-up functions.
 
 use super::*;
-use crate::calls::{Dict, JsonValue as _, Value};
+use crate::calls::{Dict, Value};
 
 /// A function `f` with one parameter `x` of this type, and its accepted values.
 fn entry(kind: &str, options: &str) -> AnswerKey {

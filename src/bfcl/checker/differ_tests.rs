@@ -9,7 +9,7 @@ use flate2::read::GzDecoder;
 use super::parity_tests::{entries, get, note, text};
 use super::*;
 use crate::calls::fast::switch::both_ways;
-use crate::calls::{CallFormat, JsonValue as _, Value};
+use crate::calls::{CallFormat, Value};
 use crate::tests::{needs, parity};
 
 /// Lines that may differ, with the reason.

@@ -7,7 +7,7 @@ use std::io::Write as _;
 use super::*;
 use crate::calls::DecodeFault;
 use crate::calls::fast::switch::both_ways;
-use crate::calls::{CallFormat, JsonValue as _, Value, decode};
+use crate::calls::{CallFormat, Value, decode};
 use crate::tests::{needs, parity};
 
 /// The lines of a file of the parity data, parsed as Python does.

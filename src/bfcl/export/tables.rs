@@ -1,8 +1,8 @@
 //! The leaderboard's tables, `data_*.csv`, with one row: comma-separated without quotes, and without a final newline.
 
 use super::Model;
-use crate::bfcl::benchmark::aggregates::{Aggregates, CategoryCounts, Figure, category};
 use crate::bfcl::benchmark::sensitivity::FormCounts;
+use crate::bfcl::benchmark::{Aggregates, CategoryCounts, Figure, category};
 use crate::bfcl::form::PromptForm;
 use crate::stats::as_f64;
 use crate::text::py_repr_float;

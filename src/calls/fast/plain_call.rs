@@ -8,7 +8,7 @@
 mod tests;
 
 use super::super::{Dict, Value};
-use super::cursor::CodeCursor;
+use super::CodeCursor;
 
 /// Deeper lists and objects are left to the parser.
 const MAX_DEPTH: usize = 8;

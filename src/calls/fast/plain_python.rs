@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use super::super::is_keyword;
 use super::super::{Dict, Value};
-use super::cursor::CodeCursor;
+use super::CodeCursor;
 
 /// The result of reading a text.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! Arguments given as text: JSON, or a list of `key=value`.
 
 use super::Call;
-use super::outside::{Brackets, Outside};
+use super::{Brackets, Outside};
 use crate::calls::{JsonValue as _, Value};
 use crate::calls::{literal_eval, plain_calls};
 use crate::text::is_py_space;

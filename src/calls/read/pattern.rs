@@ -2,7 +2,7 @@
 
 use regex::Regex;
 
-use super::outside::{Brackets, Outside};
+use super::{Brackets, Outside};
 use super::{Call, Effort, TooComplex, arguments, is_name};
 use crate::calls::{JsonValue as _, Value};
 use crate::error::{Error, Result};

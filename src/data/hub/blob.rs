@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
+use super::BLOBS;
 use super::address::is_hex;
-use super::layout::BLOBS;
 use crate::error::{Error, Result};
 use crate::system::file;
 use crate::text::hash;

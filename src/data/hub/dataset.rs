@@ -10,11 +10,11 @@ use once_cell::sync::OnceCell;
 
 use super::address::{Address, is_commit, is_relative};
 use super::blob::{self, Lock};
-use super::layout::{BLOBS, DATASETS, Snapshot, holds};
 use super::listing::HubListing;
 use super::server::Server;
 use super::settings::HubSettings;
 use super::transfer;
+use super::{BLOBS, DATASETS, Snapshot, holds};
 use crate::error::{Error, Result};
 use crate::system::lock;
 

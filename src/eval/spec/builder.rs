@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::cache::CacheKey;
+use super::CacheKey;
 use super::keys::{
     AssertKey, ErrorsKey, FlipsKey, LimitsKeys, ShuffleKeys, SpecAlerts, WebhookKeys, given_alerts,
 };

@@ -10,14 +10,14 @@ use serde::de::{Error as _, IgnoredAny, MapAccess, SeqAccess};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
+use super::CacheKey;
 use super::TierKeys;
-use super::cache::CacheKey;
 use super::tagged::{Rest, Tagged, TaggedKind};
 use crate::agent::Agent;
 use crate::benchmark::Benchmark;
 use crate::benchmark::prompt::Prompt;
 use crate::error::{Result, Under, inside};
-use crate::eval::alerts::webhook::Webhook;
+use crate::eval::alerts::Webhook;
 use crate::eval::registry::{KeepKey, agents, benchmarks, scorers};
 use crate::eval::{Answers, Assert, Errors, Flips};
 use crate::scorer::Scorer;

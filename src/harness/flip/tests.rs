@@ -53,7 +53,7 @@ fn flip(before: &str, right: usize, change: impl FnOnce(Eval) -> Eval) -> (usize
     let judging = FlipWatch {
         session: &session,
         policy: Policy {
-            update: crate::snapshot::update::Update::No,
+            update: crate::snapshot::Update::No,
             force_pass: false,
         },
         has_baseline: true,

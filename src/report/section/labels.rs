@@ -3,7 +3,7 @@
 use super::source::{Source, number};
 use crate::data::score::OTHER;
 use crate::report::document::{Block, Chart, Line, Table};
-use crate::report::render::terminal::table::truncate;
+use crate::report::render::terminal::truncate;
 use crate::verdict::summary::{Labels, MAX_LABELS};
 
 /// Maximum number of labels listed on a terminal.

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::source::Source;
 use crate::report::document::{Block, Table, list};
-use crate::report::render::terminal::table::truncate;
+use crate::report::render::terminal::truncate;
 use crate::verdict::check::BOUNDS;
 
 /// Maximum rows of a table, and characters of a text, on a terminal.

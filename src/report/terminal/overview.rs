@@ -11,7 +11,7 @@ use crate::report::document::{Block, Line, Table, Tone};
 use crate::report::overview::{GateCounts, counted};
 use crate::report::render::terminal as render;
 use crate::report::render::terminal::Paint;
-use crate::report::render::terminal::table::truncate_middle;
+use crate::report::render::terminal::truncate_middle;
 use crate::report::section::accuracy;
 use crate::stats::as_f64;
 use crate::verdict::conclude::Run;

@@ -7,7 +7,7 @@ use crate::report::document::{Align, Block, Line, Table, Tone};
 use crate::report::overview::{GateCounts, OverviewStatus, RunOverview};
 use crate::report::render::terminal as render;
 use crate::report::render::terminal::Paint;
-use crate::report::render::terminal::table::truncate;
+use crate::report::render::terminal::truncate;
 use crate::report::section::accuracy;
 use crate::verdict::result::Verdict;
 

@@ -4,7 +4,7 @@ use super::charts::charts;
 use super::{EvalTrend, minute, short_commit};
 use crate::figure::{Interval, P, Points, Seconds, Share, Usd, ci95, counted};
 use crate::report::document::{Align, Block, Document, Line, Table, Tone};
-use crate::report::render::terminal::table::truncate;
+use crate::report::render::terminal::truncate;
 use crate::report::section::Detail;
 use crate::report::section::accuracy;
 use crate::verdict::alert::{AlertResult, AlertVerdict};

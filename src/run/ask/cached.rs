@@ -13,10 +13,10 @@ use crate::eval::plan::Plan;
 use crate::run::judge::judges::ReplyCache;
 use crate::run::session::emitter::Emitter;
 use crate::run::session::question::Question;
+use crate::store::cache::CacheKeyInput;
 use crate::store::cache::CacheUse;
 use crate::store::cache::answers::{AnswerCache, Notice};
-use crate::store::cache::claim::{CacheClaim, Claimed, claim};
-use crate::store::cache::key::CacheKeyInput;
+use crate::store::cache::{CacheClaim, Claimed, claim};
 use crate::store::events::past::Answered;
 use crate::system::panics;
 

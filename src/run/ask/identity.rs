@@ -6,7 +6,7 @@ use super::cached::fingerprint;
 use crate::agent::replay::RECORDING;
 use crate::eval::plan::Plan;
 use crate::store::Manifest;
-use crate::store::cache::key;
+use crate::store::cache;
 use crate::system::panics;
 use crate::text::hash::MaskKey;
 
@@ -27,13 +27,13 @@ impl AgentIdentity {
         let recordings = panics::catch(|| eval.agent.recordings()).unwrap_or_default();
         let spec = eval.config.get("agent").unwrap_or(&Value::Null);
         let hash = if recordings.is_empty() {
-            let hash = |agent: &str| key::agent_hash(agent, spec, &eval.agent_options);
+            let hash = |agent: &str| cache::agent_hash(agent, spec, &eval.agent_options);
             fingerprint(plan).map(|agent| hash(&agent))
         } else {
             // Another recording is the same agent on another day.
             let kind = spec.get("type").and_then(Value::as_str);
             let kind = kind.unwrap_or("replay");
-            Some(key::agent_hash(kind, &Value::Null, &Map::new()))
+            Some(cache::agent_hash(kind, &Value::Null, &Map::new()))
         };
         let key = plan.mask.as_ref().filter(|_| eval.masks_answers());
         let recordings = recordings.into_iter().map(|name| named(name, key));

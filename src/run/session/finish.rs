@@ -19,8 +19,8 @@ use crate::error::Result;
 use crate::eval::Assert;
 use crate::eval::plan::Plan;
 use crate::run::ask::identity::AgentIdentity;
+use crate::run::history;
 use crate::run::history::RunHistory;
-use crate::run::history::webhook;
 use crate::run::judge::calibrations;
 use crate::run::record::Ledger;
 use crate::run::record::collected::SeenRecords;
@@ -204,7 +204,7 @@ impl Finish {
             if manifest.part.is_none() {
                 let redacted = |text: &str| emitter.redacted(text);
                 let mut notice = |description: &str| emitter.notice(description);
-                webhook::notify(&self.plan.eval, &manifest, &run, (&redacted, &mut notice));
+                history::notify(&self.plan.eval, &manifest, &run, (&redacted, &mut notice));
             }
             Ok(run)
         })

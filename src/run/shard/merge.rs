@@ -9,25 +9,30 @@
 
 mod found;
 mod gather;
-mod lines;
-mod making;
 mod pieces;
-mod place;
-mod same_run;
 
-use std::path::PathBuf;
+use std::fs;
+use std::fs::{File, TryLockError};
+use std::io::ErrorKind::AlreadyExists;
+use std::path::{Path, PathBuf};
 
 use crate::data::history::HistoryAnswers;
 use crate::error::{Error, Result};
 use crate::eval::registry::Registry;
 use crate::eval::{Eval, plan, spec};
-use crate::run::CiPolicy;
-use crate::run::history::{RunHistory, webhook};
+use crate::run::history::RunHistory;
 use crate::run::rescore::reload;
+use crate::run::{CiPolicy, history};
 use crate::snapshot::AnswerSheet;
-use crate::store::files::{RECORDS, SUMMARY};
-use crate::store::{Manifest, RunDir, read_lean_records};
+use crate::store::events::is_held;
+use crate::store::files::{JOURNAL, MANIFEST, RECORDS, SUMMARY};
+use crate::store::{
+    Manifest, RunDir, RunStatus, UNFINISHED, files, read_lean_records, run_id_of, stamp_of,
+};
+use crate::system::file::{absolute, is_at, make_root};
 use crate::system::project::display;
+use crate::text::hash::Hasher;
+use crate::text::shell_word;
 use crate::verdict::alert::Alerts;
 use crate::verdict::conclude::Run;
 use crate::verdict::summary::Summary;
@@ -35,7 +40,6 @@ use crate::verdict::summary::Summary;
 pub use found::{FoundParts, found_parts};
 pub(crate) use gather::{GatherHow, gather};
 pub(crate) use pieces::Pieces;
-pub(crate) use place::MergePlace;
 
 /// How parts are merged.
 #[derive(Clone, Debug, Default)]
@@ -185,10 +189,229 @@ impl<'a> MergeReporter<'a> {
             Ok(redactor) => {
                 let redacted = |text: &str| redactor.text(text, &mut 0).into_owned();
                 let mut notice = |text: &str| notices.push(redacted(text));
-                webhook::notify(eval, manifest, run, (&redacted, &mut notice));
+                history::notify(eval, manifest, run, (&redacted, &mut notice));
             }
             Err(error) => notices.push(error.message().to_owned()),
         }
         run.notices = notices;
+    }
+}
+
+/// Retries if other processes move or remove the folder while it is being opened.
+const TRIES: u32 = 100;
+
+/// A run directory that is being built next to its final path; removed unless finished.
+pub(crate) struct RunInTheMaking {
+    path: PathBuf,
+    dir: RunDir,
+    is_whole: bool,
+    /// Held as long as it is open.
+    _lock: File,
+}
+
+impl RunInTheMaking {
+    /// For a run that will be at this path.
+    ///
+    /// # Errors
+    /// When another process is building it, or the folder next to the path cannot be made.
+    fn begin(path: &Path) -> Result<Self> {
+        let mut name = path.as_os_str().to_owned();
+        name.push(UNFINISHED);
+        let staging_dir = PathBuf::from(name);
+        let busy = || {
+            let message = format!("somebody else merges into `{}`", display(path));
+            Error::usage(message).hint("wait for its end")
+        };
+        for _ in 0..TRIES {
+            match fs::create_dir_all(&staging_dir) {
+                Ok(()) => {}
+                // It existed a moment ago.
+                Err(error) if error.kind() == AlreadyExists && !staging_dir.exists() => continue,
+                Err(error) => return Err(elsewhere(Error::io("create", &staging_dir, &error))),
+            }
+            let Ok(lock) = File::open(&staging_dir) else {
+                // It was moved into place.
+                continue;
+            };
+            match lock.try_lock() {
+                Err(TryLockError::WouldBlock) => return Err(busy()),
+                // Some file systems have no locks.
+                Ok(()) | Err(TryLockError::Error(_)) => {}
+            }
+            if !is_at(&lock, &staging_dir) {
+                continue;
+            }
+            if is_held(&staging_dir.join(JOURNAL)) {
+                return Err(busy());
+            }
+            empty(&staging_dir)?;
+            return Ok(Self {
+                path: path.to_owned(),
+                dir: RunDir::create_at(&staging_dir)?,
+                is_whole: false,
+                _lock: lock,
+            });
+        }
+        Err(busy())
+    }
+
+    /// Where it is being built.
+    pub(crate) fn dir(&self) -> &RunDir {
+        &self.dir
+    }
+
+    /// Its final path.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Moves the complete run into place.
+    pub(crate) fn finish(mut self) -> Result<()> {
+        let renamed = fs::rename(self.dir.path(), &self.path);
+        renamed.map_err(|error| Error::io("create", &self.path, &error))?;
+        self.is_whole = true;
+        Ok(())
+    }
+}
+
+impl Drop for RunInTheMaking {
+    fn drop(&mut self) {
+        if !self.is_whole {
+            // Written by this merge: it found the folder empty, and holds its lock.
+            self.dir.remove();
+        }
+    }
+}
+
+/// Removes leftovers of a killed merge.
+fn empty(staging_dir: &Path) -> Result<()> {
+    let failed = |error| Error::io("remove", staging_dir, &error);
+    let entries =
+        fs::read_dir(staging_dir).map_err(|error| Error::io("read", staging_dir, &error))?;
+    let entries = entries.collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    let is_of_merge = |entry: &fs::DirEntry| {
+        let name = entry.file_name();
+        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        is_file && files::is_of_run(&name.to_string_lossy())
+    };
+    if let Some(other) = entries.iter().find(|entry| !is_of_merge(entry)) {
+        let message = format!(
+            "`{}` is in the way of the merge, and no merge has left it",
+            display(&other.path())
+        );
+        return Err(Error::usage(message).hint("move it, or name another directory: `-o DIR`"));
+    }
+    let mut paths = entries.into_iter().map(|entry| entry.path());
+    paths.try_for_each(fs::remove_file).map_err(failed)
+}
+
+/// Adds a hint to build the run elsewhere if the folder of the parts is not writable.
+fn elsewhere(error: Error) -> Error {
+    if error.hint_text().is_some() {
+        return error;
+    }
+    error.hint("name a directory that can be made: `-o DIR`")
+}
+
+/// The path of a merged run, which depends only on its parts.
+pub(crate) struct MergePlace {
+    run_id: String,
+    path: PathBuf,
+    /// Whether the result stopped early, as one of the pieces did.
+    is_open: bool,
+}
+
+impl MergePlace {
+    /// For these pieces, in a folder of runs, unless it is given.
+    pub(crate) fn of(
+        pieces: &Pieces,
+        output: Option<&Path>,
+        root: Option<PathBuf>,
+    ) -> Result<Self> {
+        let mut hasher = Hasher::default();
+        // A part that was resumed since is a different one.
+        for piece in &pieces.all {
+            let records = piece.records.as_deref().unwrap_or_default();
+            hasher = hasher.part(&piece.run_id).part(records);
+        }
+        let number = u64::from_be_bytes(hasher.first_bytes());
+        let run_id = run_id_of(&pieces.manifest.eval, number);
+        let path = match (output, root) {
+            (Some(output), _) => absolute(output)?,
+            (None, Some(root)) => {
+                make_root(&root)?;
+                let ended = pieces.manifest.ended_at.as_deref();
+                let stamp = stamp_of(ended.unwrap_or(&pieces.manifest.started_at));
+                root.join(format!("{stamp}_{run_id}"))
+            }
+            (None, None) => {
+                return Err(Error::usage("the parts have no folder").hint("name one: `-o DIR`"));
+            }
+        };
+        Ok(Self {
+            run_id,
+            path,
+            is_open: pieces.is_open(),
+        })
+    }
+
+    pub(crate) fn run_id(&self) -> &str {
+        &self.run_id
+    }
+
+    /// Whether the run already exists.
+    ///
+    /// # Errors
+    /// When something else exists there.
+    pub(crate) fn is_merged(&self) -> Result<bool> {
+        let path = display(&self.path);
+        let is_empty = || fs::read_dir(&self.path).is_ok_and(|mut all| all.next().is_none());
+        match fs::symlink_metadata(&self.path) {
+            Err(_) => return Ok(false),
+            Ok(about) if about.is_dir() && is_empty() => return Ok(false),
+            Ok(_) => {}
+        }
+        let other = |what: &str| {
+            Error::usage(format!("`{path}` {what}")).hint("name another directory: `-o DIR`")
+        };
+        if !self.path.join(MANIFEST).is_file() {
+            return Err(other("is there already, and is no run directory"));
+        }
+        let dir = self.open()?;
+        let manifest = dir.manifest()?;
+        if manifest.run_id != self.run_id || manifest.merged.is_empty() {
+            return Err(other("is another run"));
+        }
+        let odd = match dir.check() {
+            // A run with lost files may have been restored incompletely.
+            Ok(_) if manifest.status == RunStatus::Finished || self.is_open => return Ok(true),
+            Ok(_) => "it has not every answer of them".to_owned(),
+            Err(error) => error.message().to_owned(),
+        };
+        let message = format!("`{path}` was made of these parts and is whole no more: {odd}");
+        Err(Error::usage(message).hint(format!(
+            "nothing is lost: put it aside and merge again: mv {} {}",
+            shell_word(&path),
+            shell_word(&format!("{path}-damaged"))
+        )))
+    }
+
+    pub(crate) fn open(&self) -> Result<RunDir> {
+        RunDir::open(&self.path)
+    }
+
+    /// Creates the directory in which the run is built, next to its path; `None` if another process has just finished
+    /// the run.
+    ///
+    /// # Errors
+    /// When it cannot be created, another process is building it, or something else exists there.
+    pub(crate) fn begin(&self) -> Result<Option<RunInTheMaking>> {
+        let making = RunInTheMaking::begin(&self.path)?;
+        // Another process finished it before the check.
+        Ok(if self.is_merged()? {
+            None
+        } else {
+            Some(making)
+        })
     }
 }

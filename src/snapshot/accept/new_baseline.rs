@@ -5,15 +5,16 @@ use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
 use super::Accepted;
-use super::drafts::{Draft, Drafts};
+use super::{Draft, Drafts};
 use crate::data::Record;
 use crate::error::{Error, Result};
+use crate::snapshot;
+use crate::snapshot::Digests;
 use crate::snapshot::baseline::{BaselineFile, FILE, Judges, read_to_add, scorer_hash_of, write};
-use crate::snapshot::digests::Digests;
 use crate::snapshot::history::AcceptedAnswers;
 use crate::snapshot::pool::{PooledRun, Roll};
 use crate::snapshot::{
-    Content, EpochContent, SampleContent, SnapshotHeader, epoch, path, update, write_attributes,
+    Content, EpochContent, SampleContent, SnapshotHeader, epoch, path, write_attributes,
 };
 use crate::store::files::RECORDS;
 use crate::store::{Manifest, RunDir, read_records};
@@ -252,7 +253,7 @@ impl NewBaseline {
                 content.write(&path, &header.unwrap_or_else(|| SnapshotHeader::bare(&id)))?;
                 changed += 1;
             }
-            let pending = update::pending(&path);
+            let pending = snapshot::pending(&path);
             // It is of the version that is accepted now, or of an older one.
             if SnapshotHeader::is_own(&pending) {
                 let _ = std::fs::remove_file(pending);

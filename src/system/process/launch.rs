@@ -12,7 +12,7 @@ use std::time::Duration;
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
 
-use crate::system::process::named::FileHashes;
+use crate::system::process::FileHashes;
 use crate::system::shortage::{self, Shortage};
 use crate::text::hash::Fingerprint;
 

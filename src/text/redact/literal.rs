@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 use serde_json::Value;
 
-use super::names::{holds_secret, is_secret_name, is_secret_parameter};
 use super::{MIN_SECRET, REDACTED};
+use super::{holds_secret, is_secret_name, is_secret_parameter};
 
 /// Matches `?name=value`, and the password before a host.
 static ADDRESS: LazyLock<Regex> = LazyLock::new(|| {

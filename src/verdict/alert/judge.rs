@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::AlertFinding;
-use super::Era;
 use super::drop::DropRule;
-use super::{Alert, AlertResult, AlertRule, Alerts, DropReference, plain};
+use super::{Alert, AlertFinding, AlertResult, AlertRule, Alerts, DropReference, Era};
 use crate::data::history::{HistoryKind, HistoryLine};
 use crate::figure::P;
-use crate::stats::{FixedReference, MovingReference, SteadyFalls, falls};
+use crate::stats::{FixedReference, MOVING, MovingReference, SteadyFalls, falls, percentile};
+use crate::verdict::gate::Op;
 use crate::verdict::metric::SlicedMetric;
 
 /// The resolution of the number of baseline answers for one of a run.
@@ -76,7 +75,7 @@ impl<'a> AlertJudge<'a> {
         }
         for alert in &self.alerts.rules {
             if let AlertRule::Stale { days } = alert.rule {
-                results.push(result(alert, plain::stale(lines, days, now), None));
+                results.push(result(alert, stale(lines, days, now), None));
             }
         }
         results
@@ -100,13 +99,13 @@ impl<'a> AlertJudge<'a> {
                 runs,
                 alpha,
             } => self.trend(era, metric, *runs, self.alerts.share(*alpha)),
-            AlertRule::Rise { metric, by } => plain::rise(era, metric, *by),
+            AlertRule::Rise { metric, by } => rise(era, metric, *by),
             AlertRule::Bound {
                 metric,
                 op,
                 threshold,
                 times,
-            } => plain::bound(era, metric, *op, *threshold, *times),
+            } => bound(era, metric, *op, *threshold, *times),
             AlertRule::Stale { .. } => AlertFinding::silent("it is no matter of a run"),
         }
     }
@@ -194,4 +193,77 @@ fn result(alert: &Alert, finding: AlertFinding, tier: Option<String>) -> AlertRe
         tier,
         message: finding.message,
     }
+}
+
+const DAY: f64 = 86_400.0;
+
+/// A figure beyond a threshold, in a number of consecutive runs.
+pub(super) fn bound(
+    era: &Era<'_>,
+    metric: &SlicedMetric,
+    op: Op,
+    threshold: f64,
+    times: usize,
+) -> AlertFinding {
+    let runs = era.line.iter().rev();
+    let is_beyond = |line: &&&HistoryLine| {
+        let value = metric.in_line(line);
+        value.is_some_and(|value| op.holds(value, threshold))
+    };
+    let Some(value) = era.line.last().and_then(|line| metric.in_line(line)) else {
+        return AlertFinding::silent(metric.why_missing());
+    };
+    let beyond: Vec<_> = runs.take_while(is_beyond).take(times).collect();
+    let rendered = metric.show(value);
+    let message = match (beyond.len(), times) {
+        (0, _) => format!("{metric} is {rendered}"),
+        (_, 1) => format!("{metric} is {rendered}, {op} {threshold}"),
+        (found, _) => {
+            format!("{metric} is {rendered}, {op} {threshold} in {found} of {times} runs in a row")
+        }
+    };
+    let first = beyond.last().map_or("", |line| &*line.id);
+    AlertFinding::of(beyond.len() >= times, value, threshold, message).since(first)
+}
+
+/// A figure that is so much above the median of the five runs before.
+pub(super) fn rise(era: &Era<'_>, metric: &SlicedMetric, by: f64) -> AlertFinding {
+    let Some((newest, before)) = era.line.split_last() else {
+        return AlertFinding::silent("there is no run");
+    };
+    let Some(value) = metric.in_line(newest) else {
+        return AlertFinding::silent(metric.why_missing());
+    };
+    let known = before.iter().rev().filter_map(|line| metric.in_line(line));
+    let mut five: Vec<f64> = known.take(MOVING).collect();
+    if five.len() < MOVING {
+        let count = five.len();
+        return AlertFinding::silent(format!("{count} of {MOVING} runs before it have {metric}"));
+    }
+    five.sort_by(f64::total_cmp);
+    let median = percentile(&five, 50.0).unwrap_or_default();
+    if median <= 0.0 {
+        return AlertFinding::silent(format!(
+            "half of the five runs before have no {metric} above 0"
+        ));
+    }
+    let message = format!(
+        "{metric} is {}, {:+.0} % to the median of the five runs before, {}",
+        metric.show(value),
+        (value / median - 1.0) * 100.0,
+        metric.show(median),
+    );
+    let threshold = median * (1.0 + by);
+    AlertFinding::of(value > threshold, value, threshold, message).since(&newest.id)
+}
+
+/// No run for this number of days.
+pub(super) fn stale(lines: &[HistoryLine], days: f64, now: Timestamp) -> AlertFinding {
+    let last = lines.iter().rfind(|line| line.kind == HistoryKind::Run);
+    let Some(last) = last else {
+        return AlertFinding::silent("there is no run yet");
+    };
+    let age = now.duration_since(last.time).as_secs_f64() / DAY;
+    let message = format!("the last run was {age:.1} days ago, {}", last.id);
+    AlertFinding::of(age > days, age, days, message).since(&last.id)
 }

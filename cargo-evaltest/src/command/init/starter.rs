@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use evaltest::{Error, Result};
 
-use super::program;
+use super::super::init;
 
 /// A benchmark that there is a spec of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -103,7 +103,7 @@ impl Starter {
         if program.is_empty() {
             return Ok(text);
         }
-        let program = program::from_spec(program);
+        let program = init::from_spec(program);
         let program = serde_json::to_string(&program)
             .map_err(|error| Error::usage(format!("the command cannot be written: {error}")))?;
         let agent = format!("agent: {{ type: command, command: {program} }}");

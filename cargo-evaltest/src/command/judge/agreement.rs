@@ -5,10 +5,11 @@ use evaltest::engine::figure::CI95;
 use evaltest::engine::judge::{JudgeAgreement, LabelledItem};
 use evaltest::engine::report::document::Align::{Left, Right};
 use evaltest::engine::report::document::{Block, Table};
-use evaltest::engine::report::render::terminal::table::truncate;
+use evaltest::engine::report::render::terminal::truncate;
 use evaltest::{Exit, Result};
 
-use super::lines::{self, InputArgs};
+use super::super::judge;
+use super::InputArgs;
 use super::{few_labels, figure, figures};
 use crate::console;
 
@@ -42,7 +43,7 @@ nothing over nothing is null, and so are those that need numbers (`kappa_linear`
 `alpha_interval`) where classes are texts. Of more than 100 classes, `confusion` leaves out what is 0.";
 
 pub(super) fn run(args: &AgreementArgs) -> Result<Exit> {
-    let items: Vec<LabelledItem> = lines::all(&args.input_args.input)?;
+    let items: Vec<LabelledItem> = judge::all(&args.input_args.input)?;
     let agreement = JudgeAgreement::of(&items)?;
     if args.input_args.json {
         console::print_json(&agreement)?;

@@ -7,7 +7,8 @@ use evaltest::engine::report::document::Align::{Left, Right};
 use evaltest::engine::report::document::{Block, Table};
 use evaltest::{Exit, Result};
 
-use super::lines::{self, InputArgs};
+use super::super::judge;
+use super::InputArgs;
 use super::{few_labels, figure, figures};
 use crate::console;
 
@@ -33,7 +34,7 @@ const NOTES: &str = "\
 figure of no line is null, and so is an interval of one label.";
 
 pub(super) fn run(args: &CorrectArgs) -> Result<Exit> {
-    let items: Vec<GradedItem> = lines::all(&args.input_args.input)?;
+    let items: Vec<GradedItem> = judge::all(&args.input_args.input)?;
     let correction = JudgeCorrection::of(&items)?;
     if args.input_args.json {
         console::print_json(&correction)?;

@@ -10,7 +10,8 @@ use evaltest::engine::judge::{
 use evaltest::engine::report::document::Document;
 use evaltest::{Error, Exit, Result};
 
-use super::lines::{self, InputArgs};
+use super::super::judge;
+use super::InputArgs;
 use super::{figure, figures};
 use crate::console;
 
@@ -44,7 +45,7 @@ orders, `position_bias` is their share of the inconsistent ones. Of preferences 
 pub(super) fn run(args: &WinrateArgs) -> Result<Exit> {
     let input = &args.input_args.input;
     if args.logprobs {
-        let lines: Vec<LogprobPreference> = lines::all(input)?;
+        let lines: Vec<LogprobPreference> = judge::all(input)?;
         let preferences: Vec<_> = lines.iter().map(|line| line.0).collect();
         return preferred(args, &preferences);
     }
@@ -72,7 +73,7 @@ enum WinrateLines {
 
 fn compared(input: &Path) -> Result<WinrateLines> {
     let (mut pairs, mut preferences) = (Vec::new(), Vec::new());
-    lines::each(input, |path, number, line: ComparedAnswers| {
+    judge::each(input, |path, number, line: ComparedAnswers| {
         match line {
             ComparedAnswers::BothOrders(first, second) => pairs.push((first, second)),
             ComparedAnswers::Preference(preference) => preferences.push(preference),

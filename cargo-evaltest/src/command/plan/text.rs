@@ -4,9 +4,10 @@ use evaltest::engine::figure::{Points, Seconds, Share, Usd};
 use evaltest::engine::report::document::{Document, Table};
 use evaltest::engine::system::project::display;
 
+use super::super::plan;
 use super::basis::Basis;
 use super::rows::{Expense, PlanRow, PlanRows};
-use super::{PastRun, Wish, steps, typed_points};
+use super::{PastRun, Wish, typed_points};
 
 pub(super) fn text(run: &PastRun, basis: &Basis, wish: &Wish, rows: &PlanRows) -> Document {
     let mut text = heading(run, basis);
@@ -41,7 +42,7 @@ fn heading(run: &PastRun, basis: &Basis) -> Document {
     for note in basis.notes(run) {
         text.note(note);
     }
-    if let Some(measure) = steps::measure(run, basis) {
+    if let Some(measure) = plan::measure(run, basis) {
         text.paragraph(format!("to measure it: {measure}"));
     }
     let price = &run.evidence.price;
@@ -120,7 +121,7 @@ impl Prices {
 }
 
 fn conclusion(run: &PastRun, wish: &Wish, rows: &PlanRows, text: &mut Document) {
-    let steps = steps::of(run, wish, rows);
+    let steps = plan::of(run, wish, rows);
     if !steps.is_empty() {
         text.section("next:");
         text.list(steps);

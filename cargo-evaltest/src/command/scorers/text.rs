@@ -2,7 +2,7 @@
 
 use evaltest::engine::figure::{CI95, Interval, Share, or_dash};
 use evaltest::engine::report::document::{Block, Document, Table};
-use evaltest::engine::report::render::terminal::table::truncate;
+use evaltest::engine::report::render::terminal::truncate;
 use evaltest::engine::text::excerpt;
 use evaltest::engine::verdict::ScorerPair;
 use serde_json::Value;

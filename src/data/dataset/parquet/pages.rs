@@ -21,7 +21,7 @@ use parquet::file::reader::{
 use parquet::record::reader::RowIter;
 use parquet::schema::types::Type;
 
-use super::spool::ValueSpool;
+use super::ValueSpool;
 use super::unpack::{BUFFER, read, unpack, varint};
 use crate::system::lock;
 

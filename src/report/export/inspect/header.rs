@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::tally::{LogTally, LogUsage, ScorerTally};
+use super::{LogTally, LogUsage, ScorerTally};
 use crate::report::reported::ReportedRun;
 use crate::store::{Manifest, RunStatus};
 use crate::text::hash::Hasher;

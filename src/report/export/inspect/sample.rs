@@ -3,9 +3,9 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::LogUsage;
 use super::header::{id, usage_of};
 use super::message::{self, answer, message};
-use super::tally::LogUsage;
 use crate::data::{Normalized, Record, Score, Status};
 use crate::report::export::error_kind;
 use crate::report::export::scores::{number_of, verdicts};

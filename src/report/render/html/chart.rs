@@ -3,18 +3,15 @@
 //! Positions are fractions of the width, so that a chart fills the available width while text keeps its size. The
 //! figures of a chart are also in the text for accessibility. Colours come from the style sheet.
 
-mod histogram;
-mod intervals;
 mod scatter;
 mod series;
 
+use std::fmt::Write as _;
 use std::io;
 use std::io::Write;
 
 use super::escape::{text, truncate};
-use crate::report::document::Chart;
-
-pub(super) use intervals::intervals;
+use crate::report::document::{Chart, HistogramMark, IntervalRow, IntervalScale, Intervals};
 
 /// Writes a chart.
 pub(super) fn chart(content: &Chart, out: &mut dyn Write) -> io::Result<()> {
@@ -24,7 +21,7 @@ pub(super) fn chart(content: &Chart, out: &mut dyn Write) -> io::Result<()> {
             unit,
             values,
             marks,
-        } => histogram::histogram(caption, unit, values, marks, out),
+        } => histogram(caption, unit, values, marks, out),
         Chart::Scatter {
             caption,
             below,
@@ -128,6 +125,177 @@ fn matrix(
     writeln!(out, "</tbody></table></div>")
 }
 
+/// Number of bars.
+const BARS: usize = 32;
+/// Top and bottom edge of the bars as fractions of the height; labels are above and below.
+const TOP: f64 = 0.16;
+const BOTTOM: f64 = 0.84;
+
+/// Writes a histogram of non-negative values. `unit` follows the numbers of the scale.
+fn histogram(
+    caption: &str,
+    unit: &str,
+    values: &[f64],
+    marks: &[HistogramMark],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let largest = values.iter().copied().filter(|value| value.is_finite());
+    let ends = steps(largest.fold(0.0, f64::max));
+    let right = ends[ends.len() - 1];
+    if right <= 0.0 {
+        return Ok(());
+    }
+    let counts = counted(values, right);
+    let most = counts.iter().copied().max().unwrap_or(1).max(1);
+    writeln!(
+        out,
+        "<figure><figcaption>{}</figcaption><svg class=\"plot\" role=\"img\" aria-label=\"{}\">",
+        text(caption),
+        text(&alt_text(caption, unit, values.len(), marks)),
+    )?;
+    let wide = 1.0 / f64::from(u32::try_from(BARS).unwrap_or(1));
+    for (count, number) in counts.iter().zip(0u32..) {
+        if *count == 0 {
+            continue;
+        }
+        // One in ten thousand must still be visible.
+        let share = (f64::from(*count) / f64::from(most)).max(0.01);
+        let high = share * (BOTTOM - TOP);
+        writeln!(
+            out,
+            "<rect class=\"bar\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
+            place(f64::from(number) * wide + wide * 0.06),
+            place(BOTTOM - high),
+            place(wide * 0.88),
+            place(high),
+        )?;
+    }
+    writeln!(
+        out,
+        "<line class=\"axis\" x1=\"0\" x2=\"100%\" y1=\"{0}\" y2=\"{0}\"/>",
+        place(BOTTOM)
+    )?;
+    for end in &ends {
+        let at = end / right;
+        writeln!(
+            out,
+            "<text x=\"{}\" y=\"98%\" class=\"{}\">{}{}</text>",
+            place(at),
+            anchor(at),
+            short(*end),
+            text(unit)
+        )?;
+    }
+    for mark in marks {
+        let at = place(mark.value / right);
+        writeln!(
+            out,
+            "<line class=\"mark\" x1=\"{at}\" x2=\"{at}\" y1=\"{}\" y2=\"{}\"/><text x=\"{at}\" y=\"10%\" class=\"{}\">{}</text>",
+            place(TOP - 0.03),
+            place(BOTTOM),
+            anchor(mark.value / right),
+            text(&mark.label)
+        )?;
+    }
+    writeln!(out, "</svg></figure>")
+}
+
+fn counted(values: &[f64], right: f64) -> Vec<u32> {
+    let mut counts = vec![0u32; BARS];
+    for value in values
+        .iter()
+        .filter(|value| value.is_finite() && **value >= 0.0)
+    {
+        let bars = f64::from(u32::try_from(BARS).unwrap_or(1));
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "it is between nothing and the number of bars"
+        )]
+        let place = (value / right * bars) as usize;
+        counts[place.min(BARS - 1)] += 1;
+    }
+    counts
+}
+
+/// The alternative text.
+fn alt_text(caption: &str, unit: &str, values: usize, marks: &[HistogramMark]) -> String {
+    let marks = marks
+        .iter()
+        .map(|mark| format!(", {} {}{unit}", mark.label, short(mark.value)));
+    format!("{caption}: {values} values{}", marks.collect::<String>())
+}
+
+/// The text anchor that keeps a label inside the chart.
+fn anchor(share: f64) -> &'static str {
+    match share {
+        _ if share < 0.08 => "from",
+        _ if share > 0.92 => "to",
+        _ => "at",
+    }
+}
+
+/// Writes a table of rows with heads for label, figures and note.
+pub(super) fn intervals(content: &Intervals, out: &mut dyn Write) -> io::Result<()> {
+    let [label, figures, note] = &content.heads;
+    writeln!(
+        out,
+        "<div class=\"wide\" role=\"region\" aria-label=\"{0}\" tabindex=\"0\"><table class=\"chart\">\
+         <caption>{0}</caption>\n<thead><tr><th scope=\"col\">{1}</th>\
+         <td class=\"scale\" aria-hidden=\"true\"></td><th scope=\"col\">{2}</th><th scope=\"col\">{3}</th></tr></thead>\n<tbody>",
+        text(&content.caption),
+        text(label),
+        text(figures),
+        text(note),
+    )?;
+    for row in &content.rows {
+        writeln!(
+            out,
+            "<tr><th scope=\"row\">{}</th><td class=\"scale\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
+            text(&row.label),
+            drawn(row, content.scale),
+            text(&row.figures),
+            text(&row.note),
+        )?;
+    }
+    writeln!(out, "</tbody></table></div>")
+}
+
+fn drawn(row: &IntervalRow, scale: IntervalScale) -> String {
+    let mut svg = "<svg class=\"iv\" aria-hidden=\"true\" focusable=\"false\">\
+                   <line class=\"base\" x1=\"0\" x2=\"100%\" y1=\"50%\" y2=\"50%\"/>"
+        .to_owned();
+    let mut line = |class: &str, [low, high]: [f64; 2]| {
+        let (from, to) = (place(scale.of(low)), place(scale.of(high)));
+        let _ = write!(
+            svg,
+            "<line class=\"{class}\" x1=\"{from}\" x2=\"{to}\" y1=\"50%\" y2=\"50%\"/>"
+        );
+    };
+    if let Some(range) = row.range {
+        line("may", range);
+    }
+    if let Some(interval) = row.interval {
+        line("ci", interval);
+    }
+    if let Some(mark) = scale.mark {
+        let at = place(scale.of(mark));
+        let _ = write!(
+            svg,
+            "<line class=\"mark\" x1=\"{at}\" x2=\"{at}\" y1=\"0\" y2=\"100%\"/>"
+        );
+    }
+    if let Some(value) = row.value {
+        let at = place(scale.of(value));
+        let _ = write!(
+            svg,
+            "<circle class=\"dot\" cx=\"{at}\" cy=\"50%\" r=\"5\"/>"
+        );
+    }
+    svg.push_str("</svg>");
+    svg
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -175,5 +343,80 @@ mod matrix_tests {
             "<td class=\"hit q4\">9</td><td class=\"miss q1\">1</td><td class=\"miss q0\">0</td>";
         assert!(out.contains(row), "{out}");
         assert!(out.contains("<th scope=\"row\">&lt;b</th>"), "{out}");
+    }
+}
+
+#[cfg(test)]
+mod histogram_tests {
+    use super::*;
+
+    #[test]
+    fn every_value_is_in_a_bar() {
+        let counts = counted(&[0.0, 0.1, 9.99, 10.0, f64::NAN, -1.0], 10.0);
+        assert_eq!(counts.iter().sum::<u32>(), 4);
+        assert_eq!((counts[0], counts[BARS - 1]), (2, 2));
+    }
+
+    #[test]
+    fn nothing_makes_no_picture() {
+        let mut out = Vec::new();
+        histogram("Latency", " s", &[0.0, 0.0], &[], &mut out).unwrap();
+        assert!(out.is_empty());
+        let marks = [HistogramMark {
+            label: "p95".to_owned(),
+            value: 3.0,
+        }];
+        histogram("Latency", " s", &[1.0, 3.0], &marks, &mut out).unwrap();
+        let out = String::from_utf8(out).unwrap();
+        assert!(
+            out.contains("aria-label=\"Latency: 2 values, p95 3 s\""),
+            "{out}"
+        );
+    }
+}
+
+#[cfg(test)]
+mod intervals_tests {
+    use super::*;
+
+    #[test]
+    fn rows_have_what_they_show_in_figures_too() {
+        let row = IntervalRow {
+            label: "level <1>".to_owned(),
+            value: Some(0.5),
+            interval: Some([0.25, 0.75]),
+            figures: "50.0 % (25.0 % to 75.0 %)".to_owned(),
+            note: "1 of 2".to_owned(),
+            ..IntervalRow::default()
+        };
+        let mut out = Vec::new();
+        let heads = ["slice", "accuracy", "correct"];
+        let content = Intervals {
+            caption: "By slice".to_owned(),
+            heads: heads.map(str::to_owned),
+            scale: IntervalScale::SHARES,
+            rows: vec![row],
+        };
+        intervals(&content, &mut out).unwrap();
+        let out = String::from_utf8(out).unwrap();
+        for expect in [
+            "<th scope=\"row\">level &lt;1&gt;</th>",
+            "class=\"ci\" x1=\"25.00%\" x2=\"75.00%\"",
+            "class=\"dot\" cx=\"50.00%\"",
+            "50.0 % (25.0 % to 75.0 %)",
+        ] {
+            assert!(out.contains(expect), "`{expect}` is not in:\n{out}");
+        }
+        assert!(!out.contains("class=\"mark\""), "{out}");
+    }
+
+    #[test]
+    fn differences_have_their_zero_in_the_middle() {
+        let scale = IntervalScale::differences([[-0.1, 0.02], [-0.04, 0.2]]);
+        assert!((scale.of(0.0) - 0.5).abs() < 1e-9);
+        assert!((scale.of(0.2) - 1.0).abs() < 1e-9);
+        // A tiny interval is not stretched to the full width.
+        let scale = IntervalScale::differences([[-0.001, 0.001]]);
+        assert!((scale.high - 0.05).abs() < 1e-9);
     }
 }

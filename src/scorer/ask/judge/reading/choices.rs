@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value};
 
+use super::FoundObject;
 use super::JudgeReply;
 use super::lines::{self, Claim};
 use super::name::{Names, trimmed};
-use super::objects::FoundObject;
 use super::{Reading, Unread};
 
 /// The member that decides, if present.

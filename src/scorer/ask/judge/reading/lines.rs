@@ -8,8 +8,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::FoundObject;
 use super::name::{Names, is_invisible};
-use super::objects::FoundObject;
 
 /// A choice stated as the verdict.
 #[derive(Clone, Copy)]

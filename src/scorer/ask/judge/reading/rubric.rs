@@ -2,10 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::JudgeReply;
-use super::objects::FoundObject;
-use super::strays::Strays;
-use super::{Reading, Unread};
+use super::lines::{closes, plain};
+use super::{FoundObject, JudgeReply, Reading, Unread};
 
 /// Reads integer points for each dimension on its inclusive scale.
 pub fn rubric(reply: &str, dimensions: &[(&str, [i64; 2])]) -> Reading {
@@ -103,4 +101,92 @@ fn is_same(one: &Value, other: &Value) -> bool {
         (Some(one), Some(other)) => one == other,
         _ => one == other,
     }
+}
+
+/// Values by dimension.
+#[derive(Default)]
+pub(super) struct Strays {
+    /// With the index of the dimension.
+    given: Vec<(usize, Value)>,
+}
+
+impl Strays {
+    /// Adds those of a text, outside of its objects.
+    pub(super) fn of_text(
+        &mut self,
+        text: &str,
+        objects: &[FoundObject],
+        dimensions: &[(&str, [i64; 2])],
+    ) {
+        let text = &*plain(text, objects);
+        let mut from = 0;
+        for (place, sign) in text.match_indices([':', '：', '=']) {
+            let label = &text[std::mem::replace(&mut from, place + sign.len())..place];
+            let mut called = dimensions.iter();
+            let Some(dimension) = called.position(|(name, _)| is_label(label, name)) else {
+                continue;
+            };
+            if let Some(points) = read_points(&text[from..]) {
+                self.given.push((dimension, points));
+            }
+        }
+    }
+
+    /// Adds those nested in an object.
+    pub(super) fn of_nested(&mut self, found: &FoundObject, dimensions: &[(&str, [i64; 2])]) {
+        for (dimension, (name, _)) in dimensions.iter().enumerate() {
+            let given = found.nested(name).into_iter();
+            self.given
+                .extend(given.map(|value| (dimension, value.clone())));
+        }
+    }
+
+    /// The values of one dimension.
+    pub(super) fn of(&self, dimension: usize) -> impl Iterator<Item = &Value> {
+        let given = self.given.iter();
+        let given = given.filter(move |(of, _)| *of == dimension);
+        given.map(|(_, value)| value)
+    }
+}
+
+/// Whether a text ends with the name, ignoring case and markdown, optionally with a scale: `**Correctness** (1-5)`.
+fn is_label(text: &str, name: &str) -> bool {
+    let ends = |text: &str| {
+        let text = text.trim_end_matches(closes);
+        let Some(start) = text.len().checked_sub(name.len()) else {
+            return false;
+        };
+        let (Some(before), Some(label)) = (text.get(..start), text.get(start..)) else {
+            return false;
+        };
+        let is_it = label == name || label.to_lowercase() == name.to_lowercase();
+        is_it && !before.ends_with(|c: char| c.is_alphanumeric())
+    };
+    let is_scale = |c: char| !c.is_alphabetic() && c != '(';
+    let without_scale = || {
+        let text = text.trim_end_matches(|c: char| c != ')' && closes(c));
+        let text = text.strip_suffix(')')?.trim_end_matches(is_scale);
+        text.strip_suffix('(')
+    };
+    ends(text) || without_scale().is_some_and(ends)
+}
+
+/// The number at the start of a text, unless a scale such as `1 to 5` starts there.
+fn read_points(text: &str) -> Option<Value> {
+    let text = text.trim_start_matches(closes);
+    let is_part = |c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.');
+    let end = text.find(|c| !is_part(c)).unwrap_or(text.len());
+    let (number, behind) = text.split_at(end);
+    let is_number = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
+    let behind = behind.trim_start();
+    let scale = ["to ", "through ", "–", "—", "…"];
+    let mut scale = scale.iter().filter_map(|sign| behind.strip_prefix(sign));
+    if scale.any(|rest| is_number(rest.trim_start())) {
+        return None;
+    }
+    // `4.` ends a sentence, and `1-5` is a scale.
+    let number = number.trim_end_matches(['.', '-']);
+    let number = number.strip_prefix('+').unwrap_or(number);
+    let points: f64 = number.parse().ok()?;
+    Some(Value::from(points))
 }
