@@ -29,9 +29,9 @@ use benchmark::tally::BfclTally;
 
 /// The scorers of function calls.
 pub(crate) const SCORERS: &[Entry] = &[
-    scorer::ast_match::ENTRY,
+    scorer::calls::ast_match::ENTRY,
     checker::ENTRY,
-    scorer::trajectory::ENTRY,
+    scorer::calls::trajectory::ENTRY,
 ];
 
 /// Whether the feature is enabled.

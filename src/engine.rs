@@ -44,7 +44,7 @@ pub mod system {
     }
     /// Processes that outlive a killed run.
     pub mod orphans {
-        pub use crate::system::orphans::{adopt, kill_all, leave, watch_if_requested};
+        pub use crate::system::process::orphans::{adopt, kill_all, leave, watch_if_requested};
     }
     /// Locks that ignore poisoning.
     pub mod lock {
@@ -68,7 +68,7 @@ pub mod system {
     }
     /// Handling of Ctrl-C and similar signals.
     pub mod signal {
-        pub use crate::system::signal::{Interrupt, cancel_on_signals, shield};
+        pub use crate::system::process::signal::{Interrupt, cancel_on_signals, shield};
     }
     /// Width of a terminal.
     pub mod terminal {
@@ -164,6 +164,7 @@ pub mod verdict {
         Agreement, Ballot, Leniency, ScorerFigures, ScorerPair, Vote,
     };
     pub use crate::verdict::alert::{Alert, AlertJudge, AlertResult, AlertVerdict, Alerts};
+    pub use crate::verdict::baseline::marks::Marks;
     pub use crate::verdict::baseline::{Baseline, BaselineRun, BaselineSample, CurrentSample};
     pub use crate::verdict::check::{ComparedVerdict, ErrorBounds, PairedFigures, SeenDrop};
     pub use crate::verdict::compare::PairedMean;
@@ -174,9 +175,8 @@ pub mod verdict {
         DisagreementGroup, ErrorGroup, FailureGroups, FlakyEpochs, FlakySamples, GroupedFailures,
         SampleFigure, SliceFailures, WrongGroup,
     };
-    pub use crate::verdict::marks::Marks;
     pub use crate::verdict::metric::{GATE_OPTIONS, METRICS};
-    pub use crate::verdict::progressive::InterimAnalysis;
+    pub use crate::verdict::result::InterimAnalysis;
     pub use crate::verdict::trend::{Trend, TrendChange, TrendEntry, TrendLine, TrendMark};
 }
 

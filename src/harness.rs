@@ -161,7 +161,7 @@ fn refused(message: &str) -> Conclusion {
 
 fn driven(drive: &Drive, evals: Vec<Eval>) -> Result<Conclusion> {
     let cancel = Cancel::new();
-    let signals = crate::system::signal::cancel_on_signals(&cancel);
+    let signals = crate::system::process::signal::cancel_on_signals(&cancel);
     signals.map_err(|error| Error::refused("handle signals", &error))?;
     let served = drive::serve(drive, evals, &cancel, &mut std::io::stdout());
     let exit = served.unwrap_or_else(|error| {
@@ -221,7 +221,7 @@ fn in_process_run(
     let interrupt = if arguments.list || selected.is_empty() {
         None
     } else {
-        let signals = crate::system::signal::cancel_on_signals(&cancel);
+        let signals = crate::system::process::signal::cancel_on_signals(&cancel);
         Some(signals.map_err(|error| Error::refused("handle signals", &error))?)
     };
     let conclusion = libtest_mimic::run(&arguments, trials);
@@ -291,7 +291,7 @@ fn per_process_run(
     run_id: &str,
 ) -> Result<Conclusion> {
     let cancel = Cancel::new();
-    let signals = crate::system::signal::cancel_on_signals(&cancel);
+    let signals = crate::system::process::signal::cancel_on_signals(&cancel);
     let interrupt = signals.map_err(|error| Error::refused("handle signals", &error))?;
     let mut samples = Vec::new();
     let mut gates = Vec::new();

@@ -15,8 +15,6 @@
 #[cfg(feature = "command")]
 pub mod audience;
 #[cfg(feature = "command")]
-pub mod ci;
-#[cfg(feature = "command")]
 pub mod compare;
 pub mod document;
 pub(crate) mod event;
@@ -27,32 +25,16 @@ pub mod figures;
 pub mod format;
 #[cfg(feature = "command")]
 pub mod formats;
-#[cfg(feature = "command")]
-pub mod gaia;
-#[cfg(feature = "command")]
-pub mod github;
-#[cfg(feature = "command")]
-pub mod gitlab;
-#[cfg(feature = "command")]
-pub(crate) mod html;
-#[cfg(feature = "command")]
-pub mod junit;
-#[cfg(feature = "command")]
-pub mod markdown;
 pub mod masked;
 #[cfg(feature = "command")]
 pub mod matrix;
 #[cfg(feature = "command")]
 pub mod overview;
 #[cfg(feature = "command")]
-mod place;
-#[cfg(feature = "command")]
 pub mod recommend;
 pub mod render;
 pub mod reported;
 mod section;
-pub mod summary_md;
-pub mod terminal;
 #[cfg(feature = "command")]
 pub mod trend;
 

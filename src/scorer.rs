@@ -17,45 +17,17 @@
 //!
 #![doc = include_str!("scorer/guide.md")]
 
+pub(crate) mod calls;
+pub(crate) mod compose;
 pub(crate) mod extract;
 
-pub(crate) mod aime;
-pub(crate) mod all;
-pub(crate) mod any;
-pub(crate) mod any_of;
-#[cfg(feature = "bfcl")]
-pub(crate) mod ast_match;
-pub(crate) mod choice;
-pub(crate) mod exact;
-pub(crate) mod folding;
-pub(crate) mod forward;
-pub(crate) mod fuzzy;
 pub(crate) mod gaia;
-pub(crate) mod gsm8k;
 pub(crate) mod hash;
-pub(crate) mod includes;
 pub(crate) mod item;
 pub(crate) mod json;
-pub(crate) mod list;
-mod maker;
-mod matching;
-pub(crate) mod not;
-mod numerals;
-pub(crate) mod numeric;
+pub(crate) mod number;
 pub(crate) mod options;
-mod parts;
-pub(crate) mod per_sample;
-pub(crate) mod qa;
-pub(crate) mod qa_f1;
-pub(crate) mod quasi_exact;
-pub(crate) mod recorded;
-pub(crate) mod regex;
-pub(crate) mod substring;
-mod text_rule;
-pub(crate) mod token_f1;
-#[cfg(feature = "bfcl")]
-pub(crate) mod trajectory;
-pub(crate) mod weighted;
+pub(crate) mod string;
 
 pub(crate) mod ask;
 
@@ -75,19 +47,10 @@ use crate::data::{DetailBounds, Output, Sample, Score, Target};
 use crate::error::Result;
 use crate::scorer::extract::{Extract, Extraction};
 use ask::client::NamedClient;
-use forward::forward;
+use compose::forward::forward;
 
 pub use crate::data::JudgeRule;
 
-#[cfg(feature = "bfcl")]
-pub use self::{
-    ast_match::{AstMatch, CallsToFind, Types},
-    trajectory::Trajectory,
-};
-pub use aime::AimeScorer;
-pub use all::All;
-pub use any::Any;
-pub use any_of::AnyOf;
 pub use ask::command::CommandScorer;
 pub use ask::judge::Judge;
 pub use ask::jury::{Aggregate, Jury};
@@ -95,26 +58,33 @@ pub use ask::pairwise::Pairwise;
 #[cfg(feature = "http")]
 pub use ask::semantic::http::HttpEmbedder;
 pub use ask::semantic::{Embedder, Semantic};
-pub use exact::{Exact, LabelSet};
-pub use folding::{Folding, Form};
-pub use fuzzy::Fuzzy;
+#[cfg(feature = "bfcl")]
+pub use calls::ast_match::{AstMatch, CallsToFind, Types};
+pub use calls::trajectory::Trajectory;
+pub use compose::all::All;
+pub use compose::any::Any;
+pub use compose::any_of::AnyOf;
+pub use compose::maker::Maker;
+pub(crate) use compose::maker::ResolvedAgent;
+pub use compose::not::Not;
+pub(crate) use compose::parts::verdict;
+pub use compose::weighted::Weighted;
 pub use gaia::{GaiaScorer, GaiaVerdict, TruthKind, question_scorer};
-pub use gsm8k::Gsm8kScorer;
-pub use includes::Includes;
 pub use json::Json;
-pub use list::List;
-pub use maker::Maker;
-pub(crate) use maker::ResolvedAgent;
-pub use not::Not;
-pub use numeric::{DecimalSign, Numeric, Percent, Units};
+pub use number::aime::AimeScorer;
+pub use number::gsm8k::Gsm8kScorer;
+pub use number::numeric::{DecimalSign, Numeric, Percent, Units};
 pub(crate) use options::OptionReader;
-pub(crate) use parts::verdict;
-pub use qa::QaScorer;
-pub use qa_f1::{QaF1, QaF1Format};
-pub use quasi_exact::QuasiExact;
-pub use substring::Substring;
-pub use token_f1::TokenF1;
-pub use weighted::Weighted;
+pub use string::exact::{Exact, LabelSet};
+pub use string::folding::{Folding, Form};
+pub use string::fuzzy::Fuzzy;
+pub use string::includes::Includes;
+pub use string::list::List;
+pub use string::qa::QaScorer;
+pub use string::qa_f1::{QaF1, QaF1Format};
+pub use string::quasi_exact::QuasiExact;
+pub use string::substring::Substring;
+pub use string::token_f1::TokenF1;
 
 /// The input of a scorer.
 #[derive(Clone, Copy, Debug)]

@@ -14,11 +14,7 @@ use std::thread::{Builder, Scope};
 use std::{fs, io};
 
 pub(crate) mod file;
-pub(crate) mod lines;
-pub(crate) mod remove;
 pub(crate) mod shortage;
-pub(crate) mod spill;
-pub(crate) mod temporary_folder;
 
 pub(crate) mod clock;
 pub(crate) mod parallel;
@@ -29,17 +25,12 @@ pub(crate) mod panics;
 pub(crate) mod project;
 pub(crate) mod variables;
 
-pub(crate) mod pipe;
 pub(crate) mod process;
 
 pub(crate) mod sandbox;
 
-pub(crate) mod orphans;
-
 #[cfg(feature = "command")]
 pub(crate) mod loopback;
-
-pub(crate) mod signal;
 
 #[cfg(feature = "http")]
 pub(crate) mod http;

@@ -8,10 +8,6 @@ pub(crate) mod gate;
 
 pub(crate) mod result;
 
-pub(crate) mod progressive;
-
-pub(crate) mod marks;
-
 pub(crate) mod baseline;
 pub(crate) mod poll;
 

@@ -1,34 +1,18 @@
 //! One module per subcommand.
 
 pub(crate) mod accept;
-pub(crate) mod bfcl;
-pub(crate) mod cache;
-pub(crate) mod compare;
-pub(crate) mod completions;
+pub(crate) mod docs;
 pub(crate) mod doctor;
-pub(crate) mod export;
+pub(crate) mod files;
 pub(crate) mod flow;
 pub(crate) mod gate;
 pub(crate) mod generate;
-pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod judge;
-pub(crate) mod list;
-pub(crate) mod man;
-pub(crate) mod merge;
 pub(crate) mod plan;
-pub(crate) mod reference;
-pub(crate) mod repair;
-pub(crate) mod report;
+pub(crate) mod read;
 pub(crate) mod rescore;
 pub(crate) mod review;
 pub(crate) mod run;
-pub(crate) mod runs;
-pub(crate) mod schema;
 pub(crate) mod score;
-pub(crate) mod scorers;
-pub(crate) mod show;
-pub(crate) mod summarize;
-pub(crate) mod trend;
-pub(crate) mod view;
 pub(crate) mod winrate;

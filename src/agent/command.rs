@@ -35,12 +35,13 @@ use super::Agent;
 use super::program::{Confinement, Program, forward_program, not_started, passes_variables};
 use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::system::clock;
-use crate::system::orphans::{self, MARK as SCRATCH};
 use crate::system::process::FileHashes;
 use crate::system::process::child::{self, End, ProcessLimits};
 use crate::system::process::escapees;
 use crate::system::process::group::{how_it_ended, signal_of};
 use crate::system::process::launch::Launch;
+use crate::system::process::orphans;
+use crate::system::process::orphans::MARK as SCRATCH;
 use crate::system::sandbox::{Inmate, Sandbox, Ulimits};
 use lines::TaskLines;
 

@@ -13,8 +13,8 @@ use crate::data::Sample;
 use crate::data::dataset::{Columns, Table, scalar};
 use crate::data::hub::Snapshot;
 use crate::error::{Error, Result};
-use crate::scorer::aime::{AimeScorer, ground_truth};
 use crate::scorer::extract::Extract;
+use crate::scorer::number::aime::{AimeScorer, ground_truth};
 use crate::text::quoted;
 
 const USUAL: Usual = Usual {

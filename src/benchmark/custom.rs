@@ -8,8 +8,8 @@ use crate::benchmark::Benchmark;
 use crate::data::Sample;
 use crate::data::dataset::Filter;
 use crate::error::Result;
+use crate::scorer::compose::per_sample::{KEY, PerSample};
 use crate::scorer::extract::Extract;
-use crate::scorer::per_sample::{KEY, PerSample};
 use crate::scorer::{Maker, Scorer};
 
 /// Default scorer of samples.

@@ -8,7 +8,7 @@ use crate::data::dataset::{Columns, Table};
 use crate::error::Result;
 use crate::scorer::extract::Extract;
 use crate::scorer::extract::gsm8k::without_annotations;
-use crate::scorer::gsm8k::{Gsm8kScorer, ground_truth};
+use crate::scorer::number::gsm8k::{Gsm8kScorer, ground_truth};
 
 const USUAL: Usual = Usual {
     prompt: &["question", "prompt", "problem"],

@@ -11,7 +11,7 @@ use crate::data::Sample;
 use crate::data::dataset::{Field, Header, Table, required};
 use crate::error::Result;
 use crate::scorer::extract::Extract;
-use crate::scorer::qa::QaScorer;
+use crate::scorer::string::qa::QaScorer;
 
 const ID: [&str; 5] = ["id", "ID", "problem_id", "task_id", "item_id"];
 const PROBLEM: [&str; 6] = [

@@ -10,7 +10,7 @@ use crate::benchmark::rows::{RowBenchmark, RowSource, RowTable, Rules, without_t
 use crate::data::dataset::Table;
 use crate::error::Result;
 use crate::scorer::extract::Extract;
-use crate::scorer::qa::QaScorer;
+use crate::scorer::string::qa::QaScorer;
 
 use layout::{GROUND_TRUTH, QaLayout, Template};
 

@@ -30,8 +30,8 @@ use crate::error::{Error, Result};
 use crate::eval::registry::scorers;
 use crate::eval::registry::scorers::Context;
 use crate::eval::{Eval, Limits};
+use crate::scorer::compose::recorded;
 use crate::scorer::extract::Extract;
-use crate::scorer::recorded;
 use crate::system::file;
 use spool::LogSpool;
 

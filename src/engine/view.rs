@@ -12,7 +12,7 @@ use std::time::UNIX_EPOCH;
 use serde_json::json;
 
 use crate::error::{Error, Result};
-use crate::report::html::content;
+use crate::report::formats::html::content;
 use crate::report::render::html::VIEW;
 use crate::report::render::html::page::{HtmlPage, same_origin_policy};
 use crate::report::reported::{MaskedTexts, ReportedRun};

@@ -25,7 +25,7 @@ use crate::data::hub::Snapshot;
 use crate::error::{Error, Result};
 use crate::eval::{Assert, Eval};
 use crate::scorer::extract::Extraction;
-use crate::scorer::qa::QaRules;
+use crate::scorer::string::qa::QaRules;
 use crate::scorer::{Scorer, detail_bounds, hash};
 use crate::system::spawn_scoped;
 use crate::text::hash::{Hasher, MaskKey};

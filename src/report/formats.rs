@@ -1,14 +1,33 @@
 //! The list of report formats. Separate from their trait, so that formats do not depend on the list.
 
+#[cfg(feature = "command")]
+pub mod ci;
+#[cfg(feature = "command")]
+pub mod gaia;
+#[cfg(feature = "command")]
+pub mod github;
+#[cfg(feature = "command")]
+pub mod gitlab;
+#[cfg(feature = "command")]
+pub(crate) mod html;
+#[cfg(feature = "command")]
+pub mod junit;
+#[cfg(feature = "command")]
+pub mod markdown;
+#[cfg(feature = "command")]
+pub(super) mod place;
+pub mod summary_md;
+pub mod terminal;
+
 use super::format::ReportFormat;
-use super::github::GithubReport;
-use super::github::PrComment;
-use super::gitlab::GitlabReport;
-use super::html::HtmlReport;
-use super::junit::JunitReport;
-use super::markdown::MarkdownReport;
 use crate::error::{Error, Result, nearest};
 use crate::text::clean;
+use github::GithubReport;
+use github::PrComment;
+use gitlab::GitlabReport;
+use html::HtmlReport;
+use junit::JunitReport;
+use markdown::MarkdownReport;
 
 /// All formats, in the order of the help.
 pub const FORMATS: &[&dyn ReportFormat] = &[

@@ -54,7 +54,7 @@ use crate::verdict::conclude::{Notable, Run};
 use crate::verdict::facts::{Facts, Stop};
 use crate::verdict::gate::{Gate, OWN, with_default};
 use crate::verdict::gather::Gathered;
-use crate::verdict::progressive::InterimAnalysis;
+use crate::verdict::result::InterimAnalysis;
 use crate::verdict::summary::{SummaryBuilder, judge_notices};
 
 use chunks::Chunks;

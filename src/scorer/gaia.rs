@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::data::{Details, Normalized, Score};
 use crate::error::Result;
-use crate::scorer::text_rule::{TextRule, truth_text};
+use crate::scorer::string::text_rule::{TextRule, truth_text};
 use crate::scorer::{Answer, Entry, Example};
 use crate::text::{is_py_punct, is_py_space, push_py_lower, py_float, py_lower, py_repr_float};
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::Tolerance;
 use super::options::fingerprint;
-use super::text_rule::TextRule;
+use super::string::text_rule::TextRule;
 use super::{Answer, Entry, Example, OptionReader};
 use crate::data::{Normalized, Score};
 use crate::error::{Error, Result};

@@ -15,7 +15,7 @@ use crate::snapshot::{Content, SnapshotHeader};
 use crate::store::files::SUMMARY;
 use crate::store::{Manifest, RunDir, RunStatus, going_on};
 use crate::system::clock;
-use crate::system::lines::PlacedLines;
+use crate::system::file::lines::PlacedLines;
 use crate::verdict::baseline::BaselineRun;
 use crate::verdict::conclude::FIX_HINT;
 use crate::verdict::gate::{DEFAULT_ERROR_RATE, ERROR_RATE};

@@ -8,7 +8,7 @@ use super::{SnapshotHeader, read};
 use crate::data::Record;
 use crate::error::{Error, Result};
 use crate::verdict::baseline::BaselineSample;
-use crate::verdict::marks::Marks;
+use crate::verdict::baseline::marks::Marks;
 
 /// The content of a sample's snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

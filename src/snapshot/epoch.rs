@@ -6,7 +6,7 @@ use super::content::{AnswerForm, Content, InputHash};
 use super::{LONGEST_TEXT, json, path};
 use crate::data::{Normalized, Record, Status};
 use crate::text::hash::{Hasher, MaskKey};
-use crate::verdict::marks;
+use crate::verdict::baseline::marks;
 use crate::verdict::poll::Poll;
 
 /// The snapshot content for one answer of a sample.

@@ -12,7 +12,7 @@ use super::events::{self, Kind};
 use super::files::{JOURNAL, MANIFEST, SCRATCH};
 use super::stamp_and_id;
 use crate::system::file::open_plain;
-use crate::system::remove;
+use crate::system::file::remove;
 
 /// A folder without a journal may belong to a run that is starting, or to a rescore.
 const QUIET: Duration = Duration::from_hours(1);

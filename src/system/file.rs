@@ -1,5 +1,10 @@
 //! Files: atomic writes, hashes, and resolution of paths.
 
+pub(crate) mod lines;
+pub(crate) mod remove;
+pub(crate) mod spill;
+pub(crate) mod temporary_folder;
+
 use std::fs;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Component, Path, PathBuf};

@@ -11,6 +11,9 @@ pub(crate) mod excerpt;
 pub(crate) mod group;
 pub(crate) mod launch;
 pub(crate) mod native;
+pub(crate) mod orphans;
+pub(crate) mod pipe;
+pub(crate) mod signal;
 pub(crate) mod watch;
 pub(crate) mod worker;
 

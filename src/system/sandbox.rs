@@ -55,9 +55,9 @@ use std::sync::Arc;
 use once_cell::sync::OnceCell;
 
 use crate::error::{Error, Result};
+use crate::system::file::temporary_folder::TemporaryFolder;
 use crate::system::process::excerpt::ending;
 use crate::system::process::group::how_it_ended;
-use crate::system::temporary_folder::TemporaryFolder;
 use bwrap::Strength;
 use relay::Relay;
 use view::Wishes;

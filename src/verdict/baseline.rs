@@ -3,6 +3,8 @@
 //! A baseline is one or several whole runs. Snapshots accepted one by one (`digest_matches: false`) are not a random
 //! sample: keeping only good answers makes an unchanged agent look worse from then on.
 
+pub(crate) mod marks;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
@@ -10,8 +12,8 @@ use serde_json::Value;
 use crate::data::{Record, Status};
 use crate::error::{Error, Result};
 use crate::stats::AnswerCounts;
+use crate::verdict::baseline::marks::Marks;
 use crate::verdict::gate::Slice;
-use crate::verdict::marks::Marks;
 
 /// The accepted runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

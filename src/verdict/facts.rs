@@ -6,8 +6,8 @@ use crate::data::DetailBounds;
 use crate::store::RunPart;
 use crate::verdict::baseline::{Baseline, CurrentSample};
 use crate::verdict::judged::calibrated::CalibratedJudge;
-use crate::verdict::progressive::InterimAnalysis;
-use crate::verdict::progressive::Progressive;
+use crate::verdict::result::InterimAnalysis;
+use crate::verdict::result::Progressive;
 use crate::verdict::summary::Summary;
 
 /// Everything that the verdict on a run depends on: [`Gate::check`](crate::Gate::check) and the exit code use nothing

@@ -36,8 +36,8 @@ use crate::exit::Exit;
 use crate::stats;
 use crate::stats::Sum;
 use crate::store::RunPart;
-use crate::verdict::progressive::{InterimAnalysis, Progressive};
 use crate::verdict::result::{AlertResult, GateResult};
+use crate::verdict::result::{InterimAnalysis, Progressive};
 
 pub(crate) use builder::SummaryBuilder;
 pub use epochs::{EpochFigures, Estimate, Flaky, Majority};

@@ -14,8 +14,8 @@ use evaltest::engine::generate::{
 };
 use evaltest::engine::report::Event;
 use evaltest::engine::report::document::Document;
+use evaltest::engine::report::formats::terminal::brief;
 use evaltest::engine::report::render::terminal::Paint;
-use evaltest::engine::report::terminal::brief;
 use evaltest::engine::run::drive::{Drive, Prepared};
 use evaltest::engine::store::{DEFAULT_OUTPUT_ROOT, RunDir};
 use evaltest::engine::system::project::display;

@@ -14,9 +14,10 @@ use evaltest::{Cancel, Error, Exit, Result, Run};
 use serde_json::{Value, json};
 
 use crate::colour::ColorArgs;
-use crate::command::bfcl::{self, ProgramArgs, Where};
-use crate::command::export::ExportFormat;
-use crate::command::export::bfcl::ModelArgs;
+use crate::command::files::bfcl;
+use crate::command::files::bfcl::{ProgramArgs, Where};
+use crate::command::files::export::ExportFormat;
+use crate::command::files::export::bfcl::ModelArgs;
 use crate::console;
 use crate::progress::{Ahead, Progress};
 

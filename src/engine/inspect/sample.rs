@@ -9,7 +9,7 @@ use super::spool::{LogAnswer, LogQuestion, TakenSample};
 use super::verdicts::ScorerNames;
 use crate::data::{AgentError, FailureKind, Output, Usage};
 use crate::error::{Error, Result};
-use crate::scorer::recorded::VERDICTS;
+use crate::scorer::compose::recorded::VERDICTS;
 
 /// A sample of a log, as far as it is read; not the transcript in `events`.
 #[derive(Default, Deserialize)]

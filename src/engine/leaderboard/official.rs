@@ -24,8 +24,8 @@ use crate::run::rescore::{Rescore, rescore_with_verdicts};
 use crate::store::files::RECORDS;
 use crate::store::{RunDir, read_records};
 use crate::system::cancel::Cancel;
+use crate::system::file::remove;
 use crate::system::project::display;
-use crate::system::remove;
 use crate::verdict::conclude::Run;
 
 pub use agreement::{CategoryAgreement, Disagreement, OfficialAgreement};

@@ -14,7 +14,7 @@ use crate::data::Sample;
 use crate::data::dataset::{Field, Filter};
 use crate::error::{Error, Result, nearest};
 use crate::eval::Eval;
-use crate::scorer::qa::QaRules;
+use crate::scorer::string::qa::QaRules;
 use crate::scorer::{QaScorer, Scorer};
 
 /// A dataset, filtered.

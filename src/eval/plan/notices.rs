@@ -9,8 +9,10 @@ use super::scorers::scorer_of_benchmark;
 use super::truths::Truths;
 use super::{Plan, secret, unset};
 use crate::eval::Eval;
+use crate::scorer;
+use crate::scorer::Scorer;
 use crate::scorer::ask::model_family::{self, Answerer};
-use crate::scorer::{self, Scorer, per_sample};
+use crate::scorer::compose::per_sample;
 use crate::text::setting::Override;
 
 impl Plan {

@@ -21,44 +21,44 @@ use crate::data::{ItemPart, JudgeRule, Score};
 use crate::error::{Error, Result, Under, nearest};
 use crate::eval::limits::Limits;
 use crate::eval::registry::{MadeAgent, Options, Registry, Surroundings};
-use crate::scorer::forward::forward;
+use crate::scorer::compose::forward::forward;
 use crate::scorer::options::{OptionReader, unknown};
 use crate::scorer::{Answer, Entry, Maker, ResolvedAgent, Scorer, SmallSpec};
 use crate::{bfcl, scorer};
 
 /// The scorers of every build; those that judge calls are in `bfcl::SCORERS`.
 const ENTRIES: &[Entry] = &[
-    scorer::aime::ENTRY,
-    scorer::all::ENTRY,
-    scorer::any::ENTRY,
-    scorer::any_of::ENTRY,
-    scorer::choice::ENTRY,
+    crate::scorer::number::aime::ENTRY,
+    crate::scorer::compose::all::ENTRY,
+    crate::scorer::compose::any::ENTRY,
+    crate::scorer::compose::any_of::ENTRY,
+    crate::scorer::string::choice::ENTRY,
     scorer::ask::command::ENTRY,
-    scorer::exact::ENTRY,
-    scorer::fuzzy::ENTRY,
+    crate::scorer::string::exact::ENTRY,
+    crate::scorer::string::fuzzy::ENTRY,
     scorer::gaia::ENTRY,
-    scorer::gsm8k::ENTRY,
-    scorer::includes::ENTRY,
+    crate::scorer::number::gsm8k::ENTRY,
+    crate::scorer::string::includes::ENTRY,
     scorer::item::ENTRY,
     scorer::json::ENTRY,
     scorer::ask::judge::ENTRY,
     scorer::ask::jury::ENTRY,
-    scorer::list::ENTRY,
-    scorer::not::ENTRY,
-    scorer::numeric::ENTRY,
+    crate::scorer::string::list::ENTRY,
+    crate::scorer::compose::not::ENTRY,
+    crate::scorer::number::numeric::ENTRY,
     scorer::ask::pairwise::ENTRY,
-    scorer::per_sample::ENTRY,
-    scorer::qa::ENTRY,
-    scorer::qa_f1::ENTRY,
-    scorer::qa_f1::FORMAT_ENTRY,
-    scorer::quasi_exact::ENTRY,
-    scorer::recorded::ENTRY,
-    scorer::regex::ENTRY,
+    crate::scorer::compose::per_sample::ENTRY,
+    crate::scorer::string::qa::ENTRY,
+    crate::scorer::string::qa_f1::ENTRY,
+    crate::scorer::string::qa_f1::FORMAT_ENTRY,
+    crate::scorer::string::quasi_exact::ENTRY,
+    crate::scorer::compose::recorded::ENTRY,
+    crate::scorer::string::regex::ENTRY,
     scorer::ask::semantic::ENTRY,
     scorer::ask::solver::ENTRY,
-    scorer::substring::ENTRY,
-    scorer::token_f1::ENTRY,
-    scorer::weighted::ENTRY,
+    crate::scorer::string::substring::ENTRY,
+    crate::scorer::string::token_f1::ENTRY,
+    crate::scorer::compose::weighted::ENTRY,
 ];
 
 /// The built-in scorers, in alphabetical order.

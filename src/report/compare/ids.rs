@@ -6,7 +6,7 @@ use serde::ser::{Error as _, SerializeSeq};
 use serde::{Serialize, Serializer};
 
 use crate::error::Result;
-use crate::system::spill::SpilledRows;
+use crate::system::file::spill::SpilledRows;
 
 /// Maximum number of ids in memory.
 const AT_HAND: usize = 1_000;

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 
 use super::rows;
 use crate::error::Result;
-use crate::system::spill::{SortedRows, SpilledRows, SpilledRowsReader};
+use crate::system::file::spill::{SortedRows, SpilledRows, SpilledRowsReader};
 use crate::verdict::compare::side::SideSample;
 
 /// A sample of A, of B, or of both.

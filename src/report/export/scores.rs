@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::data::{Record, Score};
 #[cfg(feature = "inspect")]
-use crate::scorer::recorded;
+use crate::scorer::compose::recorded;
 
 /// The verdict of a scorer.
 pub(super) struct NamedVerdict<'a> {

@@ -8,8 +8,8 @@ use std::hash::{BuildHasher, RandomState};
 use std::io::Write;
 
 use crate::error::Result;
-use crate::report::ci::CaseCounts;
 use crate::report::format::unwritten;
+use crate::report::formats::ci::CaseCounts;
 use crate::text::clean_lines;
 use crate::text::hash::Hasher;
 

@@ -9,9 +9,9 @@ use crate::eval::plan::Plan;
 use crate::run::session::question::{CONFIRM, Question};
 use crate::store::RunDir;
 use crate::store::files::SCRATCH;
+use crate::system::file::remove;
 use crate::system::lock;
 use crate::system::project::display;
-use crate::system::remove;
 use crate::text::file_name;
 use crate::text::shell_word;
 

@@ -15,8 +15,8 @@ use crate::verdict::conclude::{Notable, Run};
 use crate::verdict::facts::{Facts, Stop};
 use crate::verdict::gate::Gate;
 use crate::verdict::gather::Gathered;
-use crate::verdict::progressive::InterimAnalysis;
-use crate::verdict::progressive::Progressive;
+use crate::verdict::result::InterimAnalysis;
+use crate::verdict::result::Progressive;
 use crate::verdict::summary::SummaryBuilder;
 
 /// Takes the records of a run in dataset order, and judges it when it has them all.

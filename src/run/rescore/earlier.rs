@@ -12,8 +12,8 @@ use crate::error::{Error, Result};
 use crate::store::events::places::{JournalPlaces, PlaceList};
 use crate::store::events::{self, StoredEvent};
 use crate::store::records;
+use crate::system::file::lines::PlacedLines;
 use crate::system::file::open_plain;
-use crate::system::lines::PlacedLines;
 use crate::system::lock;
 use crate::text::hash;
 

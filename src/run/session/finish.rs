@@ -34,8 +34,8 @@ use crate::verdict::check::InterimFindings;
 use crate::verdict::conclude::Run;
 use crate::verdict::facts::{Facts, Stop};
 use crate::verdict::gather::Gathered;
-use crate::verdict::progressive::InterimAnalysis;
-use crate::verdict::progressive::Progressive;
+use crate::verdict::result::InterimAnalysis;
+use crate::verdict::result::Progressive;
 use crate::verdict::summary::SummaryBuilder;
 
 /// What is known at the start of a run and needed at its end.

@@ -12,7 +12,7 @@ use crate::stats;
 use crate::system::lock;
 use crate::verdict::check::InterimFindings;
 use crate::verdict::gate::Gate;
-use crate::verdict::progressive::InterimAnalysis;
+use crate::verdict::result::InterimAnalysis;
 
 /// How often a waiter checks whether the run was stopped.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);

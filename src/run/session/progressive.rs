@@ -17,8 +17,8 @@ use crate::system::lock;
 use crate::verdict::check::CheckpointInput;
 use crate::verdict::facts::Facts;
 use crate::verdict::gate::{Gate, Slice};
-use crate::verdict::progressive::Progressive;
 use crate::verdict::result::GateResult;
+use crate::verdict::result::Progressive;
 use crate::verdict::summary::Summary;
 
 /// How often a waiter checks whether the run was stopped.

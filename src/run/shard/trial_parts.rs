@@ -21,9 +21,10 @@ use crate::store::events::Kind;
 use crate::store::files::{JOURNAL, is_made_by_run};
 use crate::store::places::PartPlaces;
 use crate::store::{RunDir, RunPart, RunStatus, stamp_of};
+use crate::system::file::remove;
+use crate::system::file::remove::make_new_folder;
 use crate::system::process::ProcessMark;
 use crate::system::project::display;
-use crate::system::remove::{self, make_new_folder};
 use crate::text;
 use crate::text::shell_word;
 

@@ -7,8 +7,8 @@ use super::StoredEvent;
 use super::sealed::unseal;
 use crate::error::{Error, Result};
 use crate::store::Carried;
+use crate::system::file::lines::PlacedLines;
 use crate::system::file::open_plain;
-use crate::system::lines::PlacedLines;
 use crate::system::lock;
 
 /// Bytes per read. A shuffled run reads lines all over the journal, where read-ahead is wasted; in order, the size

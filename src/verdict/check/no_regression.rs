@@ -25,7 +25,7 @@ use crate::stats::{Decision, RedBelow, StoppingBounds};
 use crate::verdict::baseline::{Baseline, Pairing};
 use crate::verdict::facts::Facts;
 use crate::verdict::gate::Gate;
-use crate::verdict::progressive::InterimAnalysis;
+use crate::verdict::result::InterimAnalysis;
 use crate::verdict::result::{GateResult, Verdict};
 use message::{POWER, assumption};
 use paired::{As, Paired};

@@ -12,7 +12,7 @@ use crate::stats;
 use crate::verdict::facts::Facts;
 use crate::verdict::gate::{ACCURACY, FAILURE_RATE, Gate, Metric, Op, Slice};
 use crate::verdict::metric::{Figures, show};
-use crate::verdict::progressive::Progressive;
+use crate::verdict::result::Progressive;
 use crate::verdict::result::{GateResult, Verdict};
 
 /// How often chance may end a run at any of its tiers whose accuracy would have held.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::data::record::slices_of;
 use crate::data::{Record, Status};
 use crate::text::hash::mark;
-use crate::verdict::marks::Marks;
+use crate::verdict::baseline::marks::Marks;
 use crate::verdict::summary::{Summary, SummaryBuilder, VALUE};
 
 /// One answer of a run to a sample.

@@ -9,20 +9,20 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use evaltest::engine::report::ci::UnstartedEval;
 use evaltest::engine::report::format::ReportAudience;
+use evaltest::engine::report::formats::ci::UnstartedEval;
 use evaltest::engine::report::formats::format_named;
-use evaltest::engine::report::github::annotations::annotations;
-use evaltest::engine::report::github::{self, SUMMARY_ROOM, summary};
+use evaltest::engine::report::formats::github::annotations::annotations;
+use evaltest::engine::report::formats::github::{self, SUMMARY_ROOM, summary};
+use evaltest::engine::report::formats::{gitlab, junit};
 use evaltest::engine::report::reported::{MaskedTexts, ReportedRun};
-use evaltest::engine::report::{gitlab, junit};
 use evaltest::engine::store::RunDir;
 use evaltest::engine::system::file::NewFile;
 use evaltest::engine::system::project::{display, workspace};
 use evaltest::{Error, Exit, Result};
 use serde_json::{Value, json};
 
-use crate::command::report::to_file;
+use crate::command::read::report::to_file;
 use crate::console;
 
 /// The folder of reports.

@@ -16,7 +16,7 @@ use crate::error::{Error, Result, Under, nearest};
 use crate::eval::registry::BuiltIn;
 use crate::eval::registry::recipe::{Recipe, Surroundings};
 use crate::eval::registry::scorers::{Context, from_value};
-use crate::scorer::per_sample::KEY;
+use crate::scorer::compose::per_sample::KEY;
 use crate::scorer::{Answer, Scorer};
 use crate::system::file::is_inside;
 

@@ -5,9 +5,9 @@ use crate::data::{AgentError, Normalized, Outcome, Score, Usage};
 use crate::eval::registry::Registry;
 use crate::eval::registry::scorers::Context;
 use crate::scorer::Answer;
+use crate::scorer::compose::per_sample::PerSample;
 use crate::scorer::extract::Extract;
 use crate::scorer::gaia::GaiaScorer;
-use crate::scorer::per_sample::PerSample;
 use crate::verdict::summary::tests::record;
 
 /// Outputs everything it sees.

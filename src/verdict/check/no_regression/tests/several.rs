@@ -387,7 +387,7 @@ fn one_verdict_of_several_epochs_is_held_against_the_majority_of_now() {
 
 #[test]
 fn analyses_decide_by_their_own_bounds_and_green_stays_green() {
-    use crate::verdict::progressive::InterimAnalysis;
+    use crate::verdict::result::InterimAnalysis;
     let gate: Gate = "no_regression(early_stop=true)".parse().unwrap();
     let gates = std::slice::from_ref(&gate);
     // Twenty samples that were all right; some of them were not asked.

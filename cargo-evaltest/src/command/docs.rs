@@ -1,0 +1,6 @@
+//! Commands that print documentation and what shells and editors read.
+
+pub(crate) mod completions;
+pub(crate) mod man;
+pub(crate) mod reference;
+pub(crate) mod schema;

@@ -1,0 +1,255 @@
+//! `cargo evaltest import`.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::{Args, ValueEnum};
+use evaltest::engine::eval::spec;
+use evaltest::engine::inspect::InspectLog;
+use evaltest::engine::leaderboard::bfcl::export;
+use evaltest::engine::leaderboard::{Import as BfclImport, Mode};
+use evaltest::engine::report::formats::terminal;
+use evaltest::engine::run::drive::{Destination, Drive, SampleChoice};
+use evaltest::engine::system::signal;
+use evaltest::engine::text::clean;
+use evaltest::{Cancel, Error, Eval, Exit, Registry, Result};
+use serde_json::{Value, json};
+
+use crate::{console, discover};
+
+/// Turn the answers of another program into a run directory, which can then be shown, gated, accepted,
+/// scored again and exported like any other. No agent is asked
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    /// `inspect`: the log, `.eval` or `.json`. `bfcl`: the folder with the files, which finds
+    /// `BFCL_v4_<category>_result.json` in it and below it
+    #[arg(value_name = "PATH")]
+    path: PathBuf,
+
+    /// The format
+    #[arg(long, value_enum)]
+    format: ImportFormat,
+
+    /// The leaderboard's data, against which single-turn answers are judged; without it all verdicts are those
+    /// of the score files
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+
+    /// Whose results, where there are those of several models
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+
+    /// The score files of the official program, whose verdicts `multi_turn`, `memory` and `web_search` keep; by
+    /// default `score/<model>` beside `result/<model>`
+    #[arg(long, value_name = "DIR")]
+    scores: Option<PathBuf>,
+
+    /// How answers are read: as native calls, as texts, or (`auto`, when left out) as native calls if any answer of the
+    /// model is a list of them
+    #[arg(long, value_enum)]
+    mode: Option<ModeArg>,
+
+    /// Whether `a_b` is right for a function `a.b`, as the official registry says of the model
+    /// (`underscore_to_dot`); by default for native calls
+    #[arg(long, value_name = "true|false")]
+    underscore_to_dot: Option<bool>,
+
+    /// `inspect`: the scorer whose verdict decides; the first when left out. Of a value that is a map or a list each
+    /// entry is one: `NAME.KEY`
+    #[arg(long, value_name = "NAME")]
+    scorer: Option<String>,
+
+    /// `inspect`: from which number on a verdict of that scorer counts as correct; 1 when left out
+    #[arg(long, value_name = "NUMBER")]
+    correct_at: Option<f64>,
+
+    /// `inspect`: an entry of the samples' metadata that becomes a slice; may be repeated
+    #[arg(long, value_name = "KEY")]
+    slice: Vec<String>,
+
+    /// A spec with the name, gates and snapshots of the eval; by default its name is that of the task, or `bfcl`, and it
+    /// has no gates
+    #[arg(long, value_name = "SPEC")]
+    spec: Option<PathBuf>,
+
+    /// The eval's name
+    #[arg(long, conflicts_with = "spec")]
+    name: Option<String>,
+
+    /// Take what is there for the whole: gates then count although samples, or entries of a category, are missing
+    #[arg(long)]
+    partial_eval: bool,
+
+    /// The folder of run directories
+    #[arg(long, value_name = "DIR")]
+    output_root: Option<PathBuf>,
+
+    /// The id of the run
+    #[arg(long, value_name = "ID")]
+    run_id: Option<String>,
+
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Formats of other programs.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ImportFormat {
+    /// Result and score files of the Berkeley Function Calling Leaderboard
+    Bfcl,
+    /// A log of Inspect, with the verdicts that stand in it
+    Inspect,
+}
+
+/// How answers are read.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ModeArg {
+    Auto,
+    Fc,
+    Prompt,
+}
+
+/// An import, ready to run.
+struct Imports {
+    eval: Eval,
+    whole: bool,
+    model: Value,
+    notices: Vec<String>,
+    /// What is missing if the import is partial.
+    missing: &'static str,
+}
+
+pub(crate) fn run(args: &ImportArgs) -> Result<Exit> {
+    check_format(args)?;
+    let spec = args.spec.as_ref().map(discover::one_spec).transpose()?;
+    let base = spec.map(|path| spec::load(&path, &Registry::new(), &[]));
+    let base = base.transpose()?;
+    let import = match args.format {
+        ImportFormat::Bfcl => of_bfcl(args, base)?,
+        ImportFormat::Inspect => of_inspect(args, base)?,
+    };
+    let mut eval = import.eval;
+    if let Some(name) = &args.name {
+        eval = eval.named(name);
+    }
+    let drive = Drive {
+        samples: SampleChoice {
+            partial: !import.whole && !args.partial_eval,
+            ..SampleChoice::default()
+        },
+        destination: Destination {
+            run_id: args.run_id.clone(),
+            output_root: args.output_root.clone(),
+            default_output_root: Some(
+                discover::root()?.join(evaltest::engine::store::DEFAULT_OUTPUT_ROOT),
+            ),
+            ..Destination::default()
+        },
+        ..Drive::default()
+    };
+    let mut notices = import.notices;
+    if drive.samples.partial {
+        notices.push(format!(
+            "{}, so the run is a part of its eval: it cannot become a baseline, unless `--partial-eval` takes it for the \
+             whole",
+            import.missing
+        ));
+    }
+    for notice in &notices {
+        console::note(&clean(notice));
+    }
+    let cancel = Cancel::new();
+    let interrupt = signal::cancel_on_signals(&cancel)
+        .map_err(|error| Error::refused("handle signals", &error))?;
+    let prepared = drive.prepare(&drive.adapt(eval)?)?;
+    let run = drive.run(prepared, &cancel, Arc::new(|_: &_| {}))?;
+    if args.json {
+        console::print_json(&json!({
+            "run_dir": run.dir,
+            "model": import.model,
+            "summary": run.summary,
+            "notices": notices,
+        }))?;
+    } else {
+        console::print(|out| terminal::run(&run, out))?;
+    }
+    Ok(if interrupt.is_set() {
+        Exit::Interrupted
+    } else {
+        run.summary.exit_code
+    })
+}
+
+fn of_bfcl(args: &ImportArgs, base: Option<Eval>) -> Result<Imports> {
+    let files = export::find(&args.path, args.model.as_deref(), args.scores.as_deref())?;
+    let model = json!(files.model);
+    let import = BfclImport {
+        files,
+        data: args.data.clone(),
+        mode: match args.mode {
+            None | Some(ModeArg::Auto) => Mode::Auto,
+            Some(ModeArg::Fc) => Mode::Fc,
+            Some(ModeArg::Prompt) => Mode::Prompt,
+        },
+        underscore_to_dot: args.underscore_to_dot,
+    };
+    let imported = import.load(base)?;
+    Ok(Imports {
+        eval: imported.eval,
+        whole: imported.whole,
+        model,
+        notices: imported.notices,
+        missing: "entries of these categories are missing",
+    })
+}
+
+fn of_inspect(args: &ImportArgs, base: Option<Eval>) -> Result<Imports> {
+    let log = InspectLog {
+        path: args.path.clone(),
+        scorer: args.scorer.clone(),
+        correct_at: args.correct_at,
+        slices: args.slice.clone(),
+        name: args.name.clone(),
+    };
+    let imported = log.load(base)?;
+    Ok(Imports {
+        eval: imported.eval,
+        whole: imported.whole,
+        model: json!(imported.model),
+        notices: imported.notices,
+        missing: "the log is not of the whole dataset, or was not finished",
+    })
+}
+
+/// Returns an error for options that the format does not have.
+fn check_format(args: &ImportArgs) -> Result<()> {
+    let is_bfcl = matches!(args.format, ImportFormat::Bfcl);
+    let given = [
+        (is_bfcl, args.data.is_some(), "--data"),
+        (is_bfcl, args.model.is_some(), "--model"),
+        (is_bfcl, args.scores.is_some(), "--scores"),
+        (is_bfcl, args.mode.is_some(), "--mode"),
+        (
+            is_bfcl,
+            args.underscore_to_dot.is_some(),
+            "--underscore-to-dot",
+        ),
+        (!is_bfcl, args.scorer.is_some(), "--scorer"),
+        (!is_bfcl, args.correct_at.is_some(), "--correct-at"),
+        (!is_bfcl, !args.slice.is_empty(), "--slice"),
+    ];
+    let strange = given
+        .iter()
+        .filter(|(fits, is_given, _)| *is_given && !fits);
+    let strange: Vec<&str> = strange.map(|(.., name)| *name).collect();
+    if !strange.is_empty() {
+        let message = format!("`{}` is not for this format", strange.join("`, `"));
+        return Err(Error::usage(message).hint("cargo evaltest import --help"));
+    }
+    let finite = args.correct_at.is_none_or(f64::is_finite);
+    if finite {
+        return Ok(());
+    }
+    Err(Error::usage("`--correct-at` is a finite number").hint("such as `--correct-at 0.5`"))
+}

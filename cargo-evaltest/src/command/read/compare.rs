@@ -1,0 +1,207 @@
+//! `cargo evaltest compare`.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use evaltest::engine::report::Detail;
+use evaltest::engine::report::compare::texts::{FlipTexts, WantedFlip, flip_texts};
+use evaltest::engine::report::compare::{ComparedRun, ComparedRuns, RunPair, compare, document};
+use evaltest::engine::report::render::{html, terminal};
+use evaltest::engine::report::reported::MaskedTexts;
+use evaltest::engine::store::RunDir;
+use evaltest::engine::system::file::write_atomically_by;
+use evaltest::engine::system::project::display;
+use evaltest::engine::text::clean;
+use evaltest::{Error, Exit, Result};
+use serde::ser::{Error as _, SerializeMap};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use crate::run_ids::typed_folder;
+use crate::runs::compared_runs;
+use crate::{colour, console};
+
+/// Compare two runs or more: by how much they differ, how sure that is, and who flipped
+///
+/// Of two runs: the paired difference of B less A with its 95 % confidence interval and p, as the gate `no_regression` has them
+/// where A is the baseline; what errors could change; what flipped, with both answers; the same by slice and by scorer,
+/// and the means of what scorers tell besides; errors, tokens, cost and latency of both. Whether B is worse or better is
+/// said by the interval, and never by the difference alone. Of more runs: a table of all pairs, with p's adjusted by Holm.
+///
+/// Without a name the last run is compared with the one before of the same eval; with one name that run with the last one
+/// of its eval. Runs that were judged otherwise are refused; `rescore` has both judged alike. The exit code is 0 whatever
+/// comes of it.
+#[derive(Debug, Args)]
+#[command(after_long_help = NOTES)]
+pub(crate) struct CompareArgs {
+    /// Run directories, parts of their names, or names of evals, whose last runs are meant; the first is A
+    #[arg(value_name = "RUN_DIR", value_parser = typed_folder())]
+    runs: Vec<PathBuf>,
+
+    /// So many samples that flipped are shown with their texts, each way: 10, or 100 on a page; all are named by `--json`
+    #[arg(long, value_name = "N")]
+    flips: Option<usize>,
+
+    /// Show questions and answers of an eval whose snapshots are masked, too
+    #[arg(long)]
+    show_texts: bool,
+
+    /// Print JSON
+    #[arg(long, conflicts_with = "html")]
+    json: bool,
+
+    /// Write a page to this file, to open in a browser or to send, with prompts and answers beside each other
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+/// Maximum characters shown of a text.
+const CHARS: usize = 500;
+
+/// A page has more room for texts and flips.
+const PAGE_CHARS: usize = 4_000;
+
+/// Joined and wrapped by `--help`.
+const NOTES: &str = "\
+`--json` prints {\"n\", \"verdict\", \"difference\", \"difference_ci95\", \"p\", \"p_two_sided\", \"accuracy_a\",
+\"accuracy_b\", \"worse\", \"better\", \"groups\", \"smallest_drop\", \"assumption\", \"error_bounds\",
+\"flips\": {\"worse\": [ids], \"better\": [ids]}, \"texts\", \"slices\", \"scorers\", \"means\", \"unpaired\", \"judge\", \"runs\", \"notices\"}: differences are fractions, B less
+A, over the samples that both runs have a verdict for. `p` is that of `no_regression`, on the side of a loss; `p_two_sided`
+is twice the smaller of the two sides. \"error_bounds\" has the same figures with the answers of A and B that errored as right
+and wrong (\"lowest\"), and as wrong and right (\"highest\"); \"means\" has {\"n\", \"mean_a\", \"mean_b\", \"difference\",
+\"difference_ci95\", \"is_share\"} by the scorer and the name of its number. Of more than two runs it
+prints {\"runs\", \"pairs\", \"notices\"}, where each pair has the same figures and \"a\", \"b\" and \"p_holm\".";
+
+pub(crate) fn run(args: &CompareArgs) -> Result<Exit> {
+    let dirs = compared_runs(&args.runs)?;
+    let hidden = if args.show_texts {
+        MaskedTexts::Visible
+    } else {
+        MaskedTexts::Hidden
+    };
+    let compared = compare(&dirs, hidden)?;
+    let is_masked = compared.runs.iter().any(|run| run.masked) && !args.show_texts;
+    let texts = if is_masked {
+        Vec::new()
+    } else {
+        texts(&dirs, &compared.pairs, args)?
+    };
+    if args.json {
+        let (compared, texts) = (&compared, &*texts);
+        console::print_long_json(&ComparisonJson { compared, texts })?;
+        return Ok(Exit::Passed);
+    }
+    let texts = (!is_masked).then_some(&*texts);
+    let Some(file) = &args.html else {
+        let document = document(&compared, texts, Detail::Brief);
+        console::print(|out| terminal::document(&document, colour::paint(), out))?;
+        return Ok(Exit::Passed);
+    };
+    let document = document(&compared, texts, Detail::Full);
+    to_file(file, |out| {
+        html::page(&document.title.clone(), &[document], out)
+    })?;
+    console::print(|out| writeln!(out, "{}", clean(&display(file))))?;
+    Ok(Exit::Passed)
+}
+
+/// Writes the file atomically; writes directly into a non-file such as a pipe.
+pub(in crate::command) fn to_file(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<()> {
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        let io = |error: io::Error| Error::io("write", path, &error);
+        let mut out = BufWriter::new(File::create(path).map_err(io)?);
+        return write(&mut out).and_then(|()| out.flush()).map_err(io);
+    }
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, &error))?;
+    }
+    write_atomically_by(path, write)
+}
+
+/// Texts of the first flipped samples of two runs.
+fn texts(dirs: &[RunDir], pairs: &[RunPair], args: &CompareArgs) -> Result<Vec<FlipTexts>> {
+    let (most, chars) = match args.html {
+        None => (10, CHARS),
+        Some(_) => (100, PAGE_CHARS),
+    };
+    let most = args.flips.unwrap_or(most);
+    let ([a, b], [pair]) = (dirs, pairs) else {
+        return Ok(Vec::new());
+    };
+    let (worse, better) = (pair.flips.worse.take(most)?, pair.flips.better.take(most)?);
+    let worse = worse.iter().map(|id| (id.as_str(), true));
+    let wanted = worse.chain(better.iter().map(|id| (id.as_str(), false)));
+    let wanted: Vec<WantedFlip<'_>> = wanted.collect();
+    flip_texts([a, b], &wanted, chars)
+}
+
+/// Serializes the comparison as JSON in a streaming way, because its id lists may be too long for memory.
+struct ComparisonJson<'a> {
+    compared: &'a ComparedRuns,
+    texts: &'a [FlipTexts],
+}
+
+/// One pair of several runs.
+struct PairJson<'a> {
+    runs: &'a [ComparedRun],
+    pair: &'a RunPair,
+}
+
+impl Serialize for ComparisonJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let ComparedRuns {
+            runs,
+            pairs,
+            notices,
+            ..
+        } = self.compared;
+        let mut map = serializer.serialize_map(None)?;
+        if let [pair] = &**pairs {
+            figures(pair, &mut map)?;
+            map.serialize_entry("texts", self.texts)?;
+        } else {
+            let pairs = pairs.iter().map(|pair| PairJson { runs, pair });
+            map.serialize_entry("pairs", &pairs.collect::<Vec<_>>())?;
+        }
+        map.serialize_entry("runs", runs)?;
+        map.serialize_entry("notices", notices)?;
+        map.end()
+    }
+}
+
+impl Serialize for PairJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        let [a, b] = self.pair.places.map(|place| &*self.runs[place].letter);
+        map.serialize_entry("a", a)?;
+        map.serialize_entry("b", b)?;
+        map.serialize_entry("p_holm", &self.pair.p_holm)?;
+        figures(self.pair, &mut map)?;
+        map.end()
+    }
+}
+
+/// Writes the overall figures next to those of slices and scorers.
+fn figures<M: SerializeMap>(pair: &RunPair, map: &mut M) -> std::result::Result<(), M::Error> {
+    let figures = serde_json::to_value(&pair.comparison).map_err(M::Error::custom)?;
+    let Value::Object(members) = figures else {
+        return Ok(());
+    };
+    for (name, member) in members {
+        match member {
+            Value::Object(inner) if name == "whole" || name == "seen" => {
+                for (name, figure) in inner {
+                    map.serialize_entry(&name, &figure)?;
+                }
+            }
+            member => map.serialize_entry(&name, &member)?,
+        }
+    }
+    map.serialize_entry("flips", &pair.flips)?;
+    map.serialize_entry("unpaired", &pair.unpaired)
+}

@@ -1,0 +1,53 @@
+//! `cargo evaltest runs`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use evaltest::engine::report::formats::terminal::runs;
+use evaltest::{Exit, Result};
+
+use crate::runs::run_overviews;
+use crate::{colour, console};
+
+/// List the runs of the project: when, eval, agent, samples, accuracy, gates, cost
+///
+/// The newest first. Any unique part of the name in the last column names a run, also for other commands: `show`, `gate`,
+/// `summarize` and the like; without one they mean the last run.
+#[derive(Debug, Args)]
+pub(crate) struct RunsArgs {
+    /// Only runs of this eval
+    eval: Option<String>,
+
+    /// So many of the newest; 0 for all
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    limit: usize,
+
+    /// The folder of run directories, instead of all that the project's specs name
+    #[arg(long, value_name = "DIR")]
+    output_root: Option<PathBuf>,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &RunsArgs) -> Result<Exit> {
+    let most = if args.limit == 0 {
+        usize::MAX
+    } else {
+        args.limit
+    };
+    let found = run_overviews(args.output_root.as_deref(), args.eval.as_deref(), most)?;
+    if args.json {
+        console::print_json(&serde_json::json!({ "runs": found.runs }))?;
+    } else {
+        console::print(|out| runs::write(&found.runs, colour::paint(), out))?;
+    }
+    if found.older > 0 {
+        console::note(&format!(
+            "{} older: `cargo evaltest runs --limit 0`",
+            found.older
+        ));
+    }
+    Ok(Exit::Passed)
+}

@@ -1,0 +1,500 @@
+//! `cargo evaltest show`.
+
+mod failures;
+
+use std::io;
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use evaltest::engine::data::display_prediction;
+use evaltest::engine::figure::{Seconds, Usd};
+use evaltest::engine::report::document::{Block, Document, list};
+use evaltest::engine::report::formats::terminal::in_epoch;
+use evaltest::engine::report::masked::PublicWords;
+use evaltest::engine::report::render::terminal;
+use evaltest::engine::report::render::terminal::Paint;
+use evaltest::engine::report::reported::{MaskedTexts, ReportedRun};
+use evaltest::engine::store::{Carried, RunDir, files, read_carried, read_records};
+use evaltest::engine::text::{clean, excerpt};
+use evaltest::engine::verdict::FailureGroups;
+use evaltest::{Error, Exit, JudgeCall, Normalized, Outcome, Output, Record, Result, Score};
+use serde_json::Value;
+
+use crate::console;
+use crate::run_ids::typed_folder;
+use crate::runs::{note_part, seen_run};
+
+/// Show one sample of a run: prompt, answer, what was compared, verdict, attempts
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// The run directory, or the name of an eval, whose last run is meant; when left out that of the last run
+    #[arg(value_parser = typed_folder())]
+    run_dir: Option<PathBuf>,
+
+    /// The sample's id, or its beginning; all samples in short when left out
+    id: Option<String>,
+
+    /// Which of several epochs is shown whole, from 0
+    #[arg(long, value_name = "N", requires = "id")]
+    epoch: Option<u32>,
+
+    /// Print only what went wrong, in groups: errors by kind, wrong answers by reason, scorers that disagree, slices
+    #[arg(long, conflicts_with = "id")]
+    failures: bool,
+
+    /// With `--failures`: show what agents and scorers said of an eval whose snapshots are masked, too
+    #[arg(long, requires = "failures")]
+    show_texts: bool,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Maximum number of samples listed per group of failures: alone, and below the list of all samples.
+const NAMED: [usize; 2] = [10, 5];
+
+pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
+    let dir = seen_run(args.run_dir.as_deref())?;
+    note_part(&dir)?;
+    let path = dir.file(files::RECORDS);
+    let Some(wanted) = &args.id else {
+        let groups = FailureGroups::new(decides(&dir).as_deref());
+        let [alone, below] = NAMED;
+        if args.failures {
+            let mut groups = groups.naming(alone);
+            let manifest = dir.manifest()?;
+            let hides = manifest.masked && !args.show_texts;
+            let public = hides.then(|| PublicWords::of(&manifest));
+            for record in read_records(&path)? {
+                let mut record = record?;
+                if let Some(public) = &public {
+                    public.hide(&mut record);
+                }
+                groups.add(&record);
+            }
+            let groups = groups.finish();
+            if args.json {
+                console::print_json(&groups)?;
+            } else {
+                let text = failures::failures(&groups, alone);
+                let text = text.unwrap_or_else(|| Document::new("nothing failed"));
+                console::print_data(|out| terminal::document(&text, Paint::Plain, out))?;
+            }
+        } else if args.json {
+            let records = read_carried(&path)?.map(|record| json(&record?));
+            console::print_json_list(records)?;
+        } else {
+            let mut groups = groups.naming(below);
+            console::print_each(read_records(&path)?, |record, out| {
+                groups.add(&record);
+                line(&record, out)
+            })?;
+            if let Some(text) = failures::failures(&groups.finish(), below) {
+                console::print_data(|out| {
+                    writeln!(out)?;
+                    terminal::document(&text, Paint::Plain, out)
+                })?;
+            }
+        }
+        return Ok(Exit::Passed);
+    };
+    let epochs = find(read_carried(&path)?, wanted, &dir)?;
+    let epoch = args.epoch.unwrap_or(0);
+    let selected = epochs.iter().find(|carried| carried.known.epoch == epoch);
+    let Some(selected) = selected else {
+        let message = format!(
+            "`{}` has no epoch {epoch}",
+            clean(&epochs[0].known.sample_id)
+        );
+        let last = epochs.iter().map(|carried| carried.known.epoch).max();
+        return Err(Error::usage(message).hint(format!("the last is {}", last.unwrap_or(0))));
+    };
+    let record = &selected.known;
+    let mut attempts = dir.attempts(&record.sample_id)?;
+    attempts.retain(|event| event["epoch"] == epoch);
+    if args.json {
+        let mut value = json(selected)?;
+        value["events"] = attempts.into();
+        console::print_json(&value)?;
+    } else {
+        console::print_data(|out| {
+            if epochs.len() > 1 {
+                let mut records = epochs.iter().map(|carried| &carried.known);
+                records.try_for_each(|record| line(record, out))?;
+                writeln!(out, "epoch {epoch} (another with `--epoch N`):")?;
+            }
+            terminal::blocks(&whole(record, &attempts).blocks, 0, Paint::Plain, out)
+        })?;
+    }
+    Ok(Exit::Passed)
+}
+
+/// The deciding scorer's name, if the run has a summary.
+fn decides(dir: &RunDir) -> Option<String> {
+    let run = ReportedRun::read(dir.clone(), MaskedTexts::Visible);
+    run.ok()?.summary.scorer
+}
+
+/// A record with all of its members as JSON.
+fn json(record: &Carried<Record>) -> Result<Value> {
+    record
+        .to_value()
+        .map_err(|error| Error::infrastructure(format!("the record cannot be shown: {error}")))
+}
+
+/// The records of the sample with this id, or else of the only one whose id starts with it; never empty.
+fn find(
+    records: impl Iterator<Item = Result<Carried<Record>>>,
+    wanted: &str,
+    dir: &RunDir,
+) -> Result<Vec<Carried<Record>>> {
+    let mut exact = Vec::new();
+    let mut similar: Vec<Vec<Carried<Record>>> = Vec::new();
+    for record in records {
+        let record = record?;
+        let id = &record.known.sample_id;
+        // Match the id itself, or its escaped form as displayed.
+        if id == wanted || wanted.contains('\\') && clean(id) == *wanted {
+            exact.push(record);
+            continue;
+        }
+        if !exact.is_empty() {
+            // The epochs of a sample are adjacent.
+            return Ok(exact);
+        }
+        let is_known = |epochs: &Vec<Carried<Record>>| epochs[0].known.sample_id == *id;
+        let has_room = similar.len() < 4;
+        match similar.last_mut().filter(|epochs| is_known(epochs)) {
+            Some(epochs) => epochs.push(record),
+            None if id.starts_with(wanted) && has_room => {
+                similar.push(vec![record]);
+            }
+            None => {}
+        }
+    }
+    if !exact.is_empty() {
+        return Ok(exact);
+    }
+    if similar.len() == 1 {
+        return Ok(similar.remove(0));
+    }
+    let error = Error::usage(format!(
+        "run `{}` has no sample `{wanted}`",
+        dir.path().display()
+    ));
+    Err(if similar.is_empty() {
+        error.hint(format!("cargo evaltest show {}", dir.path().display()))
+    } else {
+        let ids: Vec<_> = similar
+            .iter()
+            .map(|epochs| clean(&epochs[0].known.sample_id))
+            .collect();
+        error.hint(format!("several ids begin so: {}", ids.join(", ")))
+    })
+}
+
+fn line(record: &Record, out: &mut dyn Write) -> io::Result<()> {
+    let outcome = &record.result;
+    let verdict = match &outcome.score {
+        Some(score) if score.correct => "correct",
+        Some(_) => "wrong",
+        None => outcome.status.as_str(),
+    };
+    let message = outcome.error.as_ref().map(|error| error.message.as_str());
+    let message = message.or(outcome.prediction.as_deref());
+    writeln!(
+        out,
+        "{verdict:<14} {}{}  {}",
+        clean(&record.sample_id),
+        in_epoch(record.epoch),
+        excerpt(message.unwrap_or("(nothing)"))
+    )?;
+    let (id, epoch) = (clean(&record.sample_id), in_epoch(record.epoch));
+    outcome.unjudged_beside().try_for_each(|(scorer, reason)| {
+        let unread = format!("unread by `{}`", clean(scorer));
+        writeln!(out, "{unread:<14} {id}{epoch}  {}", excerpt(reason))
+    })
+}
+
+/// All details of a record.
+fn whole(record: &Record, attempts: &[Value]) -> Document {
+    let outcome = &record.result;
+    let mut text = Document::default();
+    // The id escaped as displayed, so that it cannot act as a CI command.
+    let id = clean(&record.sample_id);
+    text.paragraph(format!("sample: {id} of eval {}", record.eval));
+    for (dimension, value) in &record.slices {
+        text.paragraph(format!(
+            "{dimension}: {}",
+            value.as_str().unwrap_or_default()
+        ));
+    }
+    let verdict = outcome.score.as_ref().map(|score| {
+        if score.correct {
+            ", correct"
+        } else {
+            ", wrong"
+        }
+    });
+    text.paragraph(format!(
+        "status: {}{}",
+        outcome.status.as_str(),
+        verdict.unwrap_or_default()
+    ));
+    text.blocks.push(titled("prompt", &record.prompt));
+    let output = outcome.output.as_ref();
+    let raw = output.and_then(|output| output.text.as_deref());
+    let raw = raw.unwrap_or("(none)");
+    text.blocks.push(titled("raw answer", raw));
+    if let Some(output) = output.filter(|output| !output.tool_calls.is_empty()) {
+        let calls = output.tool_calls.iter().map(Value::to_string);
+        let calls = calls.collect::<Vec<_>>().join("\n");
+        text.blocks.push(titled("tool calls", &calls));
+    }
+    let extracted = outcome.prediction.as_deref().unwrap_or("(none)");
+    text.blocks.push(titled("extracted", extracted));
+    if !record.ground_truth.is_null() {
+        let truth = plain(&record.ground_truth);
+        text.blocks.push(titled("ground truth", &truth));
+    }
+    if let Some(score) = &outcome.score {
+        verdict_of(score, &mut text);
+    }
+    text.list(
+        outcome
+            .scores
+            .iter()
+            .map(|(name, score)| format!("scorer {name}: {score}")),
+    );
+    text.blocks.extend(outcome.judged.iter().map(call));
+    // Metadata that the agent returned with its answer.
+    let metadata = output.into_iter().flat_map(|output| &output.metadata);
+    text.list(metadata.map(|(key, value)| format!("{}: {}", key.replace('_', " "), plain(value))));
+    if let Some(usage) = &outcome.usage {
+        text.paragraph(format!(
+            "usage: {} input tokens, {} output tokens, {} USD",
+            or_unknown(usage.input_tokens),
+            or_unknown(usage.output_tokens),
+            or_unknown(usage.cost_usd)
+        ));
+    }
+    let latency = Seconds(outcome.latency_s);
+    text.paragraph(if outcome.cached {
+        format!("from the cache: it was given before, then in {latency}")
+    } else {
+        let attempts = outcome.attempts;
+        format!("attempts: {attempts}, latency of the last: {latency}")
+    });
+    text.list(outcome.refused.iter().map(|refused| {
+        let why = refused.details.get("why").and_then(Value::as_str);
+        let why = why.map(|why| format!(": {}", excerpt(why)));
+        let (attempt, reason) = (refused.attempt, &refused.reason);
+        format!(
+            "refused: attempt {attempt}, {reason}{}",
+            why.unwrap_or_default()
+        )
+    }));
+    progress(attempts, &mut text);
+    ended(outcome, attempts, &mut text);
+    text
+}
+
+/// The agent's progress messages, with the attempt number if there were several.
+fn progress(events: &[Value], text: &mut Document) {
+    let has_several = events.iter().any(|event| event["attempt"] != 1);
+    let of_progress = events.iter().filter(|event| event["kind"] == "progress");
+    let lines = list(of_progress.map(|event| {
+        let attempt = match &event["attempt"] {
+            attempt if has_several => format!("attempt {attempt}: "),
+            _ => String::new(),
+        };
+        match event["progress"].as_str() {
+            Some(text) => format!("{attempt}{}", excerpt(text)),
+            None => format!("{attempt}… and {} more", event["left_out"]),
+        }
+    }));
+    text.blocks
+        .extend(lines.map(|lines| Block::group("progress:", [lines])));
+}
+
+/// The error that ended the sample.
+fn ended(outcome: &Outcome, attempts: &[Value], text: &mut Document) {
+    let failed = attempts.iter().filter(|event| event["kind"] == "failed");
+    text.blocks.extend(failed.map(|event| {
+        let message = event["error"]["message"].as_str().unwrap_or_default();
+        let attempt = &event["attempt"];
+        Block::Verbatim(format!("  attempt {attempt} failed: {}", clean(message)))
+    }));
+    if let Some(error) = &outcome.error {
+        text.blocks.push(titled("error", &error.message));
+        if let Some(limit) = error.ended_by {
+            text.paragraph(format!("ended by: `{}`", limit.key()));
+        }
+        if let Some(code) = error.exit_code {
+            text.paragraph(format!("exit code: {code}"));
+        }
+        let tail = error.stderr_tail.as_deref();
+        text.blocks
+            .extend(tail.map(|tail| titled("stderr (end)", tail)));
+    }
+    if outcome.redacted > 0 {
+        text.paragraph(format!("redacted: {} places", outcome.redacted));
+    }
+}
+
+/// What was compared, the verdict, and why: explanations by scorers come first.
+fn verdict_of(score: &Score, text: &mut Document) {
+    let sides = [&score.normalized_prediction, &score.normalized_ground_truth];
+    if sides.iter().any(|side| **side != Normalized::None) {
+        let prediction = display_prediction(score);
+        let [prediction, truth] = [&prediction, &score.normalized_ground_truth].map(normalized);
+        // A judge may work without a ground truth.
+        text.paragraph(match score.normalized_ground_truth {
+            Normalized::None => format!("judged: {prediction}"),
+            _ => format!("compared: {prediction} with {truth}"),
+        });
+    }
+    text.paragraph(format!("score: {} ({})", score.value, score.reason));
+    for key in ["difference", "faults", "unsatisfiable"] {
+        let found = score.details.get(key);
+        let items = match found.and_then(Value::as_array) {
+            Some(items) => items.iter().collect(),
+            None => Vec::from_iter(found),
+        };
+        let words = items.into_iter().filter_map(Value::as_str);
+        text.list(words.map(|words| format!("{key}: {words}")));
+    }
+    if !score.details.is_empty() {
+        let details = serde_json::to_string(&score.details).unwrap_or_default();
+        text.paragraph(format!("details: {details}"));
+    }
+}
+
+/// A title followed by a multi-line text.
+fn titled(title: &str, text: &str) -> Block {
+    Block::group(format!("{title}:"), [Block::Verbatim(text.to_owned())])
+}
+
+/// A string as it is, other values as JSON.
+fn plain(value: &Value) -> String {
+    let text = value.as_str().map(str::to_owned);
+    text.unwrap_or_else(|| value.to_string())
+}
+
+fn normalized(side: &Normalized) -> String {
+    match side {
+        Normalized::None => "(not told)".to_owned(),
+        Normalized::Text(text) => format!("\"{text}\""),
+        Normalized::List(items) => format!("[{}]", items.join(" | ")),
+    }
+}
+
+fn or_unknown(value: Option<impl ToString>) -> String {
+    value.map_or_else(|| "?".to_owned(), |value| value.to_string())
+}
+
+/// Maximum characters shown of a reply; `--json` has all of it.
+const MAX_CHARS: usize = 1_000;
+
+/// A judge request and its result.
+fn call(call: &JudgeCall) -> Block {
+    let mut whom = vec![format!("judge {}", call.scorer)];
+    if call.repeat > 0 {
+        whom.push(format!("repeat {}", call.repeat));
+    }
+    if call.again > 0 {
+        whom.push("asked again".to_owned());
+    }
+    let mut how = vec![format!("by {}", call.form.as_str())];
+    let output = call.output.as_ref();
+    how.extend(
+        output
+            .and_then(Output::answered_by)
+            .map(|model| format!("model {model}")),
+    );
+    how.push(if call.cached {
+        "from the cache".to_owned()
+    } else if call.stored {
+        "given before, to a run of the same answers".to_owned()
+    } else {
+        format!("attempts {}, {}", call.attempts, Seconds(call.latency_s))
+    });
+    how.extend(call.usage().map(|usage| {
+        format!(
+            "{} input tokens, {} output tokens, cost {}",
+            or_unknown(usage.input_tokens),
+            or_unknown(usage.output_tokens),
+            or_unknown(usage.cost_usd.map(Usd))
+        )
+    }));
+    let title = format!("{}: {}", whom.join(", "), how.join(", "));
+    let unread = call
+        .unread
+        .map(|reason| format!("no verdict: {}", reason.as_str()));
+    let error = call.error.as_ref();
+    let error = error.map(|error| format!("failed: {}", excerpt(&error.message)));
+    let lines = list(unread.into_iter().chain(error));
+    let text = output.and_then(|output| output.text.as_deref());
+    let reply = text.map(|text| Block::Verbatim(truncate(text)));
+    Block::group(title, lines.into_iter().chain(reply))
+}
+
+/// Truncates a reply that is longer than a screen.
+fn truncate(text: &str) -> String {
+    let Some((end, _)) = text.char_indices().nth(MAX_CHARS) else {
+        return text.to_owned();
+    };
+    let (rendered, rest) = text.split_at(end);
+    let remaining = rest.chars().count();
+    let line_end = if rendered.ends_with('\n') { "" } else { "\n" };
+    format!("{rendered}{line_end}… and {remaining} more characters (all of it with `--json`)")
+}
+
+#[cfg(test)]
+mod tests {
+    use evaltest::engine::report::render::terminal::{self, Paint};
+    use serde_json::json;
+
+    use super::*;
+
+    fn rendered(calls: &serde_json::Value) -> String {
+        let calls: Vec<JudgeCall> = serde_json::from_value(calls.clone()).unwrap();
+        let calls: Vec<Block> = calls.iter().map(call).collect();
+        let mut out = Vec::new();
+        terminal::blocks(&calls, 0, Paint::Plain, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn each_call_shows_judge_request_and_result() {
+        let usage = json!({"input_tokens": 30, "output_tokens": 6, "cost_usd": 0.01});
+        let output =
+            |text: &str| json!({"text": text, "metadata": {"model": "m-1"}, "usage": usage});
+        let calls = json!([
+            {"scorer": "judge", "key": "k", "form": "schema", "attempts": 2, "latency_s": 0.5,
+             "output": output("{\"clarity\": 4}\n\u{1b}[31m"), "unread": "conflicting"},
+            {"scorer": "judge", "key": "k", "again": 1, "attempts": 1, "latency_s": 0.25, "cached": true,
+             "output": output("{}")},
+            {"scorer": "judge", "key": "k", "repeat": 2, "attempts": 3, "latency_s": 9.0,
+             "error": {"kind": "timed_out", "message": "no reply"}},
+        ]);
+        let expect = "judge judge: by schema, model m-1, attempts 2, 0.5 s, 30 input tokens, 6 output tokens, cost 0.0100 \
+                      USD\n  no verdict: conflicting\n  {\"clarity\": 4}\n  \\u{1b}[31m\n\
+                      judge judge, asked again: by text, model m-1, from the cache, 30 input tokens, 6 output tokens, \
+                      cost 0.0100 USD\n  {}\n\
+                      judge judge, repeat 2: by text, attempts 3, 9.0 s\n  failed: no reply\n";
+        assert_eq!(rendered(&calls), expect);
+        assert_eq!(rendered(&json!([])), "");
+    }
+
+    #[test]
+    fn long_reply_is_truncated() {
+        let text = "ö".repeat(MAX_CHARS + 7);
+        let calls = json!([{"scorer": "j", "key": "k", "attempts": 1, "latency_s": 1.0, "output": {"text": text}}]);
+        let rendered = rendered(&calls);
+        assert!(rendered.ends_with("  … and 7 more characters (all of it with `--json`)\n"));
+        assert_eq!(rendered.matches('ö').count(), MAX_CHARS);
+    }
+}

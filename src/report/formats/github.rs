@@ -1,0 +1,280 @@
+//! `GithubReport`: output for GitHub: the step summary in this module, [`annotations`] on lines of changed files, and
+//! the [`comment`] on a pull request.
+//!
+//! The summary helps to decide whether to merge: gates come first, failed ones before others; then regressions,
+//! improvements and figures. GitHub rejects a summary of more than 1 MiB, so tables are truncated, with the number of
+//! omitted rows.
+
+pub mod annotations;
+mod rows;
+
+use std::io::Write;
+
+use super::super::document::Line;
+use super::super::format::{ReportAudience, ReportFormat, unwritten};
+use super::super::render::markdown::{Page, row_text};
+use super::super::reported::ReportedRun;
+use super::super::section::accuracy;
+use super::super::section::overview::difference_cell;
+use super::ci;
+use super::ci::{UnstartedEval, interruption};
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::figure::{Seconds, Usd};
+use crate::verdict::result::Verdict;
+use rows::SampleRows;
+
+/// Maximum bytes that a step writes into its summary; above 1 MiB GitHub shows nothing.
+pub const SUMMARY_ROOM: usize = 900_000;
+
+/// The step summary.
+pub(crate) struct GithubReport;
+
+impl ReportFormat for GithubReport {
+    fn name(&self) -> &'static str {
+        "github"
+    }
+
+    fn about(&self) -> &'static str {
+        "Markdown as the summary of a step of GitHub Actions: gates first, then flips"
+    }
+
+    fn extension(&self) -> &'static str {
+        "md"
+    }
+
+    fn write(
+        &self,
+        runs: &[ReportedRun],
+        _audience: ReportAudience,
+        out: &mut dyn Write,
+    ) -> Result<()> {
+        let summary = summary(runs, &[], SUMMARY_ROOM)?;
+        out.write_all(summary.as_bytes())
+            .map_err(|error| unwritten(&error))
+    }
+}
+
+/// The summary of a command's runs and of evals without a run, in at most `room` bytes.
+///
+/// # Errors
+/// If a run cannot be read.
+pub fn summary(runs: &[ReportedRun], unstarted: &[UnstartedEval], room: usize) -> Result<String> {
+    written(runs, unstarted, Page::new(room))
+}
+
+/// Writes the sections to a page.
+fn written(runs: &[ReportedRun], unstarted: &[UnstartedEval], mut page: Page) -> Result<String> {
+    page.title(&format!("evaltest: {}", headline(runs, unstarted)));
+    let lacking = unstarted
+        .iter()
+        .map(|eval| row_text(&[eval.eval.as_str().into(), cell(&eval.error, 1000)]));
+    page.table("Left no run", &["eval", "why"], lacking.collect());
+    page.table("Gates", &["", "eval", "gate", "what it says"], gates(runs));
+    page.table(
+        "Alerts",
+        &["", "eval", "alert", "what it says"],
+        alerts(runs),
+    );
+    page.table(
+        "Evals",
+        &[
+            "eval",
+            "samples",
+            "accuracy",
+            "since the baseline",
+            "errors",
+            "cost",
+            "time",
+        ],
+        runs.iter().map(figures).collect(),
+    );
+    let rows = SampleRows::of(runs, page.room())?;
+    let titles = ["eval", "sample", "asked", "expected", "said", "why"];
+    for (title, rows) in rows.sections() {
+        page.counted_table(title, &titles, rows);
+    }
+    Ok(page.end())
+}
+
+/// The result in one line.
+fn headline(runs: &[ReportedRun], unstarted: &[UnstartedEval]) -> String {
+    let codes = runs.iter().map(|run| run.summary.exit_code);
+    let worst = codes.max().unwrap_or(Exit::Passed);
+    let stopped = runs.iter().find_map(interruption);
+    let of = |verdict: Verdict| {
+        let gates = runs.iter().flat_map(|run| &run.summary.gates);
+        gates.filter(|gate| gate.verdict == verdict).count()
+    };
+    let gates = |count: usize, what: &str| match count {
+        1 => format!("1 gate {what}"),
+        count => format!("{count} gates {what}"),
+    };
+    match (worst, of(Verdict::Failed), of(Verdict::Inconclusive)) {
+        _ if !unstarted.is_empty() => match unstarted.len() {
+            1 => format!("❌ {} left no run", unstarted[0].eval),
+            count => format!("❌ {count} evals left no run"),
+        },
+        (Exit::Failed, 0, _) if !alerts(runs).is_empty() => match alerts(runs).len() {
+            1 => "❌ 1 alert raised".to_owned(),
+            count => format!("❌ {count} alerts raised"),
+        },
+        (_, failed @ 1.., _) => format!("❌ {}", gates(failed, "failed")),
+        (_, _, open @ 1..) => format!("⚠️ {}", gates(open, "inconclusive")),
+        (Exit::Passed, ..) => format!("✅ {}", gates(of(Verdict::Passed), "passed")),
+        (Exit::Failed, ..) => "❌ answers are not what their snapshots say".to_owned(),
+        (Exit::Interrupted, ..) => "⚠️ interrupted".to_owned(),
+        _ if stopped.is_some() => "⚠️ stopped early".to_owned(),
+        (code, ..) => format!("⚠️ exit code {}", code.code()),
+    }
+}
+
+/// The gates of all runs, failed ones first.
+fn gates(runs: &[ReportedRun]) -> Vec<String> {
+    let order = [
+        (Verdict::Failed, "❌ failed"),
+        (Verdict::Inconclusive, "⚠️ inconclusive"),
+        (Verdict::Ignored, "ignored"),
+        (Verdict::Passed, "✅ passed"),
+    ];
+    let mut rows = Vec::new();
+    for (verdict, display) in order {
+        for run in runs {
+            let gates = run.summary.gates.iter();
+            let gates = gates.filter(|gate| gate.verdict == verdict);
+            rows.extend(gates.map(|gate| {
+                let eval = run.manifest.eval.as_str().into();
+                let name = gate.gate.to_string().into();
+                row_text(&[display.into(), eval, name, cell(&gate.message, 2000)])
+            }));
+        }
+    }
+    rows
+}
+
+/// Raised alerts.
+fn alerts(runs: &[ReportedRun]) -> Vec<String> {
+    let rows = runs.iter().flat_map(|run| {
+        let alerts = run.summary.alerts.iter();
+        let raised = alerts.filter(|alert| alert.is_raised());
+        raised.map(|alert| {
+            let [eval, name] = [&run.manifest.eval, &alert.alert].map(|it| it.as_str().into());
+            row_text(&["❌ raised".into(), eval, name, cell(&alert.message, 2000)])
+        })
+    });
+    rows.collect()
+}
+
+/// The figures of a run as a row.
+fn figures(run: &ReportedRun) -> String {
+    let summary = &run.summary;
+    let display = match accuracy::missing(summary) {
+        Some(missing) => {
+            let display = accuracy::display(summary.accuracy, summary.accuracy_bounds);
+            let display = display.unwrap_or_else(|| "nothing was scored".to_owned());
+            format!("{display} ({missing})")
+        }
+        None => accuracy::cell(
+            summary.accuracy,
+            summary.accuracy_bounds,
+            summary.accuracy_ci95,
+        ),
+    };
+    let change = summary.change.as_ref().map(|change| {
+        let (worse, better) = (change.worse, change.better);
+        let points = difference_cell(change);
+        format!("{points}, {worse} worse, {better} better of {}", change.n)
+    });
+    let stopped = ci::interruption(run).map(|reason| cell(&reason, 200));
+    let stopped = stopped.map(|reason| Line::from(", stopped early: ").line(reason));
+    let tier = summary.tier.as_ref();
+    let tier = tier.map_or_else(String::new, |tier| format!(", tier {tier}"));
+    let partial = match &summary.part {
+        Some(part) => format!(", {}", part.description()),
+        None if summary.partial => ", partial run".to_owned(),
+        None => String::new(),
+    };
+    let samples = Line::from(format!("{}{tier}{partial}", summary.samples));
+    let usual = || "·".to_owned();
+    row_text(&[
+        run.manifest.eval.as_str().into(),
+        samples.line(stopped.unwrap_or_default()),
+        display.into(),
+        change.unwrap_or_else(usual).into(),
+        summary.errors.to_string().into(),
+        summary
+            .usage
+            .cost_usd
+            .map_or_else(usual, |cost| Usd(cost).to_string())
+            .into(),
+        run.manifest
+            .duration_s
+            .map_or_else(usual, |seconds| Seconds(seconds).to_string())
+            .into(),
+    ])
+}
+
+/// An untrusted text as a table cell, truncated to `most` bytes.
+fn cell(raw: &str, most: usize) -> Line {
+    let start = ci::beginning(raw, most);
+    let display = Line::default().lines(start.trim());
+    if start.len() < raw.len() {
+        display.plain("…")
+    } else {
+        display
+    }
+}
+
+/// GitHub's limit in characters; used as a limit in bytes, which is stricter.
+const ROOM: usize = 65_536;
+
+/// The comment on a pull request.
+pub(crate) struct PrComment;
+
+impl ReportFormat for PrComment {
+    fn name(&self) -> &'static str {
+        "pr-comment"
+    }
+
+    fn about(&self) -> &'static str {
+        "Markdown as a comment on a pull request, with a mark by which it is found again"
+    }
+
+    fn extension(&self) -> &'static str {
+        "md"
+    }
+
+    fn write(
+        &self,
+        runs: &[ReportedRun],
+        _audience: ReportAudience,
+        out: &mut dyn Write,
+    ) -> Result<()> {
+        write_comment(runs, &[], out)
+    }
+}
+
+/// Writes the comment on a command's runs and on evals without a run.
+///
+/// # Errors
+/// If a run cannot be read, or the output cannot be written.
+pub fn write_comment(
+    runs: &[ReportedRun],
+    unstarted: &[UnstartedEval],
+    out: &mut dyn Write,
+) -> Result<()> {
+    let mark = mark(runs, unstarted);
+    let page = Page::new(ROOM - mark.len());
+    let text = written(runs, unstarted, page)?;
+    out.write_all(format!("{mark}{text}").as_bytes())
+        .map_err(|error| unwritten(&error))
+}
+
+/// A hidden line that identifies the comment. Eval names cannot contain the end of an HTML comment.
+fn mark(runs: &[ReportedRun], unstarted: &[UnstartedEval]) -> String {
+    let name = match (runs, unstarted) {
+        ([one], []) => &*one.manifest.eval,
+        _ => "all",
+    };
+    format!("<!-- evaltest:{name} -->\n")
+}

@@ -1,0 +1,101 @@
+//! `SampleRows`: the samples shown on a page, collected in one pass over the records of each run.
+
+use std::collections::HashMap;
+
+use super::cell;
+
+use crate::error::Result;
+use crate::report::formats::ci;
+use crate::report::formats::ci::{CaseEnd, CiSample};
+use crate::report::render::markdown::{CountedRows, row_text};
+use crate::report::reported::ReportedRun;
+
+/// Maximum number of samples without a verdict, or wrong without a baseline: they are not changes, and there may be
+/// many.
+const OTHERS: usize = 100;
+/// Maximum bytes of a text in a cell.
+const CELL: usize = 200;
+
+/// Rows of samples.
+pub(super) struct SampleRows {
+    /// Remaining bytes for rows.
+    room: usize,
+    worse: CountedRows,
+    better: CountedRows,
+    errors: CountedRows,
+    wrong: CountedRows,
+    used: HashMap<&'static str, usize>,
+}
+
+impl SampleRows {
+    pub(super) fn of(runs: &[ReportedRun], room: usize) -> Result<Self> {
+        let mut rows = Self {
+            room,
+            worse: CountedRows::default(),
+            better: CountedRows::default(),
+            errors: CountedRows::default(),
+            wrong: CountedRows::default(),
+            used: HashMap::new(),
+        };
+        for run in runs {
+            let flips = run.flips();
+            for sample in ci::samples(run)? {
+                let sample = sample?;
+                match (flips.get(&*sample.id), sample.end) {
+                    (Some(true), _) => rows.add("worse", run, &sample),
+                    (Some(false), _) => rows.add("better", run, &sample),
+                    (None, CaseEnd::Errored) => rows.add("errors", run, &sample),
+                    (None, CaseEnd::Failed) if run.summary.change.is_none() => {
+                        rows.add("wrong", run, &sample);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(rows)
+    }
+
+    fn add(&mut self, kind: &'static str, run: &ReportedRun, sample: &CiSample) {
+        let (counted, most) = match kind {
+            "worse" => (&mut self.worse, usize::MAX),
+            "better" => (&mut self.better, usize::MAX),
+            "errors" => (&mut self.errors, OTHERS),
+            _ => (&mut self.wrong, OTHERS),
+        };
+        counted.all += 1;
+        let used = self.used.entry(kind).or_default();
+        if *used < self.room && counted.rows.len() < most {
+            let row = row(run, sample);
+            *used += row.len() + 1;
+            counted.rows.push(row);
+        }
+    }
+
+    /// The tables with their titles, the most severe first.
+    pub(super) fn sections(self) -> [(&'static str, CountedRows); 4] {
+        [
+            ("Became wrong", self.worse),
+            ("Became right", self.better),
+            ("Without a verdict", self.errors),
+            ("Wrong", self.wrong),
+        ]
+    }
+}
+
+/// A sample as a row, with the answer of one of its epochs.
+fn row(run: &ReportedRun, sample: &CiSample) -> String {
+    let record = sample.representative();
+    let output = ci::output(record).unwrap_or_default();
+    let why = match (&record.result.error, &record.result.score) {
+        (None, Some(score)) => score.reason.to_string(),
+        _ => ci::why(record),
+    };
+    row_text(&[
+        run.manifest.eval.as_str().into(),
+        cell(&record.sample_id, CELL),
+        cell(&record.prompt, CELL),
+        cell(ci::truth(record).unwrap_or_default(), CELL),
+        cell(&output, CELL),
+        cell(&why, CELL),
+    ])
+}

@@ -1,0 +1,115 @@
+//! `HtmlReport`: runs as one HTML page, for each audience.
+
+use std::io::{self, Write};
+
+use super::super::audience::{document, letter, overview_of_all, rankings};
+use super::super::document::Block;
+use super::super::figures::{MOST_FAILING, RunFigures};
+use super::super::format::{ReportAudience, ReportFormat, unwritten};
+use super::super::render::html;
+use super::super::render::html::page::HtmlPage;
+use super::super::render::html::{REPORT, runs};
+use super::super::reported::ReportedRun;
+use super::super::section::overview::ending;
+use super::super::section::samples::SampleTable;
+use crate::error::Result;
+
+/// Runs as one HTML page.
+pub(crate) struct HtmlReport;
+
+impl ReportFormat for HtmlReport {
+    fn name(&self) -> &'static str {
+        "html"
+    }
+
+    fn about(&self) -> &'static str {
+        "one page to open in a browser, from disk or as an artifact of CI"
+    }
+
+    fn extension(&self) -> &'static str {
+        "html"
+    }
+
+    fn has_audiences(&self) -> bool {
+        true
+    }
+
+    fn write(
+        &self,
+        runs: &[ReportedRun],
+        audience: ReportAudience,
+        out: &mut dyn Write,
+    ) -> Result<()> {
+        let io = |error: io::Error| unwritten(&error);
+        if audience != ReportAudience::Developer {
+            return without_samples(runs, audience, out);
+        }
+        let title = match runs {
+            [run] => format!("{}: {}", run.manifest.eval, ending(run).1),
+            runs => format!("{} runs", runs.len()),
+        };
+        let page = HtmlPage {
+            title: &title,
+            scripts: &[REPORT],
+        };
+        page.begin(out).map_err(io)?;
+        content(runs, out)?;
+        page.end(out).map_err(io)
+    }
+}
+
+/// Writes the page's content, with the samples for its script.
+pub(crate) fn content(all: &[ReportedRun], out: &mut dyn Write) -> Result<()> {
+    let io = |error: io::Error| unwritten(&error);
+    if all.len() > 1 {
+        html::document(&overview_of_all(all), 1, out).map_err(io)?;
+        let named = all.iter().enumerate();
+        let named = named.map(|(place, run)| (letter(place), run, ending(run)));
+        runs::links(named, out).map_err(io)?;
+        for ranking in rankings(all) {
+            html::document(&ranking, 2, out).map_err(io)?;
+        }
+    }
+    for (place, run) in all.iter().enumerate() {
+        let figures = RunFigures::of(run)?;
+        let blocks = document(run, &figures, ReportAudience::Developer).blocks;
+        runs::run(place, run, &blocks, &failing(run, &figures), out)?;
+    }
+    Ok(())
+}
+
+/// The failed samples, for readers without scripts.
+fn failing(run: &ReportedRun, figures: &RunFigures) -> Vec<Block> {
+    let (title, all) = ("Wrong answers and errors", figures.all_failing);
+    let Some(table) = SampleTable::of(run).block(title, figures.failing.iter()) else {
+        return Vec::new();
+    };
+    let more = (all > MOST_FAILING as u64).then(|| {
+        Block::paragraph(format!(
+            "The first {MOST_FAILING}. All samples, with whole texts, are in this page for a browser that runs its script."
+        ))
+    });
+    let blocks = [Block::Heading(2, format!("{title}: {all}")), table];
+    blocks.into_iter().chain(more).collect()
+}
+
+/// The page for audiences that do not need single samples.
+fn without_samples(
+    runs: &[ReportedRun],
+    audience: ReportAudience,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let mut documents = Vec::new();
+    if runs.len() > 1 && audience == ReportAudience::Product {
+        documents.push(overview_of_all(runs));
+        documents.extend(rankings(runs));
+    }
+    for run in runs {
+        documents.push(document(run, &RunFigures::of(run)?, audience));
+    }
+    let title = match &*documents {
+        [one] => one.title.clone(),
+        _ => format!("{} runs", runs.len()),
+    };
+    html::page(&title, &documents, out).map_err(|error| unwritten(&error))
+}

@@ -1,0 +1,277 @@
+//! Output of a run for a terminal or CI log.
+
+pub mod failures;
+mod next;
+#[cfg(feature = "command")]
+pub mod overview;
+#[cfg(feature = "command")]
+pub mod runs;
+
+use std::io::{self, Write};
+
+use super::super::document::{Block, Document, Line, list};
+use super::super::render::terminal as render;
+use super::super::render::terminal::Paint;
+use super::super::section;
+pub(crate) use super::super::section::LISTED;
+use super::super::section::{Detail, Source, accuracy, gate_lines};
+pub use super::super::section::{errors_of, in_epoch};
+use crate::exit::Exit;
+use crate::figure::{Interval, Seconds, Share};
+use crate::report::event::Event;
+use crate::system::project::display;
+use crate::text::excerpt;
+use crate::verdict::conclude::Run;
+use crate::verdict::result::InterimAnalysis;
+use crate::verdict::result::Progressive;
+use crate::verdict::result::Verdict;
+use crate::verdict::summary::Summary;
+
+/// Writes an event as text; most events write nothing.
+pub fn event(event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
+    match event {
+        Event::RunFinished { run } => self::run(run, out),
+        event => render::lines(event_lines(event), out),
+    }
+}
+
+/// The same as lines.
+fn event_lines(event: &Event<'_>) -> Vec<String> {
+    let line = match event {
+        Event::RunStarted {
+            eval,
+            opening,
+            notices,
+            resumed,
+            epochs,
+            ..
+        } => {
+            let opening = (!opening.is_empty()).then(|| format!("{eval}: {opening}"));
+            let notices = notices.iter();
+            let notices = notices.map(|notice| format!("{eval}: note: {notice}"));
+            let resumed = (*resumed > 0).then(|| {
+                let what = match epochs {
+                    0 | 1 => "samples",
+                    _ => "epochs of samples",
+                };
+                format!("{eval}: {resumed} {what} were answered before and are not asked again")
+            });
+            return opening.into_iter().chain(notices).chain(resumed).collect();
+        }
+        Event::Notice { eval, notice } => format!("{eval}: note: {notice}"),
+        Event::AttemptFailed {
+            id,
+            epoch,
+            attempt,
+            error,
+            retry,
+        } => {
+            let then = if *retry { ", asking again" } else { "" };
+            let (epoch, reason) = (in_epoch(*epoch), section::reason(error));
+            format!("{id}{epoch}: attempt {attempt} failed{then}: {reason}")
+        }
+        Event::AnswerRefused { id, epoch, refused } => format!(
+            "{id}{}: the answer of attempt {} was refused, asking again: {}",
+            in_epoch(*epoch),
+            refused.attempt,
+            excerpt(&refused.reason)
+        ),
+        Event::Waiting {
+            eval,
+            who,
+            why,
+            last_message,
+            pause,
+            first: true,
+        } => {
+            let last_message = match *last_message {
+                "" => String::new(),
+                last_message => format!(": {}", excerpt(last_message)),
+            };
+            let pause = Seconds::whole(pause.as_secs_f64().ceil());
+            format!("{eval}: {who} {why}, and is waited for, first for {pause}{last_message}")
+        }
+        Event::WentOn { eval, who, waited } => {
+            let waited = Seconds::from(*waited);
+            format!("{eval}: {who} answers again after {waited}")
+        }
+        Event::AgentOutput { id, line } => format!("{id}| {line}"),
+        Event::Waiting { .. }
+        | Event::RunFinished { .. }
+        | Event::SampleStarted { .. }
+        | Event::SampleFinished { .. } => return Vec::new(),
+    };
+    vec![line]
+}
+
+/// ", 3 epochs each"; empty for one epoch.
+pub fn epochs(epochs: u32) -> String {
+    match epochs {
+        1 => String::new(),
+        epochs => format!(", {epochs} epochs each"),
+    }
+}
+
+/// Writes the result of a run.
+pub fn run(run: &Run, out: &mut dyn Write) -> io::Result<()> {
+    painted(run, Paint::Plain, out)
+}
+
+/// The same with colours.
+pub fn painted(run: &Run, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
+    let source = Source::of(&run.summary, Detail::Brief);
+    let mut blocks = section::figures(&source);
+    blocks.extend(stopped(run));
+    blocks.extend(gates(run, |_| true));
+    blocks.extend(section::alerts(&source));
+    blocks.extend(failures(run));
+    write(run, blocks, paint, out)
+}
+
+/// Writes the problems of one run of several that end with an [overview]; nothing if there are none.
+pub fn brief(run: &Run, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
+    let summary = &run.summary;
+    let is_well = summary.exit_code == Exit::Passed
+        && run.flips.is_empty()
+        && run.stop_reason.is_none()
+        && summary.errors == 0;
+    if is_well {
+        return Ok(());
+    }
+    let is_open = |verdict| matches!(verdict, Verdict::Failed | Verdict::Inconclusive);
+    let mut blocks = stopped(run);
+    blocks.extend(gates(run, |verdict| {
+        is_open(verdict) || summary.ignored_matter && verdict == Verdict::Ignored
+    }));
+    blocks.extend(section::alerts(&Source::of(summary, Detail::Brief)));
+    blocks.extend(failures(run));
+    write(run, blocks, paint, out)
+}
+
+fn write(run: &Run, blocks: Vec<Block>, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
+    let document = Document {
+        title: headline(run),
+        blocks,
+    };
+    render::document(&document, paint, out)
+}
+
+/// The line with the accuracy.
+fn headline(run: &Run) -> String {
+    let summary = &run.summary;
+    let requested = summary.samples - summary.skipped + summary.not_judged;
+    let tier = summary.tier.as_ref();
+    let tier = tier.map_or_else(String::new, |tier| format!("tier `{tier}`, "));
+    let part = match &summary.part {
+        Some(part) => part.description() + ", ",
+        None if summary.partial => "partial run, ".to_owned(),
+        None => String::new(),
+    };
+    let correct = summary.correct;
+    let counts = match &summary.epochs {
+        None => format!("{requested} samples, {correct} correct"),
+        Some(figures) => format!(
+            "{} samples{}, {correct} of {requested} answers correct",
+            figures.samples,
+            epochs(figures.epochs),
+        ),
+    };
+    let display = accuracy::display(summary.accuracy, summary.accuracy_bounds);
+    let display = display.map_or_else(String::new, |display| {
+        match (accuracy::missing(summary), summary.accuracy_ci95) {
+            // The interval over existing verdicts would look too certain.
+            (Some(missing), _) => format!(", accuracy {display} ({missing})"),
+            (None, Some(ci95)) => {
+                format!(
+                    ", accuracy {display} ({})",
+                    Interval(ci95.map(Share)).ci95()
+                )
+            }
+            (None, None) => format!(", accuracy {display}"),
+        }
+    });
+    let unscored = match summary.unscored {
+        0 => String::new(),
+        unscored => format!(", {unscored} unscored"),
+    };
+    let decides = summary.scorer.as_deref();
+    let uncalibrated = if decides.is_some_and(|name| summary.is_uncalibrated(name)) {
+        "; the judge that decides is uncalibrated"
+    } else {
+        ""
+    };
+    format!(
+        "{}: {tier}{part}{counts}{display}, {}{unscored}, {}{uncalibrated}",
+        run.eval,
+        errors_of(summary.errors),
+        Seconds(run.duration_s)
+    )
+}
+
+/// Why not all samples were requested, if so.
+fn stopped(run: &Run) -> Vec<Block> {
+    let summary = &run.summary;
+    let mut lines: Vec<String> = Vec::new();
+    if let Some(InterimAnalysis { number, of, .. }) = summary.early_stop {
+        let (skipped, all) = (summary.skipped, summary.samples);
+        let what = match summary.epochs {
+            Some(_) => "answers",
+            None => "samples",
+        };
+        lines.push(format!(
+            "every gate was sure at look {number} of {of}: {skipped} of {all} {what} were not asked"
+        ));
+    }
+    let progressive = summary.progressive.as_ref();
+    lines.extend(
+        progressive
+            .filter(|it| it.is_ended())
+            .map(Progressive::description),
+    );
+    if let Some(reason) = &run.stop_reason {
+        let skipped = match (summary.not_judged, summary.skipped - summary.not_judged) {
+            (0, skipped) => format!("{skipped} samples not asked"),
+            (open, 0) => format!("{open} answered and not judged"),
+            (open, skipped) => {
+                format!("{open} answered and not judged, {skipped} samples not asked")
+            }
+        };
+        lines.push(format!("stopped early: {reason} ({skipped})"));
+    }
+    list(lines).into_iter().collect()
+}
+
+/// The gates whose verdict passes `is_listed`.
+fn gates(run: &Run, is_listed: impl Fn(Verdict) -> bool) -> Option<Block> {
+    let edited = |message: &str| next::in_run(message, &run.dir);
+    gate_lines(&run.summary.gates, is_listed, edited)
+}
+
+/// Flips and failures, the run directory and the next command.
+fn failures(run: &Run) -> Vec<Block> {
+    let mut blocks = section::flips(run);
+    blocks.extend(section::assertions(run, true));
+    blocks.extend(section::failures(run));
+    let ignored = ignored(&run.summary);
+    let dir = format!("run directory: {}", display(&run.dir));
+    let next = next::next(run).map(|next| format!("next: {next}"));
+    let lines = ignored.into_iter().chain([dir]).chain(next);
+    blocks.extend(list(lines.map(Line::from)));
+    blocks
+}
+
+/// Why skipped gates change the exit code, with the command to run.
+fn ignored(summary: &Summary) -> Option<String> {
+    let whole = if summary.partial {
+        "run the whole eval, without `--limit`, `--filter` and `--failed`, or"
+    } else {
+        "have the run ask what they are of, or"
+    };
+    let code = Exit::Infrastructure.code();
+    summary.ignored_matter.then(|| {
+        format!(
+            "`CI` is set, and gates that are ignored leave the question open (exit code {code}): {whole} say \
+             `--allow-ignored`"
+        )
+    })
+}
