@@ -7,7 +7,6 @@
 //! Reviews are never overwritten. If a reviewer has two windows, the later one is notified of the other's review; each
 //! reviewer has a journal, and the file has the latest review of all.
 
-mod figures;
 mod item_file;
 mod items;
 mod journal;
@@ -34,9 +33,9 @@ use labels::LabelSource;
 use rubric::ReviewDimension;
 use store::ReviewStore;
 
-pub use figures::reviewed_file;
 pub use order::{ReviewChoice, ReviewOnly};
 pub use served::ReviewServed;
+pub use store::reviewed_file;
 
 /// The options of a review.
 #[derive(Clone, Debug)]

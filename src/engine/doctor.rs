@@ -24,7 +24,7 @@ use crate::figure::{Seconds, Usd};
 use crate::scorer::Scorer;
 use crate::system::cancel::Cancel;
 use crate::system::clock;
-use crate::system::file::temporary_folder::TemporaryFolder;
+use crate::system::file::TemporaryFolder;
 use crate::system::panics;
 use crate::text::redact::Blanked;
 use crate::text::redact::Redactor;

@@ -28,7 +28,6 @@ mod made_agent;
 #[cfg(test)]
 mod pages;
 mod recipe;
-mod recipients;
 pub(crate) mod scorers;
 
 #[cfg(feature = "schema")]

@@ -4,20 +4,21 @@
 //! reads what the others wrote. If somebody with the same reviewer name changed the review of an item after it was
 //! displayed, a new review of it is logged in the journal but does not count until it is submitted again.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::SystemTime;
 use std::{fs, io};
 
+use super::item_file::ItemFile;
 use super::journal::{ReviewJournal, ReviewedItem};
 use super::labels::LabelSource;
 use super::{ReviewPlaces, labels};
 use crate::data::labels::LabelChoice;
 use crate::data::reviews::{
-    REVIEW_VERSION, ReviewEvent, ReviewLine, ReviewStatus, Verification, Verifications,
-    refuse_foreign,
+    REVIEW_VERSION, ReviewEvent, ReviewLine, ReviewStatus, ReviewedFigures, Verification,
+    Verifications, refuse_foreign,
 };
 use crate::error::{Error, Result};
 use crate::figure::Share;
@@ -472,6 +473,24 @@ impl FileLock {
         file.lock().map_err(io)?;
         Ok(Self { _file: file })
     }
+}
+
+/// The reviews of the items of a file, from the verifications file next to it; `None` if there are none. `judged` says
+/// whether a judge passes the item with an id.
+///
+/// # Errors
+/// With the line that is not an item, or not a verification.
+pub fn reviewed_file(
+    items: &Path,
+    judged: &dyn Fn(&str) -> Option<bool>,
+) -> Result<Option<ReviewedFigures>> {
+    let places = ReviewPlaces::for_items(items)?;
+    if !places.verifications.exists() {
+        return Ok(None);
+    }
+    let (_, listed) = ItemFile::open(items)?;
+    let ids: HashSet<String> = listed.into_iter().map(|item| item.id).collect();
+    ReviewedFigures::read(&places.verifications, &ids, judged)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ pub(crate) mod judges;
 
 use serde_json::{Map, Value};
 
-use super::record::outcome::skipped;
+use super::record::skipped;
 use super::session::question::Question;
 use crate::data::record::Judgement;
 use crate::data::{AgentError, Outcome, Output, Sample, Score, Status, Target, Unread};

@@ -11,7 +11,6 @@ pub(crate) mod collected;
 pub(crate) mod earlier;
 pub(crate) mod files;
 pub(crate) mod gathered;
-pub(crate) mod outcome;
 pub(crate) mod readable;
 pub(crate) mod repaired;
 
@@ -24,8 +23,9 @@ use super::session::emitter::Emitter;
 use super::session::options::RunOrigin;
 use super::session::question::{CONFIRM, Question};
 use super::session::stop::Stopper;
-use crate::data::RefusedAnswer;
-use crate::data::{AgentError, FailureKind, JudgeCall, Outcome, Output, Record, Status};
+use crate::data::{
+    AgentError, FailureKind, JudgeCall, Outcome, Output, Record, RefusedAnswer, Status,
+};
 use crate::error::Result;
 use crate::eval::Assert;
 use crate::eval::limits::budget::UsedUp;
@@ -33,16 +33,15 @@ use crate::eval::plan::Plan;
 use crate::report::event::Event;
 use crate::snapshot::{EpochContent, SampleContent};
 use crate::store::events::past::{Answered, EarlierState, Foreign, Past};
-use crate::store::events::{self, EventLog, FoundJournal, Kind, StoredEvent};
+use crate::store::events::{EventLog, FoundJournal, Kind, StoredEvent};
 use crate::store::files::{JOURNAL, SPOOL};
 use crate::store::records::{Spool, Spooled};
-use crate::store::{Manifest, RunDir, RunStatus};
+use crate::store::{Manifest, RunDir, RunStatus, events};
 use crate::system::lock;
 use crate::system::process::excerpt::at_most;
 use crate::system::project::display;
 use crate::text::redact::Redactor;
 use earlier::{Earlier, EarlierLines, EarlierPart};
-use outcome::skipped;
 
 /// Stores answers and their results. A run whose ledger cannot be written stops.
 pub(super) struct Ledger {
@@ -500,5 +499,29 @@ impl JudgeJournal for Ledger {
 
     fn notice(&self, notice: &str) {
         self.emitter.notice(notice);
+    }
+}
+
+/// The outcome of a sample whose agent gave no answer.
+pub(super) fn failed(error: AgentError, latency: f64, attempts: u32) -> Outcome {
+    let timed_out = error.kind == FailureKind::TimedOut;
+    let status = if timed_out {
+        Status::TimedOut
+    } else {
+        Status::AgentFailed
+    };
+    Outcome {
+        status,
+        error: Some(error),
+        latency_s: latency,
+        ..skipped(attempts)
+    }
+}
+
+/// The outcome of a sample that was not completed.
+pub(super) fn skipped(attempts: u32) -> Outcome {
+    Outcome {
+        attempts,
+        ..Outcome::default()
     }
 }

@@ -12,7 +12,6 @@ pub(crate) mod options;
 pub(crate) mod preflight;
 pub(crate) mod progressive;
 pub(crate) mod question;
-pub(crate) mod run_eval;
 pub(crate) mod select;
 pub(crate) mod stop;
 
@@ -31,7 +30,7 @@ use super::ask::validation::AnswerValidation;
 use super::judge::judges::Judging;
 use super::judge::{judge, judge_failure};
 use super::record::Ledger;
-use super::record::outcome::failed;
+use super::record::failed;
 use super::shard::siblings;
 use crate::data::{AgentError, FailureKind, Record, Shard, Status};
 use crate::error::Result;
@@ -42,9 +41,7 @@ use crate::eval::plan::{BaselineUse, Plan};
 use crate::report::event::{Event, Observer};
 use crate::scorer::Scorer;
 use crate::store::RunDir;
-use crate::system::clock;
-use crate::system::panics;
-use crate::system::shortage;
+use crate::system::{clock, panics, shortage};
 use crate::verdict::check::InterimFindings;
 use crate::verdict::conclude::Run;
 use crate::verdict::facts::Stop;
@@ -500,5 +497,16 @@ fn so_far(origin: &RunOrigin, limits: &Limits) -> (Option<UsedUp>, Instant) {
             (Some(spent), now.checked_sub(ago).unwrap_or(now))
         }
         _ => (None, now),
+    }
+}
+
+impl Eval {
+    /// Asks every sample and records the run, without printing anything.
+    ///
+    /// # Errors
+    /// A mistake in the eval or its dataset (nothing was asked then), or a run directory that cannot be written. A
+    /// failing agent is no error; see the records.
+    pub fn run(&self) -> Result<Run> {
+        Session::start(self, RunOptions::default(), Arc::new(|_| {}))?.run()
     }
 }

@@ -5,7 +5,6 @@
 //! costs at most that second. A torn last line is cut off when a run is resumed. Each line ends with the number of its
 //! journal and a checksum; damaged or foreign lines are left out and reported.
 
-mod indexes;
 mod joined;
 mod lines;
 pub(crate) mod past;

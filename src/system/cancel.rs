@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use crate::system::lock;
-use crate::system::process::pipe::Bell;
+use crate::system::process::Bell;
 
 /// Set once, by a signal or by the runner; cheap to clone and to check.
 #[derive(Clone, Debug)]

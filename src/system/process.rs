@@ -12,7 +12,6 @@ pub(crate) mod group;
 pub(crate) mod launch;
 pub(crate) mod native;
 pub(crate) mod orphans;
-pub(crate) mod pipe;
 pub(crate) mod signal;
 pub(crate) mod watch;
 pub(crate) mod worker;
@@ -20,12 +19,14 @@ pub(crate) mod worker;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
-use std::os::fd::AsFd;
+use std::io::{PipeReader, PipeWriter, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::{fmt, fs};
+use std::{fmt, fs, io};
 
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, ioctl_fionread};
 use rustix::process::{Pid, getppid, test_kill_process};
 
@@ -396,6 +397,42 @@ fn words(argument: &str) -> impl Iterator<Item = &str> {
     whole.chain(parts).filter(is_name)
 }
 
+/// Readable from `ring` until `silence`.
+#[derive(Debug)]
+pub(crate) struct Bell {
+    reader: PipeReader,
+    writer: PipeWriter,
+}
+
+impl Bell {
+    /// A silent bell; an error if no descriptor is available.
+    pub(crate) fn new() -> io::Result<Self> {
+        let (reader, writer) = io::pipe()?;
+        Ok(Self { reader, writer })
+    }
+
+    /// Makes it readable. Must not be called while it rings: the pipe then holds at most one byte, so that writing
+    /// neither blocks nor fails.
+    pub(crate) fn ring(&self) {
+        let _ = (&self.writer).write(&[1]);
+    }
+
+    /// Undoes one `ring`, which must have happened.
+    pub(crate) fn silence(&self) {
+        let _ = (&self.reader).read(&mut [0]);
+    }
+
+    /// Blocks until it rings.
+    pub(crate) fn wait(&self) {
+        while let Err(Errno::INTR) = poll(&mut [PollFd::new(&self.reader, PollFlags::IN)], None) {}
+    }
+
+    /// The descriptor to poll together with others.
+    pub(crate) fn wake_fd(&self) -> BorrowedFd<'_> {
+        self.reader.as_fd()
+    }
+}
+
 #[cfg(test)]
 mod mark_tests {
     use std::process::Command;
@@ -652,5 +689,30 @@ mod named_tests {
         ];
         let odd = odd.map(str::to_owned);
         assert!(!named.hash(None, &odd, &[folder.path()]).is_empty());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_rings_until_it_is_silenced() {
+        let bell = Bell::new().unwrap();
+        let rings = || {
+            let now = rustix::event::Timespec::default();
+            poll(
+                &mut [PollFd::from_borrowed_fd(bell.wake_fd(), PollFlags::IN)],
+                Some(&now),
+            )
+            .unwrap()
+                > 0
+        };
+        assert!(!rings());
+        bell.ring();
+        bell.wait();
+        assert!(rings());
+        bell.silence();
+        assert!(!rings());
     }
 }

@@ -55,7 +55,7 @@ use std::sync::Arc;
 use once_cell::sync::OnceCell;
 
 use crate::error::{Error, Result};
-use crate::system::file::temporary_folder::TemporaryFolder;
+use crate::system::file::TemporaryFolder;
 use crate::system::process::excerpt::ending;
 use crate::system::process::group::how_it_ended;
 use bwrap::Strength;

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use super::{WorkerReply, WorkerRequest};
 use crate::system::lock;
-use crate::system::process::pipe::Bell;
+use crate::system::process::Bell;
 
 /// A queue of orders for the thread.
 pub(super) struct Orders {

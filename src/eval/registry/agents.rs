@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::Options;
 use super::made_agent::MadeAgent;
 use super::recipe::{Surroundings, entries, unknown};
-use crate::error::{Result, Under};
+use crate::error::{Error, Result, Under};
 
 pub mod command;
 pub mod demo;
@@ -38,6 +38,33 @@ fn of_own(
         .ok_or_else(|| unknown("agent", name, BUILT_IN, registry.agent_names()))?
         .or_under("type")?;
     Ok(MadeAgent::of(agent, common.unwrap_or_default()))
+}
+
+/// The agents that receive options, for hints.
+const RECIPIENTS: &str =
+    "`command` with `input: json`, `worker`, `openai`, `http`, or one of your own";
+
+/// Refuses options for an agent that ignores them.
+///
+/// # Errors
+/// When there are options.
+pub(super) fn none_for(agent: &str, options: &Map<String, Value>) -> Result<()> {
+    let hint = format!("remove `options`, or name an agent that receives them: {RECIPIENTS}");
+    refuse(&format!("agent `{agent}`"), options, &hint)
+}
+
+/// Refuses options that `who` does not receive; `hint` says what does.
+///
+/// # Errors
+/// When there are options.
+pub(super) fn refuse(who: &str, options: &Map<String, Value>, hint: &str) -> Result<()> {
+    if options.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<&str> = options.keys().map(String::as_str).collect();
+    let names = names.join("`, `");
+    let message = format!("{who} receives no options, so `{names}` would do nothing");
+    Err(Error::usage(message).hint(hint).of_key("options"))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::benchmark::AnswerValidator;
 use crate::data::RefusedAnswer;
 use crate::data::{Outcome, Score, Status};
 use crate::eval::Eval;
-use crate::run::record::outcome::skipped;
+use crate::run::record::skipped;
 use crate::run::session::question::Question;
 use crate::system::panics;
 

@@ -9,7 +9,7 @@ use crate::run::ask::turns::Permit;
 use crate::run::ask::validation::Validated;
 use crate::run::judge::judges::{JudgeClient, Subject};
 use crate::run::judge::{judge, judge_failure};
-use crate::run::record::outcome::{failed, skipped};
+use crate::run::record::{failed, skipped};
 use crate::store::events::past::{Answered, Past};
 
 impl Session {

@@ -19,7 +19,7 @@ use crate::data::{
 };
 use crate::scorer::Answer;
 use crate::system::cancel::Cancel;
-use crate::system::file::temporary_folder::TemporaryFolder;
+use crate::system::file::TemporaryFolder;
 use crate::system::{clock, panics};
 
 /// Sends the requests about one answer.

@@ -84,7 +84,7 @@ fn watch(pid: &str) {
 }
 
 /// Whether a temporary folder belongs to the program with this process id: the name of a
-/// [`TemporaryFolder`](crate::system::file::temporary_folder::TemporaryFolder) ends in six letters and digits, that of a
+/// [`TemporaryFolder`](crate::system::file::TemporaryFolder) ends in six letters and digits, that of a
 /// worker's folder in a number.
 fn is_folder_of(name: &str, pid: &str) -> bool {
     let end = |start: &str| {

@@ -10,7 +10,7 @@ use super::landlock::text;
 use super::view::{self, Mount, Wishes};
 use super::{Inmate, Network, PROCESSES, Sandbox, Ulimits, launcher, relay};
 use crate::error::{Error, Result};
-use crate::system::file::temporary_folder::TemporaryFolder;
+use crate::system::file::TemporaryFolder;
 
 /// Name of the bubblewrap program.
 const BWRAP: &str = "bwrap";

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::{Error, Result};
-use crate::system::file::temporary_folder::TemporaryFolder;
+use crate::system::file::TemporaryFolder;
 
 /// The first argument of the program in a sandbox.
 pub(super) const SERVE: &str = "__evaltest_relay";

@@ -1,6 +1,5 @@
 //! `JudgeSummary`: requests, verdicts and cost of the judges of a run, separate from the agent's figures.
 
-mod held;
 mod jury;
 mod notices;
 mod panel;
@@ -13,13 +12,14 @@ use serde_json::Value;
 use super::group::{Latency, UsageTotal};
 use super::tally::{VALUE, add_usage, latency, round_cost};
 use crate::data::{JudgeCall, Output, Record, Status};
-use crate::stats::{self, Sum};
+use crate::stats;
+use crate::stats::Sum;
 use crate::verdict::judged::calibration::JudgeCalibration;
 use crate::verdict::judged::pairs::{JudgedPair, PairsSummary};
+use panel::PanelTally;
 
 pub use jury::{JurorSummary, JurySummary, LabelAgreement, WorsePanel};
 pub(crate) use notices::judge_notices;
-use panel::PanelTally;
 
 /// The fewest answers for figures about how a judge scores.
 const ENOUGH: usize = 10;
@@ -321,7 +321,7 @@ impl GivenScore {
     fn of(record: &Record, scorer: &str, first: Option<&str>) -> Option<Self> {
         let outcome = &record.result;
         let item = record.cluster.as_deref().unwrap_or(&record.sample_id);
-        if let Some(score) = held::of_name(record, scorer) {
+        if let Some(score) = score_of(record, scorer) {
             return Self::of_json(score, item);
         }
         let score = outcome.score.as_ref()?;
@@ -357,6 +357,22 @@ fn agreement<'a>(detail: &dyn Fn(&str) -> Option<&'a Value>) -> Option<(f64, u64
         readable.count() as u64
     };
     Some((share, all.map_or(1, readable)))
+}
+
+/// The score of this name in its JSON form: one of several, or a part of a composition; not that of the only scorer.
+fn score_of<'a>(record: &'a Record, scorer: &str) -> Option<&'a Value> {
+    let outcome = &record.result;
+    let part = |details: &'a Value| details.get("parts")?.get(scorer);
+    let own = || outcome.scores.get(scorer);
+    let of_others = || {
+        let mut others = outcome.scores.values();
+        others.find_map(|it| part(it.get("details")?))
+    };
+    let of_first = || {
+        let score = outcome.score.as_ref()?;
+        score.details.get("parts")?.get(scorer)
+    };
+    own().or_else(of_others).or_else(of_first)
 }
 
 #[cfg(test)]

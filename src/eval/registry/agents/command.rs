@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 
 use crate::agent::command::{Command, Cwd, Input, PROMPT, Reply};
 use crate::error::{Error, Result, Under};
+use crate::eval::registry::agents;
 use crate::eval::registry::confinement::{SandboxKeys, UlimitKeys};
 use crate::eval::registry::recipe::{Recipe, Surroundings};
-use crate::eval::registry::recipients;
 use crate::eval::registry::{BuiltIn, KeepKey, MadeAgent};
 use crate::system::variables;
 
@@ -103,10 +103,10 @@ fn make(keys: CommandKeys, surroundings: &Surroundings<'_>) -> Result<MadeAgent>
         let who = format!("agent `command` with `{PROMPT}` in an argument has an empty stdin and");
         let hint =
             format!("take `{PROMPT}` out and add `input: json`, which has prompt and options");
-        recipients::refuse(&who, &keys.options, &hint)?;
+        agents::refuse(&who, &keys.options, &hint)?;
     } else if let Input::Text = input {
         let hint = "add `input: json`, in which they reach the program";
-        recipients::refuse("agent `command` with text input", &keys.options, hint)?;
+        agents::refuse("agent `command` with text input", &keys.options, hint)?;
     }
     let output = match keys.output {
         Form::Text => Reply::Text,

@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 
 #[cfg(feature = "demo")]
 use crate::agent::demo::Demo;
-use crate::eval::registry::recipe::Recipe;
 #[cfg(feature = "demo")]
-use crate::eval::registry::recipients;
+use crate::eval::registry::agents;
+use crate::eval::registry::recipe::Recipe;
 use crate::eval::registry::{BuiltIn, MadeAgent};
 
 pub(super) const ENTRY: Recipe<DemoKeys, MadeAgent> = Recipe {
@@ -18,7 +18,7 @@ pub(super) const ENTRY: Recipe<DemoKeys, MadeAgent> = Recipe {
     },
     #[cfg(feature = "demo")]
     make: |keys, _| {
-        recipients::none_for("demo", &keys.options)?;
+        agents::none_for("demo", &keys.options)?;
         Ok(MadeAgent::new(Demo, keys.options))
     },
     #[cfg(not(feature = "demo"))]

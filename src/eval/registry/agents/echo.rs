@@ -4,8 +4,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::agent::echo::Echo;
+use crate::eval::registry::agents;
 use crate::eval::registry::recipe::Recipe;
-use crate::eval::registry::recipients;
 use crate::eval::registry::{BuiltIn, MadeAgent};
 
 pub(super) const ENTRY: Recipe<EchoKeys, MadeAgent> = Recipe {
@@ -15,7 +15,7 @@ pub(super) const ENTRY: Recipe<EchoKeys, MadeAgent> = Recipe {
         page: include_str!("echo.md"),
     },
     make: |keys, _| {
-        recipients::none_for("echo", &keys.options)?;
+        agents::none_for("echo", &keys.options)?;
         Ok(MadeAgent::new(Echo::new(keys.text), keys.options))
     },
 };

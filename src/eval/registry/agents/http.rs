@@ -64,8 +64,8 @@ mod made {
     use crate::agent::http::{Http, Places};
     use crate::error::{Error, Result, Under};
     use crate::eval::registry::MadeAgent;
+    use crate::eval::registry::agents;
     use crate::eval::registry::recipe::Surroundings;
-    use crate::eval::registry::recipients;
     use crate::system::variables;
 
     pub(super) fn make(keys: HttpKeys, surroundings: &Surroundings<'_>) -> Result<MadeAgent> {
@@ -81,7 +81,7 @@ mod made {
                 Some(_) => "put the placeholder `{options}` into `body`: `options: \"{options}\"`",
                 None => "write `method: POST`: a request of this method has no body",
             };
-            recipients::refuse("agent `http` with this request", &keys.options, hint)?;
+            agents::refuse("agent `http` with this request", &keys.options, hint)?;
         }
         for (name, value) in &keys.headers {
             let filled = agent.header(name, value, folder).under(name.as_str());

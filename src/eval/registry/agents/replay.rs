@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 
 use crate::agent::replay::Replay;
 use crate::error::{Result, Under};
+use crate::eval::registry::agents;
 use crate::eval::registry::recipe::{Recipe, Surroundings};
-use crate::eval::registry::recipients;
 use crate::eval::registry::{BuiltIn, MadeAgent};
 use crate::system::file;
 
@@ -43,7 +43,7 @@ pub(super) struct ReplayFields {
 }
 
 fn make(keys: ReplayKeys, surroundings: &Surroundings<'_>) -> Result<MadeAgent> {
-    recipients::none_for("replay", &keys.options)?;
+    agents::none_for("replay", &keys.options)?;
     let path = file::tidy(&surroundings.folder.join(&keys.path));
     let replay = Replay::open(
         &path,

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{ENOUGH, JurorSummary, JurySummary, TOTAL, VALUE, held};
+use super::super::judge;
+use super::{ENOUGH, JurorSummary, JurySummary, TOTAL, VALUE};
 use crate::data::{JudgeCall, JurorVote, Record};
 use crate::stats::{self, Alphas, Unit, scaled};
 use crate::verdict::agreement::Ballot;
@@ -238,7 +239,7 @@ impl PanelTally {
 /// The choice and the number of a jury's verdict on an answer, or why there is none.
 fn verdict(record: &Record, jury: &str, first: Option<&str>) -> Result<[Option<Value>; 2], String> {
     let no_reason = || "failed".to_owned();
-    if let Some(score) = held::of_name(record, jury) {
+    if let Some(score) = judge::score_of(record, jury) {
         if score.get("correct").is_none() {
             let reason = score.get("reason").and_then(Value::as_str);
             return Err(reason.map_or_else(no_reason, str::to_owned));
