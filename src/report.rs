@@ -25,16 +25,15 @@ pub mod figures;
 pub mod format;
 #[cfg(feature = "command")]
 pub mod formats;
-pub mod masked;
 #[cfg(feature = "command")]
 pub mod matrix;
-#[cfg(feature = "command")]
-pub mod overview;
 #[cfg(feature = "command")]
 pub mod recommend;
 pub mod render;
 pub mod reported;
 mod section;
+pub mod summary_md;
+pub mod terminal;
 #[cfg(feature = "command")]
 pub mod trend;
 

@@ -60,6 +60,7 @@ pub use ask::semantic::http::HttpEmbedder;
 pub use ask::semantic::{Embedder, Semantic};
 #[cfg(feature = "bfcl")]
 pub use calls::ast_match::{AstMatch, CallsToFind, Types};
+#[cfg(feature = "bfcl")]
 pub use calls::trajectory::Trajectory;
 pub use compose::all::All;
 pub use compose::any::Any;

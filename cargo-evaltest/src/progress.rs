@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use evaltest::engine::figure::{Count, Seconds};
 use evaltest::engine::report::Event;
-use evaltest::engine::report::formats::terminal::failures::FailureTracker;
+use evaltest::engine::report::terminal::failures::FailureTracker;
 use evaltest::engine::system::lock::lock;
 use evaltest::engine::text::clean;
 use evaltest::{Normalized, Record};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use evaltest::engine::data::Variant;
 use evaltest::engine::eval::spec;
-use evaltest::engine::report::overview::RunOverview;
+use evaltest::engine::report::reported::overview::RunOverview;
 use evaltest::engine::run::parts::gather_abandoned;
 use evaltest::engine::run::restored::{Readable, readable};
 use evaltest::engine::store::{

@@ -329,7 +329,7 @@ impl Command {
                 let allowed = task.deadline.map_or(Duration::ZERO, |deadline| {
                     deadline.saturating_duration_since(started)
                 });
-                let message = format!("did not answer in {}", seconds(allowed));
+                let message = format!("did not answer in {}", in_seconds(allowed));
                 Err(AgentError::of(FailureKind::TimedOut, message))
             }
             End::Cancelled => Err(cancelled()),
@@ -407,7 +407,7 @@ pub(super) fn absolute(path: &Path) -> Result<PathBuf, AgentError> {
 
 /// A time limit for people: `30 s`, `1.5 s`, `200 ms`. The small difference between the runner's clock and ours is
 /// rounded away.
-pub(super) fn seconds(duration: Duration) -> String {
+pub(super) fn in_seconds(duration: Duration) -> String {
     if duration < Duration::from_millis(950) {
         let tens = (duration.as_millis() + 5) / 10;
         return format!("{} ms", tens * 10);

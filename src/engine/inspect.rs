@@ -74,7 +74,7 @@ impl InspectLog {
     pub fn load(&self, eval: Option<Eval>) -> Result<ImportedLog> {
         let path = &self.path;
         let mut names = ScorerNames::default();
-        let mut spool = SpoolWriter::create(path)?;
+        let mut spool = SpoolWriter::create()?;
         let header = archive::read(path, &mut |header, text| {
             let sample = InspectSample::parse(text)?;
             let taken = sample.take(header, &self.slices, &mut names)?;

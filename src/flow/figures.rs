@@ -454,14 +454,14 @@ impl PointMean {
         };
         let of = self.scale.map(|[_, high]| format!("/{high:.1}"));
         let mean = format!("{}{}", Scale(mean, 2), of.unwrap_or_default());
-        match self.interval() {
+        match self.ci95() {
             Some(interval) => format!("{mean} ({})", interval.ci95()),
             None => mean,
         }
     }
 
     /// `3.95 to 4.45`.
-    pub fn interval(&self) -> Option<Interval<Scale>> {
+    pub fn ci95(&self) -> Option<Interval<Scale>> {
         Some(Interval(self.ci95?.map(|end| Scale(end, 2))))
     }
 }

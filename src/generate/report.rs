@@ -34,7 +34,7 @@ pub fn generation_report(
 ) -> io::Result<()> {
     let of = &files.statistics;
     let mut report = Document::new(format!("Generation report: {}", of.eval));
-    headline(of, &mut report);
+    first_line(of, &mut report);
     basics(of, &mut report);
     statistics(of, &mut report);
     checks(of, &mut report);
@@ -45,7 +45,7 @@ pub fn generation_report(
 }
 
 /// The result, and warnings that must not be overlooked.
-fn headline(of: &GenerationStatistics, report: &mut Document) {
+fn first_line(of: &GenerationStatistics, report: &mut Document) {
     let items = &of.items;
     let tried = items.accepted + items.never_passed;
     let accepted = part_of(items.accepted, tried, "");

@@ -17,8 +17,8 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::error::{Error, Result};
-use crate::report::masked::PublicWords;
 use crate::report::reported::MaskedTexts;
+use crate::report::reported::masked::PublicWords;
 use crate::store::files::RECORDS;
 use crate::store::{Manifest, RunDir, RunStatus, read_lean_records};
 use crate::system::file::spill::{SortedRows, SpilledRows};

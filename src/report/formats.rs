@@ -16,8 +16,6 @@ pub mod junit;
 pub mod markdown;
 #[cfg(feature = "command")]
 pub(super) mod place;
-pub mod summary_md;
-pub mod terminal;
 
 use super::format::ReportFormat;
 use crate::error::{Error, Result, nearest};

@@ -3,9 +3,12 @@
 //! Figures and verdicts are the recorded ones in `summary.json`, so that a run directory from another machine gives
 //! the same report without its checkout. Records are streamed.
 
+pub mod masked;
+#[cfg(feature = "command")]
+pub mod overview;
+
 use std::collections::HashMap;
 
-use super::masked::PublicWords;
 use crate::data::Record;
 use crate::error::Result;
 use crate::store::files::{RECORDS, SUMMARY};
@@ -13,6 +16,7 @@ use crate::store::{Manifest, RunDir, RunStatus, read_records};
 use crate::system::project::display;
 use crate::text::shell_word;
 use crate::verdict::summary::Summary;
+use masked::PublicWords;
 
 /// Whether a report may show questions and answers of masked benchmarks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use super::record::earlier::EarlierPart;
 use crate::data::Shard;
 use crate::error::Result;
 use crate::eval::plan::Plan;
-use crate::report::formats::terminal;
+use crate::report::terminal;
 use crate::store::RunDir;
 use crate::store::events;
 use crate::store::events::past::EarlierState;

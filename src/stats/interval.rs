@@ -20,7 +20,7 @@ use crate::stats::{
 /// quantile; if all are right or all wrong, each entry counts once. The interval displayed with an accuracy is this one
 /// at 0.95.
 pub fn accuracy_interval(groups: &[AnswerCounts], confidence: f64) -> Option<[f64; 2]> {
-    clusters(groups).interval(confidence)
+    clusters(groups).bounds(confidence)
 }
 
 /// The probability that an agent whose accuracy is exactly `threshold` gets a smaller share of right answers, with as
@@ -98,7 +98,7 @@ impl BoundedMean {
 
     /// Its 95 % confidence interval.
     pub(crate) fn ci95(&self) -> Option<[f64; 2]> {
-        self.interval(1.0)
+        self.bounds(1.0)
     }
 
     /// The interval that is `wider` times as wide as that of 95 %; `None` if nothing varies and the scale is unknown.
@@ -107,7 +107,7 @@ impl BoundedMean {
     /// may still differ. What does not occur among n labels may have a share of up to z² / (n + z²), the bound of
     /// Wilson's interval at its end, and then be off by the whole scale. For a share it is Wilson's interval with the
     /// effective number of answers, at least the number of labels.
-    pub(crate) fn interval(&self, wider: f64) -> Option<[f64; 2]> {
+    pub(crate) fn bounds(&self, wider: f64) -> Option<[f64; 2]> {
         let z = Z95 * wider;
         let Some([low, high]) = self.scale else {
             let half = z * self.error;
@@ -352,7 +352,7 @@ mod bounded_tests {
             ..share
         };
         check(few, wilson95(750, 1_000).unwrap());
-        let [low, high] = share.interval(1.3).unwrap();
+        let [low, high] = share.bounds(1.3).unwrap();
         assert!(low < 0.75 - unseen && high > 0.75 + unseen);
     }
 

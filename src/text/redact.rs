@@ -413,7 +413,6 @@ pub(crate) fn is_secret_name(key: &str) -> bool {
 }
 
 /// Whether a query parameter of an address is secret: by the rule for keys, or one of the usual short names.
-#[cfg(feature = "http")]
 pub(crate) fn is_secret_parameter(name: &str) -> bool {
     let is_short = |word: String| {
         matches!(

@@ -386,7 +386,7 @@ impl Figures<'_> {
             mean,
             lacking,
         } = self.found_corrected(&found, slice).ok()?;
-        let [_, upper] = mean.interval(stats::half_width(confidence))?;
+        let [_, upper] = mean.bounds(stats::half_width(confidence))?;
         Some(UpperEnds {
             ends: self.corrected_bounds(&found, &corrected, upper, lacking),
             text: UpperEnds::text(confidence, upper, threshold),

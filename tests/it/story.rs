@@ -160,18 +160,13 @@ fn check_features(project: &Project) {
         .says("questions.parquet")
         .says("feature `parquet`");
 
-    // `init` asked for the demo agent.
-    let manifest = project.read("Cargo.toml");
-    let feature = ", features = [\"demo\"]";
-    assert!(manifest.contains(feature), "{manifest}");
-    project.write("Cargo.toml", manifest.replace(feature, ""));
     project.write(
         "evals/example.yaml",
-        "benchmark: { type: gaia, path: example/questions.jsonl }\nagent: { type: demo }\n",
+        "benchmark: { type: gaia, path: example/questions.jsonl }\nagent: { type: openai, model: m }\n",
     );
     project
         .cargo("test --offline --test example")
         .exits(1)
-        .says("evals/example.yaml:2:16: agent `demo` in a spec needs the feature `demo` of the crate `evaltest`")
-        .says("features = [\"demo\"] }` into `Cargo.toml`");
+        .says("evals/example.yaml:2:16: agent `openai` in a spec needs the feature `http` of the crate `evaltest`")
+        .says("features = [\"http\"] }` into `Cargo.toml`");
 }

@@ -11,6 +11,7 @@ mod packages;
 
 mod imports;
 mod machine;
+mod names;
 mod rooms;
 mod tokens;
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use evaltest::engine::report::document::Document;
-use evaltest::engine::report::formats::terminal;
+use evaltest::engine::report::terminal;
 use evaltest::engine::snapshot::{Acceptance, Accepted, accept};
 use evaltest::engine::store::{Manifest, RunDir};
 use evaltest::engine::system::project::display;

@@ -336,7 +336,7 @@ fn mean(of: &PointMean) -> String {
     let Some(mean) = of.mean.map(|mean| Scale(mean, 2)) else {
         return "none".to_owned();
     };
-    let interval = of.interval().map(|it| format!(" ({})", it.ci95()));
+    let interval = of.ci95().map(|it| format!(" ({})", it.ci95()));
     format!("{mean}{}", interval.unwrap_or_default())
 }
 

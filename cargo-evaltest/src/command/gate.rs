@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use evaltest::engine::report::formats::terminal;
+use evaltest::engine::report::terminal;
 use evaltest::engine::run::rescore;
 use evaltest::{Exit, Gate, Result};
 

@@ -14,8 +14,8 @@ use evaltest::engine::generate::{
 };
 use evaltest::engine::report::Event;
 use evaltest::engine::report::document::Document;
-use evaltest::engine::report::formats::terminal::brief;
 use evaltest::engine::report::render::terminal::Paint;
+use evaltest::engine::report::terminal::brief;
 use evaltest::engine::run::drive::{Drive, Prepared};
 use evaltest::engine::store::{DEFAULT_OUTPUT_ROOT, RunDir};
 use evaltest::engine::system::project::display;
@@ -265,7 +265,7 @@ fn result(made: &Generation) -> Value {
 /// A summary of the generated items.
 fn summary(made: &Generation) -> Document {
     let of = &made.files.statistics;
-    let mut text = Document::new(headline(of));
+    let mut text = Document::new(first_line(of));
     let parts = [
         (of.items.never_passed, "never passed"),
         (of.items.errors, "without a reply that could be checked"),
@@ -310,7 +310,7 @@ fn summary(made: &Generation) -> Document {
     text
 }
 
-fn headline(of: &GenerationStatistics) -> String {
+fn first_line(of: &GenerationStatistics) -> String {
     let (eval, items) = (&of.eval, &of.items);
     let (accepted, requested) = (items.accepted, items.requested);
     if accepted == 0 {

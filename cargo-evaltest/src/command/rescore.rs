@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use evaltest::engine::figure::Usd;
-use evaltest::engine::report::formats::terminal;
+use evaltest::engine::report::terminal;
 use evaltest::engine::run::rescore::{
     Foreseen, Origin, Rescore, foresee, rescore, scorers_of, scorers_of_spec,
 };

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use evaltest::engine::report::Event;
-use evaltest::engine::report::formats::terminal::failures::FailureTracker;
 use evaltest::engine::report::render::terminal::{truncate, truncate_middle};
+use evaltest::engine::report::terminal::failures::FailureTracker;
 use evaltest::engine::system::lock::lock;
 use evaltest::engine::system::terminal::columns;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use evaltest::engine::figure::{Count, Seconds, Usd};
 use evaltest::engine::report::Event;
-use evaltest::engine::report::formats::terminal::errors_of;
+use evaltest::engine::report::terminal::errors_of;
 use evaltest::engine::text::clean;
 
 use super::MadeItems;

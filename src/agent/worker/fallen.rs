@@ -4,7 +4,7 @@ use std::process::ExitStatus;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-use crate::agent::command::seconds;
+use crate::agent::command::in_seconds;
 use crate::agent::worker::orders::Inbox;
 use crate::agent::worker::{Open, WorkerRefusal, WorkerReply, WorkerRequest};
 use crate::data::{AgentError, FailureKind};
@@ -76,7 +76,7 @@ impl Fallen {
 }
 
 pub(super) fn timed_out(allowed: Duration) -> AgentError {
-    let message = format!("did not answer in {}", seconds(allowed));
+    let message = format!("did not answer in {}", in_seconds(allowed));
     AgentError::of(FailureKind::TimedOut, message)
 }
 

@@ -17,7 +17,7 @@ use super::orders::{Inbox, Orders};
 use super::{Open, WorkerRefusal, WorkerReply, WorkerRequest, message};
 use crate::agent::command;
 use crate::agent::command::lines::LiveLines;
-use crate::agent::command::{StreamKind, seconds};
+use crate::agent::command::{StreamKind, in_seconds};
 use crate::data::task::Live;
 use crate::data::{AgentError, FailureKind, Output, Usage};
 use crate::system::process::group::was_killed;
@@ -338,7 +338,7 @@ impl<'a> Talk<'a> {
                 let timeout = self.setup.handshake.unwrap_or_default();
                 let message = format!(
                     "did not print its hello in {} (does it flush its stdout?)",
-                    seconds(timeout)
+                    in_seconds(timeout)
                 );
                 AgentError::of(FailureKind::NotStarted, message)
             }

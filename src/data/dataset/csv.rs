@@ -7,11 +7,12 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
+use crate::system::file::spill::RowSpan;
 use crate::text::quoted;
 
 use super::lines::{BOM, column_after, count_newlines, invalid_utf8};
 use super::row::Row;
-use super::row_file::{RowFile, read_at};
+use super::row_file::RowFile;
 use super::scan::BUFFER;
 
 /// Columns in which an empty cell is `""` rather than null, as in the other formats of published datasets.
@@ -65,7 +66,12 @@ pub(super) fn scan(path: &Path, mut file: File) -> Result<(RowFile, Vec<String>)
     let failed = |error: io::Error| Error::io("read", path, &error);
     let length = file.metadata().map_err(failed)?.len();
     let head = usize::try_from(length.min(LONGEST_HEADER)).unwrap_or_default();
-    let head = read_at(&mut file, 0, head).map_err(failed)?;
+    let head = RowSpan {
+        start: 0,
+        length: head,
+    }
+    .read(&mut file)
+    .map_err(failed)?;
     let head = String::from_utf8_lossy(&head);
     let begin = if head.starts_with(BOM) { BOM.len() } else { 0 };
     let delimiter = delimiter(path, &head[begin..]);

@@ -15,6 +15,7 @@ use super::jsonl;
 use super::row::Place;
 use crate::data::Sample;
 use crate::error::{Error, Result};
+use crate::system::file::spill::RowSpan;
 use crate::system::lock;
 
 /// A file whose rows are read on demand.
@@ -23,24 +24,23 @@ pub(crate) struct RowFile {
     path: PathBuf,
     file: Arc<Mutex<File>>,
     read: Box<ReadRow>,
-    rows: Vec<RowSpan>,
+    rows: Vec<FileRow>,
     hashes: RandomState,
 }
 
 /// Parses the text of the row at a position.
 pub(super) type ReadRow = dyn Fn(Place<'_>, &str) -> Result<Map<String, Value>> + Send + Sync;
 
-/// Position of a row.
-struct RowSpan {
-    start: u64,
-    length: usize,
+/// A row.
+struct FileRow {
+    span: RowSpan,
     /// From 1; 0 in a file without lines.
     line: u64,
     hash: u64,
 }
 
 impl RowFile {
-    /// A file without rows yet; each row will be a JSON object.
+    /// A file whose rows are to be added; each row is a JSON object.
     pub(super) fn new(path: &Path, file: File) -> Self {
         Self {
             path: path.to_owned(),
@@ -66,14 +66,14 @@ impl RowFile {
 
     /// Reads `length` bytes at an offset.
     pub(super) fn bytes(&self, start: u64, length: usize) -> io::Result<Vec<u8>> {
-        read_at(&mut lock(&self.file), start, length)
+        RowSpan { start, length }.read(&mut lock(&self.file))
     }
 
     /// Adds the next row: its offset, its line (`None` in a file without lines) and its text.
     pub(super) fn add(&mut self, start: u64, line: Option<u64>, text: &[u8]) {
-        self.rows.push(RowSpan {
-            start,
-            length: text.len(),
+        let length = text.len();
+        self.rows.push(FileRow {
+            span: RowSpan { start, length },
             line: line.unwrap_or(0),
             hash: self.hashes.hash_one(text),
         });
@@ -86,12 +86,12 @@ impl RowFile {
 
     /// Size of a row in bytes.
     pub(super) fn size(&self, row: usize) -> usize {
-        self.rows[row].length
+        self.rows[row].span.length
     }
 
     /// Position of a row, for errors.
     pub(crate) fn place(&self, row: usize) -> Place<'_> {
-        let line = self.rows.get(row).map(|span| span.line);
+        let line = self.rows.get(row).map(|row| row.line);
         Place {
             path: &self.path,
             line: line.filter(|line| *line > 0),
@@ -104,8 +104,8 @@ impl RowFile {
     /// # Errors
     /// If the row changed.
     pub(crate) fn text(&self, row: usize) -> Result<String> {
-        let span = &self.rows[row];
-        let bytes = match self.bytes(span.start, span.length) {
+        let FileRow { span, hash, .. } = self.rows[row];
+        let bytes = match span.read(&mut lock(&self.file)) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
                 return Err(self.changed(row));
@@ -116,7 +116,7 @@ impl RowFile {
                 );
             }
         };
-        if self.hashes.hash_one(bytes.as_slice()) != span.hash {
+        if self.hashes.hash_one(bytes.as_slice()) != hash {
             return Err(self.changed(row));
         }
         String::from_utf8(bytes).map_err(|_| self.changed(row))
@@ -133,20 +133,6 @@ impl RowFile {
             .at(self.place(row))
             .hint("leave the dataset alone while it is read, and start again")
     }
-}
-
-/// Reads `length` bytes at an offset.
-pub(super) fn read_at(file: &mut File, start: u64, length: usize) -> io::Result<Vec<u8>> {
-    file.seek(SeekFrom::Start(start))?;
-    // A damaged length must not cause a huge allocation.
-    let mut bytes = Vec::with_capacity(length);
-    Read::by_ref(file)
-        .take(length as u64)
-        .read_to_end(&mut bytes)?;
-    if bytes.len() < length {
-        return Err(io::ErrorKind::UnexpectedEof.into());
-    }
-    Ok(bytes)
 }
 
 /// Reads a file handle shared with other readers.

@@ -1,7 +1,5 @@
 //! Stores rows of a format without random access in a temporary file, if possible.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use serde_json::{Map, Value};
@@ -9,8 +7,8 @@ use serde_json::{Map, Value};
 use super::ColumnNames;
 use super::row::{Row, Rows};
 use super::row_file::RowFile;
-use super::scan::BUFFER;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::system::file::spill::SpillFile;
 
 /// Collects rows: in memory, and above a size limit in an unnamed file.
 pub(super) struct Spill<'a> {
@@ -19,7 +17,7 @@ pub(super) struct Spill<'a> {
     large: u64,
     weight: u64,
     few: Vec<Row>,
-    many: Option<SpillFile>,
+    many: Option<JsonRows>,
 }
 
 /// Where the rows ended up.
@@ -28,9 +26,9 @@ pub(super) enum Spilled {
     File(RowFile, Vec<String>),
 }
 
-struct SpillFile {
-    out: BufWriter<File>,
-    at: u64,
+/// Rows as JSON in a file.
+struct JsonRows {
+    out: SpillFile,
     rows: RowFile,
     columns: ColumnNames,
 }
@@ -48,38 +46,35 @@ impl<'a> Spill<'a> {
 
     pub(super) fn add(&mut self, fields: Map<String, Value>) -> Result<()> {
         if let Some(file) = &mut self.many {
-            return file.add(fields).map_err(|error| failed(self.path, &error));
+            return file.add(fields);
         }
         self.weight += fields.values().map(weight).sum::<u64>();
         self.few.push(Row { line: None, fields });
         if self.weight <= self.large {
             return Ok(());
         }
-        let spilled = SpillFile::of(self.path, std::mem::take(&mut self.few));
-        self.many = Some(spilled.map_err(|error| failed(self.path, &error))?);
+        self.many = Some(JsonRows::of(self.path, std::mem::take(&mut self.few))?);
         Ok(())
     }
 
     pub(super) fn finish(self) -> Result<Spilled> {
-        let Some(mut file) = self.many else {
+        let Some(file) = self.many else {
             return Ok(Spilled::Rows(Rows {
                 path: self.path.to_owned(),
                 rows: self.few,
             }));
         };
-        let written = file.out.flush();
-        written.map_err(|error| failed(self.path, &error))?;
+        file.out.finish()?;
         Ok(Spilled::File(file.rows, file.columns.names))
     }
 }
 
-impl SpillFile {
-    fn of(path: &Path, rows: Vec<Row>) -> std::io::Result<Self> {
-        let file = tempfile::tempfile()?;
+impl JsonRows {
+    fn of(path: &Path, rows: Vec<Row>) -> Result<Self> {
+        let out = SpillFile::new()?;
         let mut spilled = Self {
-            out: BufWriter::with_capacity(BUFFER, file.try_clone()?),
-            at: 0,
-            rows: RowFile::new(path, file),
+            rows: RowFile::new(path, out.handle()?),
+            out,
             columns: ColumnNames::default(),
         };
         let mut rows = rows.into_iter();
@@ -87,12 +82,11 @@ impl SpillFile {
         Ok(spilled)
     }
 
-    fn add(&mut self, fields: Map<String, Value>) -> std::io::Result<()> {
+    fn add(&mut self, fields: Map<String, Value>) -> Result<()> {
         fields.keys().for_each(|name| self.columns.name(name));
-        let text = serde_json::to_string(&Value::Object(fields))?;
-        self.out.write_all(text.as_bytes())?;
-        self.rows.add(self.at, None, text.as_bytes());
-        self.at += text.len() as u64;
+        let text = Value::Object(fields).to_string();
+        let span = self.out.push(text.as_bytes())?;
+        self.rows.add(span.start, None, text.as_bytes());
         Ok(())
     }
 }
@@ -106,12 +100,4 @@ fn weight(value: &Value) -> u64 {
         _ => 0,
     };
     inside + size_of::<Value>() as u64
-}
-
-fn failed(path: &Path, error: &std::io::Error) -> Error {
-    Error::infrastructure(format!(
-        "`{}`: its rows cannot be written to a temporary file: {error}",
-        path.display()
-    ))
-    .hint("make room in the folder for temporary files, or name another one: `TMPDIR=DIR`")
 }

@@ -2,8 +2,6 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use serde::de::DeserializeOwned;
@@ -12,6 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::data::{AgentError, Output, Sample};
 use crate::error::{Error, Result};
+use crate::system::file::spill::{RowSpan, SpillFile};
 use crate::system::lock;
 
 /// A sample of a log in one epoch.
@@ -40,18 +39,12 @@ pub(super) struct LogAnswer {
     pub(super) latency_s: f64,
 }
 
-/// Offset and length in the file.
-#[derive(Clone, Copy, Debug)]
-struct Span(u64, usize);
-
 /// The file while it is written.
 pub(super) struct SpoolWriter {
-    log: PathBuf,
-    file: BufWriter<File>,
-    length: u64,
+    file: SpillFile,
     places: HashMap<String, usize>,
-    ids: Vec<(String, Span)>,
-    answers: HashMap<(usize, u32), Span>,
+    ids: Vec<(String, RowSpan)>,
+    answers: HashMap<(usize, u32), RowSpan>,
 }
 
 /// The file, open for random access.
@@ -60,19 +53,15 @@ pub(super) struct LogSpool {
     file: Mutex<File>,
     places: HashMap<String, usize>,
     /// In dataset order.
-    ids: Vec<(String, Span)>,
-    answers: HashMap<(usize, u32), Span>,
+    ids: Vec<(String, RowSpan)>,
+    answers: HashMap<(usize, u32), RowSpan>,
     epochs: u32,
 }
 
 impl SpoolWriter {
-    pub(super) fn create(log: &Path) -> Result<Self> {
-        let file = tempfile::tempfile();
-        let file = file.map_err(|error| Error::refused("make a temporary file", &error))?;
+    pub(super) fn create() -> Result<Self> {
         Ok(Self {
-            log: log.to_owned(),
-            file: BufWriter::with_capacity(1 << 16, file),
-            length: 0,
+            file: SpillFile::new()?,
             places: HashMap::new(),
             ids: Vec::new(),
             answers: HashMap::new(),
@@ -100,26 +89,15 @@ impl SpoolWriter {
         Ok(())
     }
 
-    fn write(&mut self, value: &impl Serialize) -> Result<Span> {
-        let failed = |error: std::io::Error| {
-            let message = format!("the answers of the log cannot be kept for a while: {error}");
-            let failed = Error::infrastructure(message);
-            match crate::error::remedy(&error) {
-                Some(remedy) => failed.hint(remedy),
-                None => failed,
-            }
-        };
-        let json = serde_json::to_vec(value).map_err(|error| failed(error.into()))?;
-        self.file.write_all(&json).map_err(failed)?;
-        let span = Span(self.length, json.len());
-        self.length += json.len() as u64;
-        Ok(span)
+    fn write(&mut self, value: &impl Serialize) -> Result<RowSpan> {
+        let json = serde_json::to_vec(value);
+        let json = json.map_err(|error| Error::infrastructure(error.to_string()))?;
+        self.file.push(&json)
     }
 
     /// Finishes the file, with samples in the order of these ids, and all others after them.
     pub(super) fn finish(self, order: Vec<String>) -> Result<LogSpool> {
-        let file = self.file.into_inner();
-        let file = file.map_err(|error| Error::io("read", &self.log, error.error()))?;
+        let file = self.file.finish()?;
         let order: HashMap<String, usize> = order
             .into_iter()
             .enumerate()
@@ -195,17 +173,9 @@ impl LogSpool {
         span.map(|span| self.read(*span)).transpose()
     }
 
-    fn read<T: DeserializeOwned>(
-        &self,
-        Span(offset, length): Span,
-    ) -> std::result::Result<T, String> {
-        let mut text = vec![0; length];
-        let mut file = lock(&self.file);
-        let read = file
-            .seek(SeekFrom::Start(offset))
-            .and_then(|_| file.read_exact(&mut text));
-        drop(file);
-        read.map_err(|error| error.to_string())?;
-        serde_json::from_slice(&text).map_err(|error| error.to_string())
+    fn read<T: DeserializeOwned>(&self, span: RowSpan) -> std::result::Result<T, String> {
+        let json = span.read(&mut lock(&self.file));
+        let json = json.map_err(|error| error.to_string())?;
+        serde_json::from_slice(&json).map_err(|error| error.to_string())
     }
 }

@@ -82,7 +82,7 @@ fn means(what: &str, rows: &[DimensionPoints]) -> Table {
         table.row([
             name.replace('_', " "),
             or_dash(points.mean.map(|mean| Scale(mean, 2))),
-            or_dash(points.interval()),
+            or_dash(points.ci95()),
             or_dash(rating.map(|(mean, scale)| ItemRating::of(mean, scale))),
             points.n.to_string(),
         ]);

@@ -7,8 +7,8 @@
 use crate::data::record::slices_of;
 use crate::data::{Normalized, Record, display_prediction};
 use crate::error::Result;
-use crate::report::masked::PublicWords;
 use crate::report::reported::ReportedRun;
+use crate::report::reported::masked::PublicWords;
 use crate::store::files::RECORDS;
 use crate::store::{RunStatus, read_lean_records, read_records};
 use crate::text;

@@ -65,7 +65,7 @@ pub fn summary(runs: &[ReportedRun], unstarted: &[UnstartedEval], room: usize) -
 
 /// Writes the sections to a page.
 fn written(runs: &[ReportedRun], unstarted: &[UnstartedEval], mut page: Page) -> Result<String> {
-    page.title(&format!("evaltest: {}", headline(runs, unstarted)));
+    page.title(&format!("evaltest: {}", title(runs, unstarted)));
     let lacking = unstarted
         .iter()
         .map(|eval| row_text(&[eval.eval.as_str().into(), cell(&eval.error, 1000)]));
@@ -98,7 +98,7 @@ fn written(runs: &[ReportedRun], unstarted: &[UnstartedEval], mut page: Page) ->
 }
 
 /// The result in one line.
-fn headline(runs: &[ReportedRun], unstarted: &[UnstartedEval]) -> String {
+fn title(runs: &[ReportedRun], unstarted: &[UnstartedEval]) -> String {
     let codes = runs.iter().map(|run| run.summary.exit_code);
     let worst = codes.max().unwrap_or(Exit::Passed);
     let stopped = runs.iter().find_map(interruption);

@@ -6,9 +6,9 @@ use std::sync::Mutex;
 use serde::{Deserialize, Serialize};
 
 use crate::report::event::Event;
-use crate::report::formats::terminal;
-use crate::report::formats::terminal::failures::FailureTracker;
 use crate::report::render::terminal::Paint;
+use crate::report::terminal;
+use crate::report::terminal::failures::FailureTracker;
 use crate::system::lock;
 
 /// How verbose to be about a run.

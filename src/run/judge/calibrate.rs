@@ -186,7 +186,7 @@ impl JudgeOfRun {
             let message = format!("{}: no label is of an answer of the run", path.display());
             return Err(Error::usage(message).hint("label samples that were answered"));
         }
-        let (agreement, points) = (found.all.agreement()?, found.all.points());
+        let (agreement, points) = (found.all.agreement()?, found.all.points_agreement());
         let doubts = self.doubts(labels);
         let calibration = Calibration {
             format_version: Calibration::version(),

@@ -2,7 +2,7 @@
 
 use crate::data::Record;
 use crate::error::{Error, Result};
-use crate::report::formats::summary_md;
+use crate::report::summary_md;
 use crate::store::RunDir;
 use crate::store::files::{RECORDS, SUMMARY, SUMMARY_PAGE};
 use crate::text::escape_line_ends;

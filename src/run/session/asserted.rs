@@ -8,7 +8,7 @@ use std::fmt::Write;
 use crate::data::Record;
 use crate::error::Result;
 use crate::eval::plan::Plan;
-use crate::report::formats::terminal::LISTED;
+use crate::report::terminal::LISTED;
 use crate::snapshot::assertion::{self, SnapshotDifference};
 use crate::snapshot::{self, EpochContent, SampleContent, SnapshotHeader};
 use crate::store::files::RECORDS;

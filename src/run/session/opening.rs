@@ -8,7 +8,7 @@ use crate::eval::Eval;
 use crate::eval::limits::Limits;
 use crate::eval::plan::Plan;
 use crate::figure::{Count, Seconds, Usd};
-use crate::report::formats::terminal::epochs;
+use crate::report::terminal::epochs;
 use crate::scorer::Scorer;
 use crate::system::project::display;
 use crate::text::clean;

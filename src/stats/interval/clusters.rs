@@ -70,7 +70,7 @@ impl Clusters {
 
     /// The 95 % confidence interval `[low, high]` of correct / answers; `None` without answers.
     pub(crate) fn interval95(&self) -> Option<[f64; 2]> {
-        self.interval(0.95)
+        self.bounds(0.95)
     }
 
     /// The two-sided confidence interval `[low, high]` of correct / answers at level `confidence`; `None` without
@@ -81,7 +81,7 @@ impl Clusters {
     /// answers; if all answers are correct, or all wrong, each group counts once. Source: E. L. Korn and B. I.
     /// Graubard, *Survey Methodology* 24 (1998), with Wilson's interval as N. Dean and M. Pagano, *Journal of Survey
     /// Statistics and Methodology* 3 (2015), recommend.
-    pub(in crate::stats) fn interval(&self, confidence: f64) -> Option<[f64; 2]> {
+    pub(in crate::stats) fn bounds(&self, confidence: f64) -> Option<[f64; 2]> {
         let (share, side) = (self.share()?, f64::midpoint(1.0, confidence));
         if self.is_single() {
             return Some(wilson(

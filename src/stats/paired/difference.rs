@@ -31,7 +31,7 @@ pub(crate) struct Difference {
 /// design*, Statistics in Medicine 17 (1998).
 pub(crate) fn paired_difference(samples: &CountedSamples) -> Option<Difference> {
     let kinds = samples.kinds();
-    interval(
+    bounds(
         kinds.map(|(sample, times)| (std::slice::from_ref(sample), times)),
         true,
     )
@@ -39,13 +39,13 @@ pub(crate) fn paired_difference(samples: &CountedSamples) -> Option<Difference> 
 
 /// [`paired_difference`] if only groups of samples are independent: the pairs are groups.
 pub(crate) fn grouped_difference(groups: &[Vec<ComparedSample>]) -> Option<Difference> {
-    interval(groups.iter().map(|group| (group.as_slice(), 1)), true)
+    bounds(groups.iter().map(|group| (group.as_slice(), 1)), true)
 }
 
 /// [`grouped_difference`] that does not treat groups of single pairs as a special case: for groups of one pair each, it
 /// is the same as for these pairs repeated, and few of them carry little information.
 pub(crate) fn repeated_difference(groups: &[Vec<ComparedSample>]) -> Option<Difference> {
-    interval(groups.iter().map(|group| (group.as_slice(), 1)), false)
+    bounds(groups.iter().map(|group| (group.as_slice(), 1)), false)
 }
 
 /// The contribution of one group, and the number of equal groups.
@@ -57,7 +57,7 @@ struct Unit {
 }
 
 /// From groups with their multiplicities. With `single`, groups of single pairs are treated as independent pairs.
-fn interval<'a>(
+fn bounds<'a>(
     groups: impl Iterator<Item = (&'a [ComparedSample], u64)>,
     mut single: bool,
 ) -> Option<Difference> {

@@ -1,7 +1,8 @@
 //! Spills rows that need too much memory to an unnamed temporary file, and sorts them there.
 //!
-//! [`SpilledRows`] returns rows in insertion order, [`SortedRows`] sorted by key. A few rows stay in memory without using
-//! the disk. A file disappears with its last handle, even if the program is killed.
+//! [`SpillFile`] returns rows by their position, [`SpilledRows`] in insertion order, [`SortedRows`] sorted by key. A few
+//! rows of the last two stay in memory without using the disk. A file disappears with its last handle, even if the
+//! program is killed.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,7 +10,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom, Write};
 use std::mem;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, remedy};
 
 /// Bytes buffered before writing.
 const HELD: usize = 1 << 18;
@@ -22,6 +23,67 @@ const BUFFER: usize = 1 << 14;
 
 /// Maximum number of files merged at once, because a process may open only a limited number.
 const MERGED: usize = 64;
+
+/// The position of a row in a file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RowSpan {
+    pub(crate) start: u64,
+    pub(crate) length: usize,
+}
+
+impl RowSpan {
+    /// Reads the row.
+    pub(crate) fn read(self, file: &mut File) -> io::Result<Vec<u8>> {
+        file.seek(SeekFrom::Start(self.start))?;
+        // A damaged length must not cause a huge allocation.
+        let mut row = Vec::new();
+        let length = self.length as u64;
+        Read::by_ref(file).take(length).read_to_end(&mut row)?;
+        if row.len() < self.length {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(row)
+    }
+}
+
+/// A file while rows are appended to it.
+#[cfg(any(feature = "inspect", feature = "parquet"))]
+#[derive(Debug)]
+pub(crate) struct SpillFile {
+    file: io::BufWriter<File>,
+    length: u64,
+}
+
+#[cfg(any(feature = "inspect", feature = "parquet"))]
+impl SpillFile {
+    pub(crate) fn new() -> Result<Self> {
+        let file = tempfile::tempfile().map_err(|error| failed(&error))?;
+        Ok(Self {
+            file: io::BufWriter::with_capacity(HELD, file),
+            length: 0,
+        })
+    }
+
+    /// Appends a row.
+    pub(crate) fn push(&mut self, row: &[u8]) -> Result<RowSpan> {
+        self.file.write_all(row).map_err(|error| failed(&error))?;
+        let (start, length) = (self.length, row.len());
+        self.length += length as u64;
+        Ok(RowSpan { start, length })
+    }
+
+    /// Another handle, to read rows from once the file is finished.
+    pub(crate) fn handle(&self) -> Result<File> {
+        let file = self.file.get_ref().try_clone();
+        file.map_err(|error| failed(&error))
+    }
+
+    /// The whole file, to read rows from.
+    pub(crate) fn finish(self) -> Result<File> {
+        let file = self.file.into_inner();
+        file.map_err(|error| failed(error.error()))
+    }
+}
 
 /// Rows of bytes in insertion order.
 #[derive(Debug, Default)]
@@ -282,10 +344,10 @@ impl<'a> MergedRows<'a> {
 fn failed(error: &io::Error) -> Error {
     let folder = std::env::temp_dir();
     Error::infrastructure(format!(
-        "cannot keep rows in a temporary file in `{}`: {error}",
+        "cannot store rows in a temporary file in `{}`: {error}",
         folder.display()
     ))
-    .hint("name another folder with free space: TMPDIR=DIR")
+    .hint(remedy(error).unwrap_or("name another folder with free space: TMPDIR=DIR"))
 }
 
 #[cfg(test)]

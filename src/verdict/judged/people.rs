@@ -76,7 +76,7 @@ impl<'a> PeoplesFigures<'a> {
             let value = match figure.as_str() {
                 VERDICT => None,
                 CORRECT => majority(classes).and_then(LabelClass::truth).map(share),
-                figure => Some(self.points(figure, classes)?),
+                figure => Some(self.mean_label(figure, classes)?),
             };
             if let Some(value) = value {
                 human_labels.values.insert(figure.clone(), value);
@@ -125,7 +125,7 @@ impl<'a> PeoplesFigures<'a> {
     }
 
     /// The mean of the labels of a numeric figure.
-    fn points(&self, figure: &str, labels: &[LabelClass]) -> Result<f64> {
+    fn mean_label(&self, figure: &str, labels: &[LabelClass]) -> Result<f64> {
         let bounds = self.bounds.and_then(|bounds| bounds.get(figure)).copied();
         let unit = (figure == VALUE).then_some([0.0, 1.0]);
         let number = |label: &LabelClass| {

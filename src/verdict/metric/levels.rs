@@ -184,10 +184,10 @@ mod tests {
             None,
             "no two levels",
         );
-        let hopeless = levels(&[("1", "W"), ("2", "C")]);
+        let wrong_way = levels(&[("1", "W"), ("2", "C")]);
         check(
             "difficulty_drop <= 0.3",
-            &hopeless,
+            &wrong_way,
             Inconclusive,
             None,
             "of 0 cannot drop",

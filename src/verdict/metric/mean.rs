@@ -135,7 +135,7 @@ impl KnownMeans {
             .map(|(dot, _)| &name[dot + 1..])
             .find(|detail| self.first.contains(*detail));
         // A detail in addition to the name of its scorer.
-        let beside = || {
+        let of_others = || {
             name.match_indices('.').find_map(|(dot, _)| {
                 let (scorer, means) = self.by_scorer.get_key_value(&name[..dot])?;
                 let near = nearest(&name[dot + 1..], means.iter().map(String::as_str))?;
@@ -144,7 +144,7 @@ impl KnownMeans {
         };
         let near = inner
             .map(str::to_owned)
-            .or_else(beside)
+            .or_else(of_others)
             .or_else(|| nearest(name, bare.chain(&all).map(String::as_str)).map(str::to_owned))
             .map(|near| format!(", did you mean `{near}`?"))
             .unwrap_or_default();

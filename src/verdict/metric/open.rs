@@ -48,7 +48,7 @@ impl Figures<'_> {
         let scorer = scorer_of(gate, found.as_ref());
         let (errored, skipped) = (self.group.errors, self.group.skipped);
         // Those that the deciding scorer could not judge are among the errors.
-        let is_beside = scorer.is_some() && scorer != self.decides();
+        let is_secondary = scorer.is_some() && scorer != self.decides();
         let (unjudged, name) = (self.unjudged_by(scorer), self.name_of(scorer));
         let between = format!("it would be between {low} and {high}");
         let samples = format!("the {errored} errored and {skipped} skipped samples");
@@ -57,7 +57,7 @@ impl Figures<'_> {
             Some(cure) => cure,
             None => format!("ask them again with {resume}"),
         };
-        match (self.unknown(), unjudged, is_beside) {
+        match (self.unknown(), unjudged, is_secondary) {
             (0, 0, _) => format!("with the samples that this scorer could not judge {between}"),
             (0, ..) => {
                 let again = self.cure(scorer).unwrap_or_else(|| {

@@ -160,7 +160,7 @@ impl Metric {
 
 impl Metric {
     /// Whether some metric with something in parentheses begins so.
-    pub(in crate::verdict) fn is_begun_by(name: &str) -> bool {
+    pub(in crate::verdict) fn is_prefix(name: &str) -> bool {
         METRICS.iter().any(|entry| entry.read(name).is_some())
     }
 }

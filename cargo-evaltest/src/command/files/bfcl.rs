@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use evaltest::engine::leaderboard::official::{self, OfficialAgreement, OfficialProgram};
-use evaltest::engine::report::formats::terminal;
+use evaltest::engine::report::terminal;
 use evaltest::engine::store::RunDir;
 use evaltest::engine::system::project::display;
 use evaltest::engine::system::signal;

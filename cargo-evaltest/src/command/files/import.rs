@@ -8,7 +8,7 @@ use evaltest::engine::eval::spec;
 use evaltest::engine::inspect::InspectLog;
 use evaltest::engine::leaderboard::bfcl::export;
 use evaltest::engine::leaderboard::{Import as BfclImport, Mode};
-use evaltest::engine::report::formats::terminal;
+use evaltest::engine::report::terminal;
 use evaltest::engine::run::drive::{Destination, Drive, SampleChoice};
 use evaltest::engine::system::signal;
 use evaltest::engine::text::clean;

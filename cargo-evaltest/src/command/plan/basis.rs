@@ -58,7 +58,7 @@ impl Basis {
             // For a partial run, extrapolate from its part.
             samples: (requested * judged + seen / 2) / seen,
             requested,
-            seconds: seconds(run),
+            seconds: duration_s(run),
         }
     }
 
@@ -248,7 +248,7 @@ fn why_unknown(run: &PastRun) -> &'static str {
 
 /// Seconds that each answer adds to a run: from the run's duration, including pauses and retries, but at least its
 /// latency divided by the concurrency. A resumed run only has the duration of its last part.
-fn seconds(run: &PastRun) -> Option<f64> {
+fn duration_s(run: &PastRun) -> Option<f64> {
     let evidence = &run.evidence;
     let together = evidence.price.latency_s? / float(evidence.price.concurrency);
     // A rescored run has the duration of scoring only.

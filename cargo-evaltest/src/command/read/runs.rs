@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use evaltest::engine::report::formats::terminal::runs;
+use evaltest::engine::report::terminal::runs;
 use evaltest::{Exit, Result};
 
 use crate::runs::run_overviews;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use evaltest::engine::report::formats::{summary_md, terminal};
+use evaltest::engine::report::{summary_md, terminal};
 use evaltest::engine::run::rescore;
 use evaltest::{Exit, Result};
 

@@ -4,12 +4,12 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use evaltest::engine::report::formats::terminal::overview::{OverviewRow, overview};
-use evaltest::engine::report::formats::terminal::{brief, painted};
 use evaltest::engine::report::matrix::{Ranking, document, matrices, rank};
 use evaltest::engine::report::render::terminal;
 use evaltest::engine::report::render::terminal::Paint;
 use evaltest::engine::report::reported::{MaskedTexts, ReportedRun};
+use evaltest::engine::report::terminal::overview::{OverviewRow, overview};
+use evaltest::engine::report::terminal::{brief, painted};
 use evaltest::engine::run::drive::{Drive, Verbosity};
 use evaltest::engine::run::rescore::reload_original;
 use evaltest::engine::store::{RunDir, runs_in};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use evaltest::engine::figure::Seconds;
 use evaltest::engine::report::document::{Block, Line, Tone, list};
-use evaltest::engine::report::formats::terminal::{errors_of, painted};
 use evaltest::engine::report::render::terminal;
+use evaltest::engine::report::terminal::{errors_of, painted};
 use evaltest::{Record, Result, Run};
 
 use super::RunArgs;

@@ -57,7 +57,7 @@ fn limits_are_reported_as_configured() {
         (999, "1 s"),
         (197, "200 ms"),
     ] {
-        assert_eq!(seconds(Duration::from_millis(millis)), expected);
+        assert_eq!(in_seconds(Duration::from_millis(millis)), expected);
     }
 }
 

@@ -9,8 +9,8 @@ use super::message::{self, answer, message};
 use crate::data::{Normalized, Record, Score, Status};
 use crate::report::export::error_kind;
 use crate::report::export::scores::{number_of, verdicts};
-use crate::report::masked::HIDDEN;
 use crate::report::reported::ReportedRun;
+use crate::report::reported::masked::HIDDEN;
 
 /// Maximum bytes of a text in the viewer's list.
 const SHORT: usize = 1000;

@@ -54,7 +54,7 @@ impl LabelledAnswers {
     }
 
     /// The distance of points by figure.
-    pub(super) fn points(&self) -> BTreeMap<String, PointsAgreement> {
+    pub(super) fn points_agreement(&self) -> BTreeMap<String, PointsAgreement> {
         let figures = self.points.iter();
         let figures = figures.map(|(figure, both)| (figure.clone(), PointsAgreement::of(both)));
         figures.collect()

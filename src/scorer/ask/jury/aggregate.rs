@@ -66,12 +66,12 @@ impl Aggregate {
         panel: usize,
     ) -> Result<Together, Unread> {
         match grading {
-            Grading::Rubric(rubric) => self.points(rubric, voices, panel),
+            Grading::Rubric(rubric) => self.mean_points(rubric, voices, panel),
             Grading::Choices(choices) => self.choice(choices, voices, panel),
         }
     }
 
-    fn points(
+    fn mean_points(
         self,
         rubric: &Rubric,
         voices: &[Voice<'_>],

@@ -88,7 +88,7 @@ impl Decided<'_> {
     }
 
     pub(super) fn message(&self, found: &Regression) -> String {
-        let mut lines = vec![self.headline(found)];
+        let mut lines = vec![self.first_line(found)];
         lines.extend(self.epochs_note());
         lines.extend(self.comparison.seen().group_count().map(|groups| {
             format!(
@@ -146,7 +146,7 @@ impl Decided<'_> {
         lines.join("\n")
     }
 
-    fn headline(&self, found: &Regression) -> String {
+    fn first_line(&self, found: &Regression) -> String {
         if found.pairs == 0 {
             return self.open.clone().unwrap_or_default();
         }

@@ -47,7 +47,7 @@ fn read(reply: &str, dimensions: &[(&str, [i64; 2])]) -> Result<Reading, Unread>
     }
     let mut claims = claims.into_iter();
     claims
-        .find_map(|claim| claim.points(dimensions))
+        .find_map(|claim| claim.read_points(dimensions))
         .ok_or(Unread::InvalidResponseFormat)
 }
 
@@ -60,7 +60,7 @@ impl FoundObject {
         before.chain(self.map.get(name))
     }
 
-    fn points(self, dimensions: &[(&str, [i64; 2])]) -> Option<Reading> {
+    fn read_points(self, dimensions: &[(&str, [i64; 2])]) -> Option<Reading> {
         if !self.is_certain {
             return None;
         }

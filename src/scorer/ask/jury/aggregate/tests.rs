@@ -13,7 +13,7 @@ fn choices() -> Grading {
 }
 
 /// Points in two dimensions.
-fn points(x: f64, y: f64) -> JurorSays {
+fn two_points(x: f64, y: f64) -> JurorSays {
     let total = (3.0 * x + y) / 4.0;
     JurorSays {
         points: vec![x, y],
@@ -37,7 +37,7 @@ fn choice(name: &str) -> JurorSays {
         ..JurorSays {
             total,
             correct: total >= 0.5,
-            ..points(1.0, 1.0)
+            ..two_points(1.0, 1.0)
         }
     }
 }
@@ -83,10 +83,10 @@ fn check(
 #[test]
 fn points_become_one_by_dimension() {
     let says = [
-        (points(5.0, 1.0), 4.0, false),
-        (points(4.0, 2.0), 1.0, false),
-        (points(2.0, 5.0), 1.0, false),
-        (points(1.0, 1.0), 9.0, true),
+        (two_points(5.0, 1.0), 4.0, false),
+        (two_points(4.0, 2.0), 1.0, false),
+        (two_points(2.0, 5.0), 1.0, false),
+        (two_points(1.0, 1.0), 9.0, true),
     ];
     let rubric = rubric();
     let check = |aggregate, expect| check(aggregate, &rubric, &says, 5, expect);

@@ -12,7 +12,7 @@ fn bounds() -> DetailBounds {
 }
 
 /// The score of the judge: points from 1 to 5, correct from 3.5.
-fn points(points: f64) -> Score {
+fn score_of(points: f64) -> Score {
     let score = Score::new((points - 1.0) / 4.0, points >= 3.5, "judged");
     let score = score.detail("total", points).detail("clarity", points);
     score.detail("excellent", points >= 4.5)
@@ -29,8 +29,9 @@ fn answers(is_first: bool, answers: &[(&str, Option<f64>)]) -> Vec<Record> {
         if !is_first {
             let mut record = record(&id, Status::Scored, true, level);
             let exact = serde_json::to_value(Score::binary(true)).unwrap();
-            let judge =
-                given.map_or_else(unread, |given| serde_json::to_value(points(given)).unwrap());
+            let judge = given.map_or_else(unread, |given| {
+                serde_json::to_value(score_of(given)).unwrap()
+            });
             record.result.scores = [("exact", exact), ("judge", judge)]
                 .map(|(name, score)| (name.to_owned(), score))
                 .into_iter()
@@ -43,7 +44,7 @@ fn answers(is_first: bool, answers: &[(&str, Option<f64>)]) -> Vec<Record> {
             return record;
         };
         let mut record = record(&id, Status::Scored, *given >= 3.5, level);
-        record.result.score = Some(points(*given));
+        record.result.score = Some(score_of(*given));
         record
     };
     answers.iter().enumerate().map(one).collect()
@@ -198,10 +199,10 @@ fn a_slice_has_only_its_own() {
 fn the_message_says_who_could_not_judge_how_many_and_what_to_type() {
     let given = [("1", Some(4.0)), ("1", None), ("1", None)];
     let gate = "mean(judge.total) >= 4";
-    let beside = "mean(judge.total) is 4 (over 1 samples of `judge`), >= 4 is open: `judge` could not judge 2 answers, \
+    let expect = "mean(judge.total) is 4 (over 1 samples of `judge`), >= 4 is open: `judge` could not judge 2 answers, \
                   which leaves it between 2 and 4.6667; `cargo evaltest run --resume RUN_DIR` has them judged again, but for \
                   replies that cannot be read";
-    assert_eq!(result(gate, false, &answers(false, &given)).message, beside);
+    assert_eq!(result(gate, false, &answers(false, &given)).message, expect);
     let first = "mean(judge.total) is 4 (over 1 samples of `judge`), >= 4 is open: with the 2 errored and 0 skipped samples, 2 of \
                  which `judge` could not judge, it would be between 2 and 4.6667; ask them again with `cargo evaltest \
                  run --resume RUN_DIR`";

@@ -14,7 +14,7 @@ use crate::store::Manifest;
 use crate::verdict::summary::{Summary, VALUE};
 
 /// Replaces a masked text where one is required.
-pub(super) const HIDDEN: &str = "(not shown: `snapshot.answers` is `masked`)";
+pub(in crate::report) const HIDDEN: &str = "(not shown: `snapshot.answers` is `masked`)";
 
 /// Replaces the reason for an early end, which may contain the agent's output.
 const STOPPED: &str = "why is in what the command printed";

@@ -9,13 +9,13 @@ pub mod runs;
 
 use std::io::{self, Write};
 
-use super::super::document::{Block, Document, Line, list};
-use super::super::render::terminal as render;
-use super::super::render::terminal::Paint;
-use super::super::section;
-pub(crate) use super::super::section::LISTED;
-use super::super::section::{Detail, Source, accuracy, gate_lines};
-pub use super::super::section::{errors_of, in_epoch};
+use super::document::{Block, Document, Line, list};
+use super::render::terminal as render;
+use super::render::terminal::Paint;
+use super::section;
+pub(crate) use super::section::LISTED;
+use super::section::{Detail, Source, accuracy, gate_lines};
+pub use super::section::{errors_of, in_epoch};
 use crate::exit::Exit;
 use crate::figure::{Interval, Seconds, Share};
 use crate::report::event::Event;
@@ -150,14 +150,14 @@ pub fn brief(run: &Run, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
 
 fn write(run: &Run, blocks: Vec<Block>, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
     let document = Document {
-        title: headline(run),
+        title: first_line(run),
         blocks,
     };
     render::document(&document, paint, out)
 }
 
 /// The line with the accuracy.
-fn headline(run: &Run) -> String {
+fn first_line(run: &Run) -> String {
     let summary = &run.summary;
     let requested = summary.samples - summary.skipped + summary.not_judged;
     let tier = summary.tier.as_ref();

@@ -4,10 +4,10 @@ use std::io::{self, Write};
 
 use crate::figure::{Seconds, Usd, or_dash};
 use crate::report::document::{Align, Block, Line, Table, Tone};
-use crate::report::overview::{GateCounts, OverviewStatus, RunOverview};
 use crate::report::render::terminal as render;
 use crate::report::render::terminal::Paint;
 use crate::report::render::terminal::truncate;
+use crate::report::reported::overview::{GateCounts, OverviewStatus, RunOverview};
 use crate::report::section::accuracy;
 use crate::verdict::result::Verdict;
 

@@ -191,7 +191,7 @@ fn summary(dir: &RunDir) -> Result<SummaryOverview> {
 }
 
 /// Counts gates by result.
-pub(super) fn counted(verdicts: impl IntoIterator<Item = Verdict>) -> GateCounts {
+pub(in crate::report) fn counted(verdicts: impl IntoIterator<Item = Verdict>) -> GateCounts {
     let mut counts = GateCounts::default();
     for verdict in verdicts {
         *match verdict {

@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::super::document::Document;
-use super::super::render::markdown;
-use super::super::section;
-use super::super::section::{Detail, Source, overview};
+use super::document::Document;
+use super::render::markdown;
+use super::section;
+use super::section::{Detail, Source, overview};
 use crate::verdict::conclude::Run;
 use crate::verdict::summary::Summary;
 
