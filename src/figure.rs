@@ -138,7 +138,7 @@ impl P {
         }
     }
 
-    /// Like [`cell_at_level`](Self::cell_beside), with `p`.
+    /// Like [`cell_at_level`](Self::cell_at_level), with `p`.
     pub fn at_level(self, level: f64) -> String {
         named(&self.cell_at_level(level))
     }

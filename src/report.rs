@@ -3,8 +3,8 @@
 //! All formats of `cargo evaltest report` implement one trait, [`ReportFormat`](format::ReportFormat), and are in one
 //! list, [`FORMATS`](formats::FORMATS). To add a format:
 //!
-//! 1. A file here with a type that implements the trait: name, description, file extension, `write`.
-//! 2. Its `mod` below and its entry in the list: the command, its help and the reference use the list.
+//! 1. A file in `formats/` with a type that implements the trait: name, description, file extension, `write`.
+//! 2. In `formats.rs` its `mod` and its entry in the list: the command, its help and the reference use the list.
 //!
 //! A format reads a run as a [`ReportedRun`](reported::ReportedRun), which streams records without masked texts, and
 //! writes while it reads: memory use does not depend on the number of samples. The content is defined once, in the

@@ -41,8 +41,8 @@ use files::{JOURNAL, MANIFEST, RECORDS, VERIFICATIONS, is_made_by_run};
 pub(crate) mod abandoned;
 pub(crate) mod cache;
 mod checked;
-pub(crate) mod events;
 pub mod files;
+pub(crate) mod journal;
 pub(crate) mod manifest;
 pub(crate) mod places;
 pub(crate) mod records;
@@ -182,7 +182,7 @@ impl RunDir {
             }
         }
         let mut attempts = Vec::new();
-        events::each(&source.file(JOURNAL), &mut |line| {
+        journal::each(&source.file(JOURNAL), &mut |line| {
             if line.event.sample_id == sample_id {
                 attempts.extend(line.carried().to_value());
             }
@@ -196,7 +196,7 @@ impl RunDir {
         if self.path.is_dir() && self.file(JOURNAL).exists() {
             return error;
         }
-        events::gone(&self.path)
+        journal::gone(&self.path)
     }
 
     /// Removes the run's files, and the directory unless it contains something else.

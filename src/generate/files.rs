@@ -16,8 +16,8 @@ use super::report::generation_report;
 use super::statistics::{GenerationStatistics, GenerationTally, model_of};
 use crate::data::Variant;
 use crate::error::{Error, Result};
-use crate::store::events::Kind;
 use crate::store::files::{JOURNAL, RECORDS, SUMMARY};
+use crate::store::journal::Kind;
 use crate::store::{RunDir, read_records, stamp_and_id, stamp_of};
 use crate::system::file::{
     make_root, open_plain, read_plain, write_atomically, write_atomically_by,

@@ -1,6 +1,6 @@
 //! `ReportFormat`: a format for reports on runs.
 //!
-//! To add one, add a file in this folder with a type that implements [`ReportFormat`], and an entry in
+//! To add one, add a file in `formats/` with a type that implements [`ReportFormat`], and an entry in
 //! [`FORMATS`](super::formats::FORMATS): the command line, its help and the page of commands use the list.
 
 use std::io::Write;

@@ -11,9 +11,9 @@ use crate::error::Result;
 use crate::eval::plan::Plan;
 use crate::report::terminal;
 use crate::store::RunDir;
-use crate::store::events;
-use crate::store::events::past::EarlierState;
 use crate::store::files::JOURNAL;
+use crate::store::journal;
+use crate::store::journal::past::EarlierState;
 
 /// The result of a dry run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -96,7 +96,7 @@ pub(super) fn answered(
 /// end.
 pub(super) fn known(plan: &Plan, dir: &RunDir, failures_count: bool) -> Result<Vec<EarlierState>> {
     let mut found = EarlierPart::new(plan, failures_count);
-    events::each(&dir.file(JOURNAL), &mut |line| {
+    journal::each(&dir.file(JOURNAL), &mut |line| {
         found.add(&line.event, line.place);
         Ok(())
     })?;

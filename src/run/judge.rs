@@ -1,4 +1,5 @@
-//! From an answer to a verdict.
+//! From an answer to a verdict: extracts the answer and runs all scorers, by rule or by a model. `judges` sends requests
+//! to the models.
 
 #[cfg(feature = "command")]
 pub(crate) mod calibrate;
@@ -16,7 +17,7 @@ use crate::eval::plan::Plan;
 use crate::scorer::ask::client::{AgentClient, NamedClient};
 use crate::scorer::extract::Extraction;
 use crate::scorer::{Answer, Scorer, verdict};
-use crate::store::events::past::Answered;
+use crate::store::journal::past::Answered;
 use crate::system::panics;
 use crate::text::redact::is_blanked;
 use judges::JudgeClient;

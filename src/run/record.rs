@@ -32,11 +32,11 @@ use crate::eval::limits::budget::UsedUp;
 use crate::eval::plan::Plan;
 use crate::report::event::Event;
 use crate::snapshot::{EpochContent, SampleContent};
-use crate::store::events::past::{Answered, EarlierState, Foreign, Past};
-use crate::store::events::{EventLog, FoundJournal, Kind, StoredEvent};
 use crate::store::files::{JOURNAL, SPOOL};
+use crate::store::journal::past::{Answered, EarlierState, Foreign, Past};
+use crate::store::journal::{EventLog, FoundJournal, Kind, StoredEvent};
 use crate::store::records::{Spool, Spooled};
-use crate::store::{Manifest, RunDir, RunStatus, events};
+use crate::store::{Manifest, RunDir, RunStatus, journal};
 use crate::system::lock;
 use crate::system::process::excerpt::at_most;
 use crate::system::project::display;
@@ -95,7 +95,7 @@ impl Ledger {
         })?;
         if let RunOrigin::Merged(parts) = origin {
             for part in std::mem::take(parts) {
-                events::each(&part, &mut |line| {
+                journal::each(&part, &mut |line| {
                     let event = line.carried();
                     let place = journal.copy(&event)?;
                     earlier.add(&event.known, place);

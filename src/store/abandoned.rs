@@ -8,8 +8,9 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::events::{self, Kind};
 use super::files::{JOURNAL, MANIFEST, SCRATCH};
+use super::journal;
+use super::journal::Kind;
 use super::stamp_and_id;
 use crate::system::file::open_plain;
 use crate::system::file::remove;
@@ -58,7 +59,7 @@ fn is_abandoned(path: &Path) -> bool {
     }
     match fs::symlink_metadata(&journal) {
         Ok(file) if file.is_file() => {
-            if file.len() == 0 && !is_unchanged(&journal, BEGINNING) || events::is_held(&journal) {
+            if file.len() == 0 && !is_unchanged(&journal, BEGINNING) || journal::is_held(&journal) {
                 return false;
             }
             holds_only(&journal, &[Kind::Started])

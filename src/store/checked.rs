@@ -33,7 +33,7 @@ enum Damage {
 impl RunDir {
     /// Whether its journal is being written right now.
     pub fn is_going_on(&self) -> bool {
-        super::events::is_held(&self.file(JOURNAL))
+        super::journal::is_held(&self.file(JOURNAL))
     }
 
     /// Refuses a run whose files were changed. A changed journal is only a notice, which is returned.

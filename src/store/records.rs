@@ -8,8 +8,8 @@ use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::Carried;
-use super::events::past::Foreign;
 use super::files::{ERRORS, RECORDS};
+use super::journal::past::Foreign;
 use crate::data::Record;
 use crate::data::record::read_abridged;
 use crate::error::{Error, Result, remedy};

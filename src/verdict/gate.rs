@@ -1,8 +1,8 @@
 //! `Gate`: a condition that a run must meet, such as `accuracy[level=1] >= 0.75` or `no_regression`.
 
 mod metric;
-pub(super) mod syntax;
 mod tier;
+pub(super) mod tokens;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::data::Record;
 use crate::data::record::slices_of;
 use crate::error::{Error, Result};
-use syntax::{metric_parts, pair};
+use tokens::{metric_parts, pair};
 
 pub(crate) use metric::{
     ACCURACY, CORRECTED, DIFFICULTY_DROP, ERROR_RATE, FAILURE_RATE, LATENCY_MAX,

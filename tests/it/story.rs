@@ -162,7 +162,7 @@ fn check_features(project: &Project) {
 
     project.write(
         "evals/example.yaml",
-        "benchmark: { type: gaia, path: example/questions.jsonl }\nagent: { type: openai, model: m }\n",
+        "benchmark: { type: gaia, path: example/questions.jsonl }\nagent: { type: openai, model: m, base_url: \"http://127.0.0.1:9/v1\" }\n",
     );
     project
         .cargo("test --offline --test example")

@@ -1,12 +1,12 @@
 //! `cargo evaltest score`: adds scores to existing answers. No agent runs.
 //!
-//! The input is read as chunks of whole lines ([`crate::answers`]), threads score them with [`judge`], and the results
+//! The input is read as chunks of whole lines ([`crate::answers`]), threads score them with [`lines`], and the results
 //! are written in input order. Only the needed members of a line are decoded; the line's bytes are copied and the
 //! score is inserted. Memory use does not depend on the size of the file.
 
 mod calls;
 mod explain;
-mod judge;
+mod lines;
 
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
@@ -21,7 +21,7 @@ use crate::answers::{AnswerInput, AnswersArgs, InputFormat, Verb, write_in_order
 use crate::{console, scorers};
 use calls::CallChecker;
 use explain::ExplainArgs;
-use judge::{LineCounts, LineJudge};
+use lines::{LineCounts, LineJudge};
 
 /// Score answers that are already there, without an agent
 ///

@@ -6,7 +6,7 @@ use super::BudgetShare;
 use super::{Budget, Limits};
 use crate::data::{FailureKind, Usage};
 use crate::stats::{Sum, as_f64};
-use crate::store::events::{Kind, StoredEvent};
+use crate::store::journal::{Kind, StoredEvent};
 
 /// After this many answers without a reported cost, a cost budget is treated as a mistake.
 const MIN_UNREPORTED_ANSWERS: u64 = 10;

@@ -1,5 +1,5 @@
 //! `GithubReport`: output for GitHub: the step summary in this module, [`annotations`] on lines of changed files, and
-//! the [`comment`] on a pull request.
+//! the [comment](write_comment) on a pull request.
 //!
 //! The summary helps to decide whether to merge: gates come first, failed ones before others; then regressions,
 //! improvements and figures. GitHub rejects a summary of more than 1 MiB, so tables are truncated, with the number of

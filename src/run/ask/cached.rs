@@ -17,7 +17,7 @@ use crate::store::cache::CacheKeyInput;
 use crate::store::cache::CacheUse;
 use crate::store::cache::answers::{AnswerCache, Notice};
 use crate::store::cache::{CacheClaim, Claimed, claim};
-use crate::store::events::past::Answered;
+use crate::store::journal::past::Answered;
 use crate::system::panics;
 
 /// How often a waiter checks whether another run has the answer.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::turns::{OrderedGate, Permit};
+use super::question_order::{Permit, QuestionOrder};
 use crate::benchmark::AnswerValidator;
 use crate::data::RefusedAnswer;
 use crate::data::{Outcome, Score, Status};
@@ -15,7 +15,7 @@ use crate::system::panics;
 #[derive(Default)]
 pub(in crate::run) struct AnswerValidation {
     validator: Option<Arc<dyn AnswerValidator>>,
-    gate: OrderedGate,
+    gate: QuestionOrder,
 }
 
 /// What happens to an outcome.
@@ -31,7 +31,7 @@ impl AnswerValidation {
     pub(in crate::run) fn of(eval: &Eval) -> Self {
         Self {
             validator: eval.benchmark.validator().map(|client| client.0),
-            gate: OrderedGate::default(),
+            gate: QuestionOrder::default(),
         }
     }
 

@@ -8,9 +8,9 @@ use std::path::Path;
 use crate::error::Result;
 use crate::eval::limits::budget::UsedUp;
 use crate::eval::plan::Plan;
-use crate::store::events::StoredEvent;
-use crate::store::events::past::{EarlierState, Past};
-use crate::store::events::places::{JournalPlaces, PlaceList};
+use crate::store::journal::StoredEvent;
+use crate::store::journal::past::{EarlierState, Past};
+use crate::store::journal::places::{JournalPlaces, PlaceList};
 
 /// Collects what an earlier part of a run left while its journal is read.
 pub(in crate::run) struct EarlierPart<'a> {

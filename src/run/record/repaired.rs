@@ -19,8 +19,8 @@ use crate::run::dry_run::lost;
 use crate::run::rescore::reload;
 use crate::run::shard::ShardCoverage;
 use crate::run::{Caller, RunOptions, RunOrigin, Session};
-use crate::store::events;
 use crate::store::files::JOURNAL;
+use crate::store::journal;
 use crate::store::{Manifest, RunDir, RunStatus};
 use crate::system::project::display;
 use crate::text::setting::Override;
@@ -186,7 +186,7 @@ fn last_event(path: &Path) -> Result<Option<String>> {
     let journal = path.join(JOURNAL);
     let mut last = None;
     // Several threads write; lines may be out of order.
-    events::each(&journal, &mut |line| {
+    journal::each(&journal, &mut |line| {
         last = last.take().max(Some(line.event.time));
         Ok(())
     })?;

@@ -9,8 +9,9 @@ use serde::Deserialize;
 
 use crate::data::JudgeCall;
 use crate::error::{Error, Result};
-use crate::store::events::places::{JournalPlaces, PlaceList};
-use crate::store::events::{self, StoredEvent};
+use crate::store::journal;
+use crate::store::journal::StoredEvent;
+use crate::store::journal::places::{JournalPlaces, PlaceList};
 use crate::store::records;
 use crate::system::file::lines::PlacedLines;
 use crate::system::file::open_plain;
@@ -62,7 +63,7 @@ impl EarlierReplies {
     /// When it cannot be read.
     pub(super) fn add_journal(&mut self, journal: &Path) -> Result<()> {
         let mut list = PlaceList::default();
-        events::each(journal, &mut |line| {
+        journal::each(journal, &mut |line| {
             let of = mark(&line.event.sample_id, line.event.epoch);
             if line.event.into_judge_call().is_some() {
                 list.add(of, line.place);

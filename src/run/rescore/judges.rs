@@ -16,8 +16,9 @@ use crate::run::ask::throttle::Throttle;
 use crate::run::judge::judges::{JudgeClient, JudgeJournal, Judging, Subject};
 use crate::run::session::stop::Stopper;
 use crate::scorer::Scorer;
-use crate::store::events::{self, EventLog, StoredEvent};
 use crate::store::files::JOURNAL;
+use crate::store::journal;
+use crate::store::journal::{EventLog, StoredEvent};
 use crate::store::{Manifest, RunDir, RunStatus, runs_in};
 use crate::system::cancel::Cancel;
 use crate::system::clock;
@@ -154,7 +155,7 @@ pub(super) fn earlier_of(
         if manifest.status == RunStatus::Running {
             // A rescore in progress holds its journal. One that cannot be read stays: its replies were paid for.
             let path = dir.file(JOURNAL);
-            if !events::is_held(&path) && replies.add_journal(&path).is_ok() {
+            if !journal::is_held(&path) && replies.add_journal(&path).is_ok() {
                 killed.push(dir);
             }
         } else if !manifest.judges.is_empty() && dir.check().is_ok() {

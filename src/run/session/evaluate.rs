@@ -5,12 +5,12 @@ use super::question::Question;
 use crate::data::{JudgeCall, Outcome, Record, Status};
 use crate::report::event::Event;
 use crate::run::ask::Ended;
-use crate::run::ask::turns::Permit;
+use crate::run::ask::question_order::Permit;
 use crate::run::ask::validation::Validated;
 use crate::run::judge::judges::{JudgeClient, Subject};
 use crate::run::judge::{judge, judge_failure};
 use crate::run::record::{failed, skipped};
-use crate::store::events::past::{Answered, Past};
+use crate::store::journal::past::{Answered, Past};
 
 impl Session {
     /// Finishes a question, unless an earlier part of the run did, and writes its redacted record to disk. `turn` is

@@ -7,7 +7,7 @@ use crate::data::annotated_steps;
 use crate::data::{Outcome, Record};
 use crate::error::Error;
 use crate::eval::plan::{Item, Plan};
-use crate::store::events::{Kind, StoredEvent};
+use crate::store::journal::{Kind, StoredEvent};
 
 /// The number of an attempt that confirms a flip; real attempts start at 1.
 pub(in crate::run) const CONFIRM: u32 = 0;

@@ -24,8 +24,8 @@ use crate::run::history::RunHistory;
 use crate::run::rescore::reload;
 use crate::run::{CiPolicy, history};
 use crate::snapshot::AnswerSheet;
-use crate::store::events::is_held;
 use crate::store::files::{JOURNAL, MANIFEST, RECORDS, SUMMARY};
+use crate::store::journal::is_held;
 use crate::store::{
     Manifest, RunDir, RunStatus, UNFINISHED, files, read_lean_records, run_id_of, stamp_of,
 };

@@ -10,7 +10,7 @@ use crate::eval::limits::budget::UsedUp;
 use crate::eval::limits::{Budget, Limits};
 use crate::run::session::options::RunOrigin;
 use crate::store::files::JOURNAL;
-use crate::store::{RunDir, events, runs_in};
+use crate::store::{RunDir, journal, runs_in};
 use crate::text;
 
 /// A file next to the parts, made by the first of them: its age is that of the run. No part has such a name.
@@ -78,7 +78,7 @@ fn add_runs(dir: &RunDir, eval: &str, spent: &mut UsedUp) {
 /// Adds what a journal records, unless it cannot be read.
 fn add(journal: &Path, spent: &mut UsedUp) {
     let mut with_it = spent.clone();
-    let read = events::each(journal, &mut |line| {
+    let read = journal::each(journal, &mut |line| {
         with_it.add(&line.event);
         Ok(())
     });

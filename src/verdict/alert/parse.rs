@@ -13,7 +13,7 @@ use std::str::FromStr;
 
 use super::{ALPHA, Alert, AlertRule, DropReference};
 use crate::error::{Error, Result, nearest};
-use crate::verdict::gate::syntax::{bracketed, metric_parts, number_or_percent, slice};
+use crate::verdict::gate::tokens::{bracketed, metric_parts, number_or_percent, slice};
 use crate::verdict::gate::{Metric, Op};
 use crate::verdict::metric::{SlicedMetric, Unit, UsedBy};
 

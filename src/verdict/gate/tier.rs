@@ -2,7 +2,7 @@
 //!
 //! A dataset may have a column of that name, too: in an eval without tiers the brackets are an ordinary slice.
 
-use super::syntax::pair;
+use super::tokens::pair;
 use super::{ERROR_RATE, Gate, Slice};
 
 /// The key in the brackets.

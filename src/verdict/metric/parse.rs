@@ -17,7 +17,7 @@ use std::str::FromStr;
 use super::{METRICS, MetricEntry, Takes, Unit, UsedBy};
 use crate::error::{Error, Result, nearest};
 use crate::text::quoted;
-use crate::verdict::gate::syntax::{
+use crate::verdict::gate::tokens::{
     bracketed, metric_parts, number, number_or_percent, pair, slice,
 };
 use crate::verdict::gate::{

@@ -8,7 +8,7 @@ use super::{JudgeJournal, Judging};
 use crate::data::{JudgeCall, JurorVote, Unread};
 use crate::run::session::question::CONFIRM;
 use crate::scorer::ask::client::{AgentClient, AskOutcome, JudgeRequest};
-use crate::store::events::{Kind, StoredEvent};
+use crate::store::journal::{Kind, StoredEvent};
 use crate::system::lock;
 
 /// What is judged.

@@ -1,4 +1,4 @@
-//! `OrderedGate`: lets questions through in the order of their tickets, whichever is ready first.
+//! `QuestionOrder`: lets questions through in the order of their tickets, whichever is ready first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Tracks which tickets went through.
 #[derive(Default)]
-pub(in crate::run) struct OrderedGate {
+pub(in crate::run) struct QuestionOrder {
     /// The next ticket for callers without a number.
     issued: AtomicUsize,
     through: Mutex<Through>,
@@ -30,11 +30,11 @@ struct Through {
 
 /// The right to go through, in turn. Dropping it also counts, so that later tickets never wait for ever.
 pub(in crate::run) struct Permit<'a> {
-    gate: &'a OrderedGate,
+    gate: &'a QuestionOrder,
     number: usize,
 }
 
-impl OrderedGate {
+impl QuestionOrder {
     /// The ticket of this turn, if tickets go by number; otherwise the next one.
     pub(in crate::run) fn permit(&self, turn: Option<usize>) -> Permit<'_> {
         let next = || self.issued.fetch_add(1, Ordering::Relaxed);
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn they_go_through_in_order_however_they_come() {
-        let gate = OrderedGate::default();
+        let gate = QuestionOrder::default();
         let order = Mutex::new(Vec::new());
         std::thread::scope(|scope| {
             for turn in [3, 1, 2, 0] {
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn who_waits_for_nobody_any_more_is_let_go() {
-        let gate = OrderedGate::default();
+        let gate = QuestionOrder::default();
         assert!(!gate.permit(Some(1)).wait(|| true));
         assert!(gate.permit(Some(0)).wait(|| true));
         // A ticket that gave up counts as through.

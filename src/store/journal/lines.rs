@@ -164,7 +164,7 @@ impl EventIndexes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::events::sealed::seal;
+    use crate::store::journal::sealed::seal;
 
     fn line(index: u64) -> String {
         format!(
