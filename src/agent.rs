@@ -217,6 +217,11 @@ where
     }
 }
 
+// The agent `none`: the item itself is the answer, without asking a model.
+//
+// A task has no ground truth in it, but the text of an item has. So this agent is never called: callers build the
+// answer from the sample itself, by `Agent::item_parts`, which no user's own agent has.
+
 /// Shows items, and is never called.
 #[derive(Clone, Debug)]
 pub(crate) struct Nobody {
@@ -253,6 +258,11 @@ impl Agent for Nobody {
         true
     }
 }
+
+// Progress messages of a program.
+//
+// A worker sends them as lines of its protocol; a program that is started per question writes them to stderr among
+// other lines: an object with `progress`, or with `type: progress` and a `message`.
 
 /// The progress message in a line of stderr, if it is one.
 fn of_line(line: &str) -> Option<String> {

@@ -1,7 +1,6 @@
 //! The Berkeley Function Calling Leaderboard: data, checker, benchmark and files.
 //!
-//! `chosen`, `rescored` and `SCORERS` are its interface for lower modules; `without` replaces it if the feature is
-//! off.
+//! What lower modules use of it is in this file; `without` replaces it if the feature is off.
 
 pub(crate) mod checker;
 pub(crate) mod data;

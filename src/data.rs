@@ -35,6 +35,11 @@ pub use task::{Task, TaskFile};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+// The parts of an item of data, and their text.
+//
+// An item is a sample that is evaluated itself; no agent answers it. Its text contains the answer, so it is built
+// from the sample and never from a task.
+
 /// Usual column names of a worked solution.
 pub(crate) const SOLUTION: [&str; 4] = ["solution", "Solution", "reasoning", "Reasoning"];
 
@@ -105,7 +110,8 @@ fn text(value: &Value) -> Option<Cow<'_, str>> {
     }
 }
 
-/// How a judge computes figures from its findings. Figures without a rule are not computed from labels either.
+/// How a judge computes figures from its findings, so that human labels can be converted to the same figures. Figures
+/// without a rule are not computed from labels either.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 #[serde(default)]

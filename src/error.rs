@@ -197,6 +197,11 @@ pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
         .map(|(_, name)| name)
 }
 
+// Passes a path inside a value through serde's error messages.
+//
+// serde knows the position of the value being parsed, but not positions inside it. Our parsers encode those with
+// `inside`; `split_inside` extracts them from serde's message.
+
 /// Separates a message from the path inside the value.
 const INSIDE: &str = "\n\ninside: ";
 
@@ -212,6 +217,11 @@ pub(crate) fn split_inside(message: &str) -> (&str, Option<&str>) {
         None => (message, None),
     }
 }
+
+// The spec key that an error is about.
+//
+// The code that detects an error knows only the key's own name. Each enclosing map and list adds its step as the
+// error propagates, which gives the path from the root of the spec. `data::yaml_places` maps the path to a position.
 
 /// One step of a path: to the value of a key, or to an item of a list, from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //!
 //! Items come from a file or a run ([`items`]) in an order that depends on how they were chosen ([`order`]). Each
 //! review is written to disk before the page gets a response: a line in the reviewer's journal, then the file of
-//! verifications ([`store`]). The page ([`page`]) requests items and submits reviews ([`served`]).
+//! verifications ([`store`]). The page requests items and submits reviews ([`served`]).
 //!
 //! Reviews are never overwritten. If a reviewer has two windows, the later one is notified of the other's review; each
 //! reviewer has a journal, and the file has the latest review of all.

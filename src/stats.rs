@@ -353,6 +353,13 @@ mod random_tests {
     }
 }
 
+// How interim analyses of a growing part of the samples share one alpha: K. K. G. Lan and D. L. `DeMets`, *Discrete
+// sequential boundaries for clinical trials*, Biometrika 70 (1983), with their spending function like O'Brien and
+// Fleming's.
+//
+// Each analysis is red below its own part, and the parts sum to alpha: an unchanged agent is red at any of them at
+// most that often, however the analyses are correlated.
+
 /// The alpha of each analysis, for these growing shares of the samples; the last takes the rest.
 pub(crate) fn spending(alpha: f64, shares: &[f64]) -> Vec<f64> {
     let mut spent = 0.0;

@@ -387,6 +387,9 @@ fn is_abandoned(path: &Path) -> bool {
     open_plain(&path.join(USED)).is_ok_and(|used| used.try_lock().is_ok())
 }
 
+// Reviews of a run by people, read from its directory. They may come long after the run, so they are not part of what
+// the run wrote.
+
 impl RunDir {
     /// The figures of its reviews; `None` if nothing was reviewed.
     ///

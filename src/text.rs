@@ -79,6 +79,10 @@ pub fn shell_word(text: &str) -> String {
     }
 }
 
+// White space and word characters as JavaScript's string functions and regular expressions define them.
+//
+// Its `toLowerCase` is `str::to_lowercase`: the same mapping of the same version of Unicode.
+
 /// Whether JavaScript's `\s` matches the character; `trim()` removes the same ones.
 ///
 /// Unlike Python's white space it includes U+FEFF, and excludes U+001C to U+001F and U+0085.

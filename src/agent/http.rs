@@ -1,7 +1,6 @@
 //! The `http` agent: any endpoint that takes and returns JSON.
 //!
-//! A task goes through the files of the folder in this order: `template` makes the body, the endpoint is asked, `reply`
-//! finds the answer by a JSON pointer. One attempt is one request; retries and stopping the run work as for
+//! `template` makes the body from a task; the answer is found in the reply by JSON pointers ([`Places`]). One attempt is one request; retries and stopping the run work as for
 //! [`OpenAi`](super::openai::OpenAi).
 
 mod template;

@@ -370,6 +370,26 @@ impl Benchmark for Bfcl {
     }
 }
 
+// The official leaderboard's figures, from the results of its categories.
+//
+// | figure | of what | how |
+// |---|---|---|
+// | `simple` | `simple_python`, `simple_java`, `simple_javascript` | mean |
+// | `non_live` | `simple`, `multiple`, `parallel`, `parallel_multiple` | mean |
+// | `live` | `live_simple`, `live_multiple`, `live_parallel`, `live_parallel_multiple` | mean, weighted by entries |
+// | `irrelevance` | `irrelevance`, `live_irrelevance` | mean |
+// | `multi_turn` | the four `multi_turn_…` | mean |
+// | `web_search`, `memory` | the two `web_search_…`, the three `memory_…` | mean |
+// | `agentic` | `web_search`, `memory` | mean |
+// | `overall` | `non_live`, `live`, `irrelevance`, `multi_turn`, `agentic` | mean, weighted 10 : 10 : 10 : 30 : 40 |
+//
+// `live_relevance` and `format_sensitivity` are in none of them. A category that was not run counts as 0 (in `live`
+// with all its entries), and figures with it are incomplete. The official tables write "N/A" for incomplete figures,
+// except `non_live`, `live`, `multi_turn`, `agentic` and `overall`, which include the zeros.
+//
+// Source: `eval_checker/eval_runner_helper.py` of bfcl-eval 2026.3.23. Sums have the same order, so that the figures
+// are bitwise equal.
+
 /// Correct and total entries per category.
 pub(crate) type CategoryCounts = BTreeMap<String, (u64, u64)>;
 

@@ -2,7 +2,7 @@
 //!
 //! * [`plain_python`], [`plain_call`]: read the usual calls without a syntax tree;
 //! * [`rejected_early`]: rejects texts that cannot be Java or JavaScript, by their tokens;
-//! * [`feasibility`], [`beginnings`]: detect a beginning after which a parse must fail.
+//! * [`Feasibility`], [`Beginnings`]: detect a beginning after which a parse must fail.
 //!
 //! Nothing here decides what a text means. The functions of this file are the only entry points, and when the shortcuts
 //! are switched off each returns "unknown": then the parsers read everything, and must give the same values, faults and
@@ -152,6 +152,14 @@ mod beginnings_tests {
         }
     }
 }
+
+// Whether a parse can still end without an error node, judged by the parser's log.
+//
+// Tree-sitter follows several versions of a parse at once. When the last of them is stuck it continues in two ways: it
+// inserts a missing token, which is no error node, or it enters the error state, and all that follows from that has an
+// error node. So the parse is lost once every remaining version has been in the error state. Comments are the
+// exception: stepping back over only a comment leaves no error node, so a text with one before its first error is
+// never called lost.
 
 /// The state derived from the parser's log so far.
 #[derive(Clone, Copy, Debug, Default)]

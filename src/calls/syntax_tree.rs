@@ -176,6 +176,13 @@ pub(super) fn children(node: Node<'_>) -> Vec<Node<'_>> {
     node.children(&mut node.walk()).collect()
 }
 
+// Limits the cost of a parse to work proportional to the length of a text.
+//
+// Errors recovered without an error node cost no more than other tokens. What grows is an error node, which is copied
+// with all its content whenever a version leaves the error state, and an unterminated comment or string, which is
+// scanned to the end from many places. A text with very many of these takes quadratic time. Repetitive answers of
+// models do not, because versions with error nodes are dropped as soon as a better one is found.
+
 /// The cost allowed for any text, and for each of its bytes. The former covers 8,000 returns from the error state.
 const FREE: usize = 1 << 19;
 const FREE_PER_BYTE: usize = 16;

@@ -384,6 +384,14 @@ impl Visitor<'_> for Name<'_> {
     }
 }
 
+// The sample order that tiers are prefixes of, so that each tier contains the smaller ones.
+//
+// Every prefix of the order contains each stratum in proportion. Within a stratum samples are ordered by a hash of
+// their id, which is independent of other samples; sample `r` of the `n` of a stratum has the position
+// `(r - 1 + start) / n`. With a start of one half this is the Webster/Sainte-Laguë method. A small stratum has a
+// start derived from the hash of its name: otherwise a hundred strata of one sample each would all be in the middle,
+// and none at the beginning.
+
 /// Strata smaller than this fraction (1/16) of all samples have a start derived from their hash.
 const SMALL: u64 = 16;
 

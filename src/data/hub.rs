@@ -2,7 +2,7 @@
 //!
 //! [`Address`] is the address in a spec; [`Dataset`] is a dataset at one commit, with its list of files, which it
 //! fetches into the cache on demand. The cache is that of Python's `huggingface_hub` with the same layout
-//! ([`layout`]), so that each can use the other's downloads:
+//! ([`Snapshot`]), so that each can use the other's downloads:
 //!
 //! ```text
 //! HF_HUB_CACHE/datasets--ORG--NAME/

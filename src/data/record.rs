@@ -375,6 +375,8 @@ judgement! {
     error: Option<AgentError>,
 }
 
+// The members of an outcome that scoring computes. When an answer is rescored, exactly these are recomputed.
+
 impl Judgement {
     /// A judgement that counts a missing answer as wrong; by these scorers, if there are several.
     pub(crate) fn wrong(

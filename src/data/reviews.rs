@@ -392,6 +392,11 @@ impl ReviewedAgreement {
     }
 }
 
+// The content of a review journal, and the state of its last line.
+//
+// Reading never changes the file. Only a verified journal may be repaired by its writer: a foreign file among the
+// journals is an error.
+
 /// Prefix of every line.
 const BEGIN: &[u8] = b"{\"event\":";
 

@@ -197,6 +197,11 @@ impl Registry {
     }
 }
 
+// Documentation of a built-in agent or benchmark.
+//
+// A page of Markdown is the only source: its first block of YAML is the example, its first table the keys. Tests check
+// that the example is a spec and that the table lists the keys that are read.
+
 /// A kind of agent or benchmark that specs may name without registration.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]

@@ -314,6 +314,10 @@ fn message(error: &Error) -> String {
     }
 }
 
+// The page of a review: one file with inline style and script, which the browser verifies by their hashes.
+//
+// It has the style of report pages. The script is split into pieces, concatenated in this order.
+
 const PAGE: &str = include_str!("page.html");
 
 const STYLE: &str = concat!(

@@ -93,6 +93,9 @@ impl Settings {
     }
 }
 
+// A folder of small files by key, split into subfolders by the first two digits, because folders with tens of
+// thousands of files are slow on some systems.
+
 /// A folder of files by key.
 #[derive(Debug)]
 pub(crate) struct Buckets {
@@ -160,6 +163,12 @@ impl Buckets {
         write_atomically(&path, content)
     }
 }
+
+// The right to ask a question while other runs or samples wait for the answer.
+//
+// It is a lock on a file next to the answer, which the system releases however its holder ends. Waiters retry from
+// time to time. A holder that ends without an answer notes that in the file, so that the waiters ask at once, each on
+// its own; after a killed holder, the next waiter takes over.
 
 /// The content of the file after its holder ended without an answer.
 const UNANSWERED: u8 = b'-';

@@ -509,6 +509,11 @@ impl Manifest {
     }
 }
 
+// A manifest with a checksum as its last member: `"checksum": "…"`, the SHA-256 of all bytes before the preceding
+// comma.
+//
+// This detects damage. A manifest that someone changed is reported, and still used.
+
 const KEY: &str = "checksum";
 
 /// What precedes the digits.

@@ -186,6 +186,9 @@ impl Redactor {
     }
 }
 
+// Normalised answers: in lower case and without punctuation, patterns do not match a secret, but people still
+// recognise it.
+
 /// A text that a scorer compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {

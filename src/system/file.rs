@@ -325,6 +325,9 @@ pub(crate) fn has_name(file: &fs::File) -> bool {
     file.metadata().is_ok_and(|about| about.nlink() > 0)
 }
 
+// A temporary folder that is removed after use. Its name has the process id, so that the watchdog finds it if the
+// program is killed, and a random part.
+
 /// The folder, created exclusively and removed on drop.
 #[derive(Debug)]
 pub(crate) struct TemporaryFolder(TempDir);

@@ -1,8 +1,8 @@
 //! External programs: shared by agents and scorers that are programs.
 //!
-//! [`launch`] finds and starts a program with the variables that `environment` allows. A program leads its own process
+//! [`launch`] finds and starts a program with the variables of an [`Environment`]. A program leads its own process
 //! [`group`], with which its children are killed; `escapees` finds processes that left it, `watch` those that this
-//! program could not kill. [`tail`] stores the end of stderr, and `excerpt` formats output for messages. A [`child`]
+//! program could not kill. [`Tail`] stores the end of stderr, and `excerpt` formats output for messages. A [`child`]
 //! runs to its end; a [`worker`] is a long-running program that answers a line with a line.
 
 pub(crate) mod child;
@@ -307,6 +307,10 @@ impl Environment {
 fn is_allowed(name: &str) -> bool {
     ALLOWED.contains(&name) || ALLOWED_PREFIXES.iter().any(|start| name.starts_with(start))
 }
+
+// Files named in a command line: the program, and arguments that are files.
+//
+// Other inputs of a program are unknown: imported modules, packages, its data, the clock.
 
 /// For files above this size, such as models, size and modification time replace the content.
 const LARGEST: u64 = 256 << 20;

@@ -335,6 +335,10 @@ fn first_of(
     }
 }
 
+// Kernel resource limits for a process and its children.
+//
+// A shell sets them and then becomes the program, so that no code of this process runs between `fork` and `exec`.
+
 /// Resource limits of an agent's program. Limits that are not set are inherited from `evaltest`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]

@@ -216,6 +216,11 @@ impl Hasher for SameNumber {
     }
 }
 
+// Stock phrases: wording that genuine problems of a field share, as they ask for a form of answer in the same way.
+//
+// An index of few texts cannot recognise them by frequency, so they are listed here. A name of one letter stands for
+// any other, and so does a number. Any four consecutive words of a phrase are stock.
+
 const WORDS: usize = 4;
 
 /// Phrases of mathematical problems.

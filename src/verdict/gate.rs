@@ -543,6 +543,10 @@ impl fmt::Display for Slice {
     }
 }
 
+// Variants in the text of a gate: `accuracy[agent=small][level=1] >= 0.6`.
+//
+// They are not part of a gate: a variant either has the gate, without these brackets, or does not.
+
 /// A gate's text without the brackets of these kinds (`agent`, `prompt`), and their content in order. The brackets of a
 /// slice may be before or after them.
 pub(crate) fn without_variants(text: &str, kinds: &[&str]) -> (String, Vec<Slice>) {

@@ -5,7 +5,7 @@
 //!
 //! | entry | what |
 //! |---|---|
-//! | `overall`, `non_live`, … | the official figures, see [`aggregates`](super::super::benchmark); `null` for N/A |
+//! | `overall`, `non_live`, … | the official figures, see [`benchmark`](super::super::benchmark); `null` for N/A |
 //! | `counted_as_zero` | the official categories without a verdict, which count as 0 in them |
 //! | `unweighted` | the mean of the accuracies of all categories here |
 //! | `weighted` | Σ weight · accuracy / Σ weight over the `weights` of the benchmark; `null` unless all have verdicts |

@@ -40,6 +40,9 @@ fn of_own(
     Ok(MadeAgent::of(agent, common.unwrap_or_default()))
 }
 
+// Which agents receive the options of a spec. Options without a receiver are a mistake: `--agent-option temperature=0`
+// is expected to have an effect.
+
 /// The agents that receive options, for hints.
 const RECIPIENTS: &str =
     "`command` with `input: json`, `worker`, `openai`, `http`, or one of your own";

@@ -173,6 +173,10 @@ fn cell(line: &Line) -> TableCell {
     TableCell::new(tone.unwrap_or(Tone::Plain), text)
 }
 
+// Coloured text, if colours are enabled.
+//
+// Texts must be sanitised before: untrusted text cannot produce colours.
+
 /// Whether text is coloured, according to `--color`, the environment and the terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -316,6 +316,11 @@ fn is_out(error: &AgentError) -> bool {
     error.is_transient() && (error.kind == FailureKind::Unreachable || is_closed)
 }
 
+// A question in flight, of any run of this program or of a judge.
+//
+// A run that has no room for its only question waits for others to end, as they may free some. If there is no other,
+// it does not wait. A failure for want of room is immediate, so a question that is in flight for longer had room.
+
 /// A question in flight for longer than this found room.
 const FLASH: Duration = Duration::from_secs(1);
 /// Others that found room this recently still count, though none may be in flight right now.

@@ -167,6 +167,11 @@ impl Judging {
     }
 }
 
+// The cache of judges' replies across runs.
+//
+// The key identifies the judge completely: the identity of its agent (for an endpoint, its address too), the judge's
+// configuration, and the exact prompt. Nothing is cached for a judge that does not identify itself.
+
 /// A run's cache, as its judges use it.
 pub(in crate::run) struct ReplyCache {
     answers: AnswerCache,

@@ -197,6 +197,11 @@ impl<'a> MergeReporter<'a> {
     }
 }
 
+// Builds a run directory next to its final path, one process at a time.
+//
+// The builder locks the folder itself, before anything is in it. The folder of a killed merge is unlocked: the next
+// merge takes it over and empties it. So no folder is removed that another process has just made.
+
 /// Retries if other processes move or remove the folder while it is being opened.
 const TRIES: u32 = 100;
 

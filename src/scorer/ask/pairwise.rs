@@ -1,8 +1,7 @@
 //! `pairwise`: a model decides which of two answers is better.
 //!
 //! Judges favour the text shown first, so every pair is shown in both orders, and a verdict counts only if it is the
-//! same in both. `against` reads what answers are compared with, `pairs` selects the pairs, `compared` evaluates the
-//! result. It asks like a [`Judge`](super::judge::Judge), through the [`VerdictRequester`].
+//! same in both. `against` reads what answers are compared with, `pairs` selects the pairs. It asks like a [`Judge`](super::judge::Judge), through the [`VerdictRequester`].
 
 mod against;
 mod make;

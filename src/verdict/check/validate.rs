@@ -320,6 +320,12 @@ fn choices<'a>(title: &str, given: &str, legal: impl Iterator<Item = &'a str> + 
     }
 }
 
+// Which gates are evaluated in a run of a tier.
+//
+// A gate that names a tier is evaluated only there. One that names none is evaluated in the largest tier and in runs
+// without a tier: a threshold for all samples is chance for five of them. The error rate of a whole run is checked in
+// every tier, as it shows whether the other gates can be trusted.
+
 impl Facts<'_> {
     /// The result of a gate that is not evaluated in the tier of this run; `None` if it is.
     pub(super) fn of_other_tier(&self, gate: &Gate, gates: &[Gate]) -> Option<GateResult> {

@@ -190,6 +190,11 @@ fn unreadable(fault: JsonFault) -> BfclVerdict {
     }
 }
 
+// Cache of scores, because models often give the same answer to a question.
+//
+// In results of twelve models every fifth answer equals one of another model. A score depends only on the entry, the
+// answer and how it is parsed, so the cache never changes a result.
+
 /// Number of cache slots. A key maps to one slot, which holds the latest score.
 const PLACES: usize = 1 << 14;
 

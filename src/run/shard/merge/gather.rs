@@ -338,6 +338,11 @@ impl OwnMetrics {
     }
 }
 
+// Reads the records of a piece line by line.
+//
+// Pieces are read in parallel, in chunks: with few pieces the files stay open, with many each is opened per chunk.
+// Data is hashed as it is read, so that nothing is read twice.
+
 /// Most files open at once.
 const MOST_OPEN: usize = 64;
 /// Bytes of buffers for all pieces together.

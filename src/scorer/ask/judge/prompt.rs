@@ -287,6 +287,11 @@ fn shape(grading: &Grading) -> String {
     shape
 }
 
+// Alters untrusted texts so that nothing resembles the lines around them.
+//
+// Each change inserts a visible backslash, which can be removed to get the original back: if a backslash is there
+// already, another one is added, so that different texts stay different.
+
 /// Anything that resembles the start of a delimiter, in any case and width, with or without invisible characters.
 static DELIMITER: LazyLock<Regex> = LazyLock::new(|| {
     let unseen = r"[\u{ad}\u{61c}\u{180e}\u{200b}-\u{200f}\u{202a}-\u{202e}\u{2060}-\u{2069}\u{fe00}-\u{fe0f}\u{feff}]*";

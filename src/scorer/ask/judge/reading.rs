@@ -1,7 +1,7 @@
 //! Reads a judge's reply, from its text alone.
 //!
 //! A reply has a verdict or is unreadable, with a reason. There is no default and no clamping, and of two different
-//! verdicts neither is taken. The reply is scanned for claims: the [`objects`] of JSON at its top level, and for
+//! verdicts neither is taken. The reply is scanned for claims: the objects of JSON at its top level, and for
 //! choices also its [`lines`]. Two different claims make it conflicting, wherever they are, so that a quoted injected
 //! verdict is never taken for the judge's own. Some claims can only contradict: those within quotes or broken JSON,
 //! points in prose, and if there are several objects, members nested deeper in them.

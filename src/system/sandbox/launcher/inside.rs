@@ -104,6 +104,11 @@ fn wrong(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, what.to_owned())
 }
 
+// In-memory folders with limits on bytes and files: `bwrap` cannot limit the number of files, each of which uses
+// kernel memory even if empty.
+//
+// They are mounted in this process's namespace, in an empty folder, from where `bwrap` moves them.
+
 /// One file per this many bytes, as on a disk, but a minimum for small folders.
 const BYTES_A_FILE: u64 = 4096;
 const LEAST_FILES: u64 = 1024;

@@ -103,6 +103,9 @@ fn is_same(one: &Value, other: &Value) -> bool {
     }
 }
 
+// Points that are not members of an object: `correctness: 1` in prose, or in broken JSON. They are no verdict but
+// contradict one, so that an object quoted by a judge with a verdict in prose is not taken.
+
 /// Values by dimension.
 #[derive(Default)]
 pub(super) struct Strays {
