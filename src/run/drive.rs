@@ -246,13 +246,13 @@ impl Drive {
         }
         let answered = match (&self.resume, self.errand) {
             (Some(earlier), Errand::Count) => {
-                let is_meant = |place: usize| {
+                let is_match = |place: usize| {
                     let is_in =
                         |coverage: &ShardCoverage| coverage.places.binary_search(&place).is_ok();
                     let has = |only: &HashSet<String>| only.contains(&*plan.items[place].id);
                     coverage.as_ref().is_none_or(is_in) && only.as_ref().is_none_or(has)
                 };
-                answered(&plan, &is_meant, &RunDir::open(&earlier.path)?)?
+                answered(&plan, &is_match, &RunDir::open(&earlier.path)?)?
             }
             _ => 0,
         };

@@ -80,15 +80,15 @@ fn is_none(number: &usize) -> bool {
 /// How many questions at these places have their answer in the journal of a continued run.
 pub(super) fn answered(
     plan: &Plan,
-    is_meant: &dyn Fn(usize) -> bool,
+    is_match: &dyn Fn(usize) -> bool,
     dir: &RunDir,
 ) -> Result<usize> {
     let known = known(plan, dir, false)?;
     let epochs = plan.eval.epochs as usize;
     let slots = known.iter().zip(0..);
-    let is_meant = |slot: usize| slot / epochs < plan.items.len() && is_meant(slot / epochs);
+    let is_match = |slot: usize| slot / epochs < plan.items.len() && is_match(slot / epochs);
     Ok(slots
-        .filter(|(state, slot)| **state == EarlierState::Answer && is_meant(*slot))
+        .filter(|(state, slot)| **state == EarlierState::Answer && is_match(*slot))
         .count())
 }
 

@@ -283,8 +283,8 @@ impl Baseline {
         early: bool,
     ) -> Pairing<'a> {
         let mut pairing = Pairing::default();
-        let is_meant = |sample: &&CurrentSample| sample.is_in(slice) && !(early && sample.skipped);
-        for sample in current.iter().filter(is_meant) {
+        let is_match = |sample: &&CurrentSample| sample.is_in(slice) && !(early && sample.skipped);
+        for sample in current.iter().filter(is_match) {
             self.pair_one(sample, &mut pairing);
         }
         if slice.is_none() {

@@ -154,8 +154,8 @@ impl<'a> Comparing<'a> {
         for value in &b.values {
             let known = a.values.iter().find(|known| known.entry == value.entry);
             let [scorer, _] = self.names.entries.name(value.entry);
-            let is_meant = self.all_scorers || self.scorer.is_none_or(|it| it == scorer);
-            if let Some(known) = known.filter(|_| is_meant) {
+            let is_match = self.all_scorers || self.scorer.is_none_or(|it| it == scorer);
+            if let Some(known) = known.filter(|_| is_match) {
                 let new = || PairedMeanTally::new(self.is_grouped);
                 let tally = self.means.entry(value.entry).or_insert_with(new);
                 tally.add([known, value], &b.id, b.cluster.as_deref());

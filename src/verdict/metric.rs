@@ -196,7 +196,7 @@ impl fmt::Display for Unit {
 impl Metric {
     /// Its entry in the table.
     pub(crate) fn entry(&self) -> &'static MetricEntry {
-        let is_meant = |entry: &&MetricEntry| {
+        let is_match = |entry: &&MetricEntry| {
             entry.name == self.name
                 && match (entry.takes, &self.suffix) {
                     (Takes::Word(words), Suffix::Word(word)) => {
@@ -205,7 +205,7 @@ impl Metric {
                     _ => true,
                 }
         };
-        METRICS.iter().find(is_meant).unwrap_or(table::UNKNOWN)
+        METRICS.iter().find(is_match).unwrap_or(table::UNKNOWN)
     }
 
     /// The scorer that it names.
@@ -350,7 +350,7 @@ impl Figures<'_> {
         let found = self.find_corrected(name).map_err(nothing)?;
         let RunCorrection {
             found: corrected,
-            lacking,
+            missing,
             ..
         } = self.found_corrected(&found, slice)?;
         let by_judge = corrected
@@ -363,7 +363,7 @@ impl Figures<'_> {
             Interval(corrected.ci95.map(Value)).ci95(),
             by_judge.unwrap_or_default()
         );
-        let ends = self.corrected_bounds(&found, &corrected, corrected.value, lacking);
+        let ends = self.corrected_bounds(&found, &corrected, corrected.value, missing);
         Ok(Measured {
             value: corrected.value,
             low: ends[0],
@@ -384,11 +384,11 @@ impl Figures<'_> {
         let RunCorrection {
             found: corrected,
             mean,
-            lacking,
+            missing,
         } = self.found_corrected(&found, slice).ok()?;
         let [_, upper] = mean.bounds(stats::half_width(confidence))?;
         Some(UpperEnds {
-            ends: self.corrected_bounds(&found, &corrected, upper, lacking),
+            ends: self.corrected_bounds(&found, &corrected, upper, missing),
             text: UpperEnds::text(confidence, upper, threshold),
         })
     }
@@ -422,9 +422,9 @@ impl Figures<'_> {
         found: &Found,
         corrected: &CorrectedFigure,
         mean: f64,
-        lacking: f64,
+        missing: f64,
     ) -> [f64; 2] {
-        if lacking <= 0.0 {
+        if missing <= 0.0 {
             return [mean; 2];
         }
         let is_share = [CORRECT, VALUE].contains(&found.detail.as_str());
@@ -435,7 +435,7 @@ impl Figures<'_> {
             Some(bounds) => bounds,
         };
         let seen = stats::as_f64(corrected.items);
-        bounds.map(|each| (mean * seen + lacking * each) / (seen + lacking))
+        bounds.map(|each| (mean * seen + missing * each) / (seen + missing))
     }
 }
 

@@ -120,9 +120,9 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<Exit> {
 impl ScoreArgs {
     /// The checker for `--scorer bfcl`, whose lines have their own fields.
     fn checker(&self) -> Result<Option<CallChecker>> {
-        let is_meant = self.scorers.iter().any(|name| name == "bfcl");
+        let is_match = self.scorers.iter().any(|name| name == "bfcl");
         let is_run = self.answers.input.is_dir() || self.answers.format == Some(InputFormat::Run);
-        if !is_meant || is_run || self.explain.is_typed() {
+        if !is_match || is_run || self.explain.is_typed() {
             return match self.data {
                 Some(_) if self.explain.is_typed() => Err(Error::usage(
                     "`--data` is for the lines of a file, not for an answer on the command line",

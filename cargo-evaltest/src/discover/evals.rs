@@ -90,8 +90,8 @@ impl ProjectEvals {
         if is_path(path) {
             return Ok(false);
         }
-        let is_meant = |spec: &UnreadableSpec| spec.names.iter().any(|known| known == name);
-        if let Some(place) = self.unreadable.iter().position(is_meant) {
+        let is_match = |spec: &UnreadableSpec| spec.names.iter().any(|known| known == name);
+        if let Some(place) = self.unreadable.iter().position(is_match) {
             return Err(self.unreadable.swap_remove(place).error);
         }
         for test in &mut self.tests {

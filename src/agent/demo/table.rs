@@ -86,13 +86,13 @@ impl<'a> TableQuestion<'a> {
             .clone()
             .map(|column| self.test(table, column))
             .collect();
-        let is_meant = |row: &&Vec<String>| {
+        let is_match = |row: &&Vec<String>| {
             tests
                 .iter()
                 .zip(*row)
                 .all(|(test, cell)| test.as_ref().is_none_or(|test| test(cell)))
         };
-        let rows: Vec<&Vec<String>> = table.rows.iter().filter(is_meant).collect();
+        let rows: Vec<&Vec<String>> = table.rows.iter().filter(is_match).collect();
         let is_limited = tests.iter().any(Option::is_some);
         if self.has("how many") {
             return is_limited.then(|| rows.len().to_string());

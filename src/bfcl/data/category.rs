@@ -146,11 +146,11 @@ impl Category {
 pub(super) fn select(known: &[Category], names: &[String]) -> Result<Vec<Category>> {
     let mut chosen = vec![false; known.len()];
     for name in names {
-        let is_meant =
+        let is_match =
             |category: &Category| category.name == *name || category.is_in(name.as_str());
         let mut is_known = COLLECTIONS.contains(&name.as_str());
         for (category, chosen) in known.iter().zip(&mut chosen) {
-            *chosen |= is_meant(category);
+            *chosen |= is_match(category);
             is_known |= category.name == *name;
         }
         if !is_known {

@@ -256,11 +256,11 @@ impl ExpectedCost {
             .skip(progressive.at)
             .map(|step| step.tier.as_str())
             .collect();
-        let is_meant = |line: &&HistoryLine| {
+        let is_match = |line: &&HistoryLine| {
             let tier = line.tier.as_deref();
             tier.is_none_or(|tier| larger.contains(&tier)) && line.samples > line.cached
         };
-        let line = history.runs().rev().find(is_meant)?;
+        let line = history.runs().rev().find(is_match)?;
         let requested = as_f64(line.samples - line.cached) / f64::from(line.epochs.max(1));
         let tier = line.tier.as_ref();
         Some(Self {

@@ -82,7 +82,7 @@ pub fn merge(parts: FoundParts, options: &MergeOptions) -> Result<Run> {
     if place.is_merged()? {
         return again(&place.open()?, pieces.into_notices(), options, &reporter);
     }
-    let Some(making) = place.begin()? else {
+    let Some(builder) = place.begin()? else {
         return again(&place.open()?, pieces.into_notices(), options, &reporter);
     };
     let how = GatherHow {
@@ -93,12 +93,12 @@ pub fn merge(parts: FoundParts, options: &MergeOptions) -> Result<Run> {
         keeps_answers: options.history,
         ignores_baseline: options.ignore_baseline,
     };
-    let mut gathered = gather(pieces, making.dir(), &how)?;
-    making.path().clone_into(&mut gathered.run.dir);
+    let mut gathered = gather(pieces, builder.dir(), &how)?;
+    builder.path().clone_into(&mut gathered.run.dir);
     let answers = gathered.answers.take();
     reporter.add(&gathered.manifest, &mut gathered.run, answers);
-    let (manifest, mut run) = gathered.write(making.dir())?;
-    making.finish()?;
+    let (manifest, mut run) = gathered.write(builder.dir())?;
+    builder.finish()?;
     reporter.alert(&manifest, &mut run);
     Ok(run)
 }
@@ -206,7 +206,7 @@ impl<'a> MergeReporter<'a> {
 const TRIES: u32 = 100;
 
 /// A run directory that is being built next to its final path; removed unless finished.
-pub(crate) struct RunInTheMaking {
+pub(crate) struct RunBuilder {
     path: PathBuf,
     dir: RunDir,
     is_whole: bool,
@@ -214,7 +214,7 @@ pub(crate) struct RunInTheMaking {
     _lock: File,
 }
 
-impl RunInTheMaking {
+impl RunBuilder {
     /// For a run that will be at this path.
     ///
     /// # Errors
@@ -279,7 +279,7 @@ impl RunInTheMaking {
     }
 }
 
-impl Drop for RunInTheMaking {
+impl Drop for RunBuilder {
     fn drop(&mut self) {
         if !self.is_whole {
             // Written by this merge: it found the folder empty, and holds its lock.
@@ -410,13 +410,13 @@ impl MergePlace {
     ///
     /// # Errors
     /// When it cannot be created, another process is building it, or something else exists there.
-    pub(crate) fn begin(&self) -> Result<Option<RunInTheMaking>> {
-        let making = RunInTheMaking::begin(&self.path)?;
+    pub(crate) fn begin(&self) -> Result<Option<RunBuilder>> {
+        let builder = RunBuilder::begin(&self.path)?;
         // Another process finished it before the check.
         Ok(if self.is_merged()? {
             None
         } else {
-            Some(making)
+            Some(builder)
         })
     }
 }

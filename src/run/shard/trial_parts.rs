@@ -158,14 +158,14 @@ impl TrialParts {
             ci: CiPolicy::default(),
             ignores_baseline: !pieces.is_complete(),
         };
-        let Some(making) = place.begin()? else {
+        let Some(builder) = place.begin()? else {
             return Ok(place.open()?.path().to_owned());
         };
-        let mut gathered = gather(pieces, making.dir(), &how)?;
+        let mut gathered = gather(pieces, builder.dir(), &how)?;
         gathered.manifest.invocation = self.invocation();
-        gathered.write(making.dir())?;
-        let path = making.path().to_owned();
-        making.finish()?;
+        gathered.write(builder.dir())?;
+        let path = builder.path().to_owned();
+        builder.finish()?;
         Ok(path)
     }
 

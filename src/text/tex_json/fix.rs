@@ -30,9 +30,9 @@ pub(super) fn fixed(text: &str) -> (Cow<'_, str>, u32) {
             .iter()
             .filter(|(_, fault)| *fault == EscapeFault::Doubtful)
             .map(|(place, _)| *place);
-        let is_meant = has(&faults, EscapeFault::Literal)
+        let is_match = has(&faults, EscapeFault::Literal)
             || in_math(text, &strings, &doubtful.collect::<Vec<_>>());
-        if !is_meant {
+        if !is_match {
             faults.retain(|(_, fault)| *fault != EscapeFault::Doubtful);
         }
     }

@@ -194,10 +194,10 @@ fn shares_alpha(gate: &Gate) -> bool {
 
 /// Whether it is a bound on a share of right or wrong answers.
 fn is_share(gate: &Gate) -> bool {
-    let is_meant = match gate.bound {
+    let is_match = match gate.bound {
         Some((Op::AtLeast | Op::Above, _)) => gate.metric == Metric::plain(ACCURACY),
         Some((Op::AtMost | Op::Below, _)) => gate.metric.is(FAILURE_RATE),
         None => false,
     };
-    is_meant && gate.tier.is_none() && gate.confidence.is_none()
+    is_match && gate.tier.is_none() && gate.confidence.is_none()
 }

@@ -223,8 +223,8 @@ impl Gate {
 
     /// Refuses a mean of points whose result follows from the scale, and percentages of points.
     fn validate_scale(&self, known: &Known) -> Result<()> {
-        let is_meant = [MEAN, CORRECTED].contains(&self.metric.name);
-        let Some((op, threshold)) = self.bound.filter(|_| is_meant) else {
+        let is_match = [MEAN, CORRECTED].contains(&self.metric.name);
+        let Some((op, threshold)) = self.bound.filter(|_| is_match) else {
             return Ok(());
         };
         let name = self.metric.argument();

@@ -35,7 +35,7 @@ pub(crate) struct RunCorrection {
     /// The mean, with intervals of any confidence.
     pub(crate) mean: BoundedMean,
     /// Number of items; fractional with several epochs.
-    pub(crate) lacking: f64,
+    pub(crate) missing: f64,
 }
 
 /// How the labels of a calibration can be used in a run.
@@ -170,10 +170,10 @@ impl CalibratedJudge {
             CalibrationLabels::Own(labels) => {
                 let label = |item: &JudgedItem| labels.get(&item.id)?.get(figure).copied();
                 let (mut both, mut judged, mut labelled) = (Vec::new(), Vec::new(), Vec::new());
-                let mut lacking = 0.0;
+                let mut missing = 0.0;
                 for item in self.items_of(slice) {
                     let group = item.group();
-                    lacking += item.lacking();
+                    missing += item.missing();
                     match (item.mean(figure), label(item)) {
                         (Some(value), Some(label)) => both.push((value, label, group)),
                         (Some(value), None) => judged.push((value, group)),
@@ -183,12 +183,12 @@ impl CalibratedJudge {
                     }
                 }
                 if judged.is_empty() {
-                    lacking -= stats::as_f64(labelled.len() as u64);
+                    missing -= stats::as_f64(labelled.len() as u64);
                     both.append(&mut labelled);
                 }
                 let found = powered_mean_of_groups(&borrowed(&both), &borrowed_all(&judged));
                 let items = both.len() + judged.len();
-                self.correction(figure, (found, judge), &both, (items, lacking))
+                self.correction(figure, (found, judge), &both, (items, missing))
             }
             CalibrationLabels::Others(answers) => {
                 let labelled = answers.iter().filter_map(|answer| {
@@ -213,7 +213,7 @@ impl CalibratedJudge {
         figure: &str,
         (found, judge): (PoweredMean, Option<f64>),
         labelled: &[Labelled],
-        (items, lacking): (usize, f64),
+        (items, missing): (usize, f64),
     ) -> Option<RunCorrection> {
         let share = [CORRECT, VALUE].contains(&figure).then_some([0.0, 1.0]);
         let scale = self.scales.get(figure).copied().or(share);
@@ -234,7 +234,7 @@ impl CalibratedJudge {
         Some(RunCorrection {
             found,
             mean,
-            lacking,
+            missing,
         })
     }
 

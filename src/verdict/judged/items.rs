@@ -120,7 +120,7 @@ impl JudgedItem {
     }
 
     /// The share (0 to 1) of the expected verdicts of its epochs that is missing.
-    pub(crate) fn lacking(&self) -> f64 {
+    pub(crate) fn missing(&self) -> f64 {
         match self.wanted {
             0 => 0.0,
             wanted => as_f64(wanted.saturating_sub(self.given)) / as_f64(wanted),

@@ -98,13 +98,13 @@ fn put_back(folder: &Path, files: &Files) -> io::Result<()> {
 }
 
 /// How many files there are that were not, or are not as they were, or are no more.
-fn changed(before: &Files, after: &Files, is_meant: impl Fn(&Path) -> bool) -> usize {
+fn changed(before: &Files, after: &Files, is_match: impl Fn(&Path) -> bool) -> usize {
     let new = after.keys().filter(|path| !before.contains_key(*path));
     let old = before
         .iter()
         .filter(|(path, content)| after.get(*path) != Some(content));
     let old = old.map(|(path, _)| path);
-    new.chain(old).filter(|path| is_meant(path)).count()
+    new.chain(old).filter(|path| is_match(path)).count()
 }
 
 /// A run of which every second answer is wrong, so that its gate fails: no damage may turn it green.

@@ -142,7 +142,7 @@ impl Table {
     }
 
     /// Whether this fault was asked for.
-    fn is_meant(&self, fault: &str) -> bool {
+    fn is_match(&self, fault: &str) -> bool {
         let names = |word: &String| fault.contains(word.as_str());
         self.words.is_empty() || self.words.iter().any(names)
     }
@@ -153,7 +153,7 @@ impl Table {
         fault: &str,
         work: impl FnOnce() -> io::Result<Vec<Row>>,
     ) -> io::Result<()> {
-        if !self.is_meant(fault) {
+        if !self.is_match(fault) {
             return Ok(());
         }
         for row in work()? {
@@ -164,7 +164,7 @@ impl Table {
 
     /// A fault that cannot be tried here.
     pub(crate) fn skip(&mut self, fault: &str, reason: &str) -> io::Result<()> {
-        if !self.is_meant(fault) {
+        if !self.is_match(fault) {
             return Ok(());
         }
         self.skipped += 1;

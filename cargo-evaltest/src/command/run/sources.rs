@@ -77,7 +77,7 @@ impl Sources {
         now.others(then).iter().all(is_known)
     }
 
-    fn walk(&self, top: &Path, is_meant: impl Fn(&Path) -> bool, state: &mut SourceState) {
+    fn walk(&self, top: &Path, is_match: impl Fn(&Path) -> bool, state: &mut SourceState) {
         let enters = |entry: &DirEntry| {
             if entry.depth() == 0 || !entry.file_type().is_dir() {
                 return true;
@@ -89,7 +89,7 @@ impl Sources {
         };
         let walk = WalkDir::new(top).follow_links(true).into_iter();
         let entries = walk.filter_entry(enters).flatten().take(MOST);
-        for entry in entries.filter(|entry| entry.file_type().is_file() && is_meant(entry.path())) {
+        for entry in entries.filter(|entry| entry.file_type().is_file() && is_match(entry.path())) {
             // A file deleted meanwhile shows up as missing.
             if let Ok(about) = entry.metadata() {
                 let seen = (about.modified().ok(), about.len());

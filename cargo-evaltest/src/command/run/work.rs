@@ -84,9 +84,9 @@ impl RunArgs {
         let names = names.map(|eval| (eval.name(), eval.spec_path().unwrap_or(Path::new(""))));
         discover::check_names(names)?;
         let wanted = |name: &str, benchmark: &str| {
-            let is_meant =
+            let is_match =
                 |wanted: &str| [name, benchmark, Variant::family_of(name)].contains(&wanted);
-            self.benchmark.as_deref().is_none_or(is_meant)
+            self.benchmark.as_deref().is_none_or(is_match)
         };
         drive.evals.skip = evals.iter().map(|eval| eval.name().to_owned()).collect();
         evals.retain(|eval| wanted(eval.name(), eval.benchmark_name()));

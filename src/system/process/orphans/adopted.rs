@@ -80,11 +80,11 @@ fn living<T>(work: impl FnOnce(&mut HashSet<OsString>) -> T) -> T {
 
 /// Kills selected adopted processes. Their children are then adopted, so it repeats, and returns the remaining
 /// children.
-fn kill_while(is_meant: impl Fn(Pid) -> bool) -> Vec<Adopted> {
+fn kill_while(is_match: impl Fn(Pid) -> bool) -> Vec<Adopted> {
     let mut pauses = 0;
     loop {
         let (orphans, others): (Vec<_>, Vec<_>) =
-            adopted().into_iter().partition(|child| is_meant(child.pid));
+            adopted().into_iter().partition(|child| is_match(child.pid));
         if orphans.is_empty() {
             return others;
         }

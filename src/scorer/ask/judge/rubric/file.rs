@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::name::meant;
+use super::name::did_you_mean;
 use super::read::RubricDraft;
 use super::ready::READY;
 use crate::data::yaml_places::{Position, YamlPlaces};
@@ -23,7 +23,7 @@ impl RubricFile {
         let path = folder.join(given);
         if !path.exists() {
             let names: Vec<_> = READY.iter().map(|ready| ready.name).collect();
-            let near = meant(given, names.iter().copied());
+            let near = did_you_mean(given, names.iter().copied());
             let message = format!(
                 "no such file `{}`, and no ready rubric `{given}`",
                 path.display()

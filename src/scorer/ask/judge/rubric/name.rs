@@ -96,7 +96,7 @@ pub(super) fn check_new<'a>(
 }
 
 /// The likely intended name, as the end of a hint.
-pub(super) fn meant<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+pub(super) fn did_you_mean<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     match nearest(given, known) {
         Some(near) => format!("did you mean `{near}`? "),
         None => String::new(),
