@@ -1,7 +1,7 @@
 //! The metrics of gates, alerts, flows and tiers: one [entry](MetricEntry) each in the [table](METRICS).
 //!
-//! A text names a [`Metric`]; its entry says what its numbers are, which way is better, and how it is read from the figures of
-//! a run and from a line of a history. A new metric is a new entry in `metric/table.rs`.
+//! The text of a gate or an alert names a [`Metric`]. Its entry has its unit, its direction, and how it is read from
+//! the figures of a run and from a line of a history. A new metric is a new entry in `metric/table.rs`.
 
 mod figures;
 mod legal;
@@ -37,38 +37,38 @@ pub use table::{GATE_OPTIONS, METRICS};
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct MetricEntry {
-    /// Its name, or how that begins: `latency_p`.
+    /// The name, or its prefix: `latency_p`.
     pub(crate) name: &'static str,
-    /// Another name that is read.
+    /// Another accepted name.
     pub(crate) alias: Option<&'static str>,
-    /// What else a text says of it.
+    /// The argument of the name.
     pub(crate) takes: Takes,
-    /// How it is written, for people.
+    /// Its forms, for help and error messages.
     pub forms: &'static [MetricForm],
-    /// What its numbers are.
+    /// The unit of its value and of thresholds.
     pub unit: Unit,
-    /// Whether less of it is better.
+    /// Whether lower values are better.
     pub(crate) less_is_better: bool,
-    /// What it is made of.
+    /// What it is computed from.
     pub(crate) basis: Basis,
-    /// What to write instead of a slice, where it is of the whole run alone.
+    /// The hint for a gate with a slice, if only the whole run has the metric.
     pub(crate) whole_run: Option<&'static str>,
-    /// Whether a gate on it looks at single samples, not only at the summary.
+    /// Whether evaluating it needs the single samples, not only the summary.
     pub(crate) needs_samples: bool,
-    /// Who may name it.
+    /// Whether gates, alerts or both may use it.
     pub(crate) used_by: UsedBy,
-    /// How a gate reads it from the figures of a run or of a slice.
+    /// Reads it from the figures of a run or a slice.
     measure: Measure,
-    /// How it is read from a line of a history. Where a line has it only as the value of a gate, that is read.
+    /// Reads it from a line of a history; if absent, the value of a gate on the same metric in that line is used.
     line: Option<fn(&HistoryLine, &Metric) -> Option<f64>>,
     /// The same from a slice of a line.
     slice: Option<fn(&HistorySlice) -> Option<f64>>,
 }
 
-/// How a gate reads a metric, or why there is none.
+/// Reads a metric; the error is the reason that there is none.
 type Measure = fn(&Figures<'_>, &Gate) -> Result<Measured, String>;
 
-/// A way to write a metric.
+/// A form of a metric in a gate.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct MetricForm {
@@ -80,13 +80,13 @@ pub struct MetricForm {
     pub example: &'static str,
 }
 
-/// What a text says of a metric besides its name.
+/// The argument of a metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Takes {
     Nothing,
     /// A scorer in parentheses, if any.
     Scorer,
-    /// A name in parentheses, with what to write where there is none.
+    /// A name in parentheses; the text is the hint if it is missing.
     Name(&'static str),
     /// Two levels in parentheses, if any: `1->2`.
     Levels,
@@ -102,7 +102,7 @@ pub(crate) enum Takes {
     Options,
 }
 
-/// What the numbers of a metric are.
+/// The unit of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unit {
@@ -114,28 +114,28 @@ pub enum Unit {
     Seconds,
     /// US dollars.
     Usd,
-    /// No number below 0, in these words.
+    /// A number from 0, described by these words.
     Amount(&'static str),
-    /// Any number, in these words.
+    /// Any number, described by these words.
     Any(&'static str),
-    /// A share that is lost, which may be below 0.
+    /// The share by which a figure dropped; may be negative.
     Drop,
 }
 
-/// What a metric is made of.
+/// What a metric is computed from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Basis {
-    /// Of a scorer's verdicts: an answer without one leaves it open.
+    /// A scorer's verdicts: an answer without a verdict leaves it undecided.
     Verdicts,
-    /// Of all answers, also of those to come.
+    /// All answers, including those still to come.
     Answers,
-    /// A sum, which only grows.
+    /// A sum that only grows.
     Sum,
-    /// Of what there is so far: samples to come may change it at will.
+    /// The answers so far: further samples may change it in either direction.
     SoFar,
 }
 
-/// Who may name a metric.
+/// Whether gates, alerts or both may use a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UsedBy {
     Both,
@@ -144,7 +144,7 @@ pub(crate) enum UsedBy {
 }
 
 impl MetricEntry {
-    /// Whether gates may name it.
+    /// Whether gates may use it.
     pub fn is_of_gates(&self) -> bool {
         self.is_for(UsedBy::Gates)
     }
@@ -153,14 +153,14 @@ impl MetricEntry {
         self.used_by == UsedBy::Both || self.used_by == user
     }
 
-    /// Whether an alert may name it with a slice: a history has accuracies by slice, and what gates measure.
+    /// Whether an alert may use it with a slice: a history has accuracies by slice and the values of gates.
     pub(crate) fn has_slices_in_history(&self) -> bool {
         self.whole_run.is_none() && (self.slice.is_some() || self.line.is_none())
     }
 }
 
 impl Unit {
-    /// The least and the most that there is.
+    /// The smallest and the largest possible value.
     pub(crate) fn range(self) -> [f64; 2] {
         let least = match self {
             Self::Any(_) | Self::Drop => f64::NEG_INFINITY,
@@ -179,7 +179,7 @@ impl Unit {
     }
 }
 
-/// In words.
+/// The unit in words.
 impl fmt::Display for Unit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -194,7 +194,7 @@ impl fmt::Display for Unit {
 }
 
 impl Metric {
-    /// Its entry in the table.
+    /// The entry in the table.
     pub(crate) fn entry(&self) -> &'static MetricEntry {
         let is_match = |entry: &&MetricEntry| {
             entry.name == self.name
@@ -208,13 +208,13 @@ impl Metric {
         METRICS.iter().find(is_match).unwrap_or(table::UNKNOWN)
     }
 
-    /// The scorer that it names.
+    /// The scorer in its argument.
     pub(crate) fn scorer(&self) -> Option<&str> {
         let names_one = matches!(self.entry().takes, Takes::Scorer | Takes::Answers);
         self.argument.as_deref().filter(|_| names_one)
     }
 
-    /// Whether it is made of a scorer's verdicts, so that an answer without one leaves it open.
+    /// Whether it is computed from a scorer's verdicts, so that an answer without one leaves it undecided.
     pub(crate) fn is_of_verdicts(&self) -> bool {
         self.entry().basis == Basis::Verdicts
     }

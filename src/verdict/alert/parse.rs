@@ -48,7 +48,7 @@ impl FromStr for Alert {
 fn rule(text: &str) -> Result<AlertRule> {
     let (name, rest) = text.split_once('(').unwrap_or((text, ""));
     let name = name.trim();
-    let is_metric = rest.is_empty() || name.contains('[') || Metric::is_prefix(name);
+    let is_metric = rest.is_empty() || name.contains('[') || Metric::is_known(name);
     if is_metric {
         return bound(text);
     }

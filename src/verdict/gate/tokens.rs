@@ -1,10 +1,10 @@
-//! How gates and alerts are written: the parts that a text begins with, and numbers.
+//! The tokens of gates and alerts: names, brackets, slices and numbers.
 
 use super::Slice;
 use crate::error::{Error, Result};
 
-/// The name that a text begins with, what stands in parentheses behind it, and the rest; `None` where the parentheses do
-/// not end.
+/// Splits a text into the name at its start, the argument in parentheses after it, and the rest; `None` if the
+/// parentheses are not closed.
 pub(crate) fn metric_parts(text: &str) -> Option<(&str, Option<&str>, &str)> {
     let is_name = |c: char| c.is_alphanumeric() || "_.-@^".contains(c);
     let end = text.find(|c| !is_name(c)).unwrap_or(text.len());
@@ -19,7 +19,7 @@ pub(crate) fn metric_parts(text: &str) -> Option<(&str, Option<&str>, &str)> {
     })
 }
 
-/// What stands in the brackets that a text begins with, if it does, and the rest.
+/// The text in the brackets at the start, if any, and the rest.
 pub(crate) fn bracketed(text: &str) -> Result<(Option<&str>, &str)> {
     let Some(inner) = text.strip_prefix('[') else {
         return Ok((None, text));
@@ -38,7 +38,7 @@ pub(crate) fn pair(text: &str) -> Option<(&str, &str)> {
     (!key.is_empty() && !value.is_empty()).then_some((key, value))
 }
 
-/// The slice that stands in brackets.
+/// Parses the slice in brackets.
 pub(crate) fn slice(inside: &str) -> Result<Slice> {
     let (dimension, value) = pair(inside).ok_or_else(|| {
         Error::usage(format!("`[{inside}]` is no slice"))

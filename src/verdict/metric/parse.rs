@@ -10,7 +10,7 @@
 //!                                                       mid_p, early_stop: true or false
 //! ```
 //!
-//! Metrics are read alike in gates and alerts.
+//! Gates and alerts have the same grammar of metrics.
 
 use std::str::FromStr;
 
@@ -42,14 +42,14 @@ impl FromStr for Gate {
     }
 }
 
-/// A gate cut into its parts, each trimmed.
+/// The parts of a gate's text, trimmed.
 struct Parts<'a> {
     metric: &'a str,
     argument: Option<&'a str>,
     slice: Option<Slice>,
     tier: Option<&'a str>,
     bound: Option<(Op, &'a str)>,
-    /// What stands in parentheses behind the number.
+    /// The text in parentheses after the number.
     options: Option<&'a str>,
 }
 
@@ -124,7 +124,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// In a spec it is rather YAML that ended the gate.
+/// In a spec, a comma in a list of YAML is the likely cause.
 fn unclosed() -> Error {
     Error::usage("`(` without `)`").hint(
         "close it; within `gates: […]` quote a gate that has a comma: `'no_regression(alpha=0.05, max_drop=0.1)'`",
@@ -144,7 +144,7 @@ fn confidence(options: &str) -> Result<f64> {
 }
 
 impl Metric {
-    /// The metric of this name, with what stands in parentheses behind it.
+    /// Parses a name and the argument in parentheses after it.
     pub(in crate::verdict) fn parse(
         name: &str,
         argument: Option<&str>,
@@ -156,11 +156,9 @@ impl Metric {
         let argument = entry.argument(name, argument, user)?;
         Ok(Self { argument, ..metric })
     }
-}
 
-impl Metric {
-    /// Whether some metric with something in parentheses begins so.
-    pub(in crate::verdict) fn is_prefix(name: &str) -> bool {
+    /// Whether a metric has this name.
+    pub(in crate::verdict) fn is_known(name: &str) -> bool {
         METRICS.iter().any(|entry| entry.read(name).is_some())
     }
 }

@@ -9,7 +9,7 @@ use crate::verdict::gate::{
 };
 use crate::verdict::summary::StepFigures;
 
-/// What an entry is unless it says otherwise: a share made of verdicts, of which more is better, of a run and of slices.
+/// The defaults of an entry: a share computed from verdicts, of which more is better, for runs and slices.
 const ENTRY: MetricEntry = MetricEntry {
     name: "",
     alias: None,
@@ -26,7 +26,7 @@ const ENTRY: MetricEntry = MetricEntry {
     slice: None,
 };
 
-/// Seconds that answers took.
+/// Latency in seconds.
 const LATENCY: MetricEntry = MetricEntry {
     unit: Unit::Seconds,
     less_is_better: true,
@@ -34,7 +34,7 @@ const LATENCY: MetricEntry = MetricEntry {
     ..ENTRY
 };
 
-/// What all answers took together.
+/// A sum over all answers.
 const SUM: MetricEntry = MetricEntry {
     unit: Unit::Count,
     less_is_better: true,
@@ -42,7 +42,7 @@ const SUM: MetricEntry = MetricEntry {
     ..ENTRY
 };
 
-/// What people say of the items.
+/// Reviews of items by people.
 const REVIEW: MetricEntry = MetricEntry {
     name: REVIEWED,
     basis: Basis::SoFar,
@@ -51,10 +51,10 @@ const REVIEW: MetricEntry = MetricEntry {
     ..ENTRY
 };
 
-/// What a metric is that is not in the table.
+/// The entry of a metric that is not in the table.
 pub(super) const UNKNOWN: &MetricEntry = &ENTRY;
 
-/// All metrics, as people are told of them.
+/// All metrics, in the order of help and documentation.
 pub static METRICS: &[MetricEntry] = &[
     MetricEntry {
         name: ACCURACY,
