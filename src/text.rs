@@ -83,6 +83,16 @@ pub fn shell_word(text: &str) -> String {
 //
 // Its `toLowerCase` is `str::to_lowercase`: the same mapping of the same version of Unicode.
 
+/// Whether nobody sees the character: zero width, marks of direction, variation selectors. Some models emit them, and
+/// they can hide text.
+pub(crate) fn is_invisible(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{206f}'
+            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+    )
+}
+
 /// Whether JavaScript's `\s` matches the character; `trim()` removes the same ones.
 ///
 /// Unlike Python's white space it includes U+FEFF, and excludes U+001C to U+001F and U+0085.

@@ -105,6 +105,35 @@ pub struct Record {
     pub result: Outcome,
 }
 
+/// How a prediction was found in an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum FoundBy {
+    /// In LaTeX's `\boxed{…}`.
+    Box,
+    /// Behind a label, such as `Final answer:`.
+    Label,
+    /// In a tag, such as `<answer>…</answer>`.
+    Tag,
+    /// A letter alone on its line, or in a sentence that chooses it.
+    Letter,
+    /// The last number of the answer.
+    LastNumber,
+    /// A member of the answer's JSON.
+    Json,
+    /// Behind the marker of the extraction, such as `####`.
+    Marker,
+    /// Where a regular expression matched.
+    Pattern,
+    /// The last line.
+    LastLine,
+    /// The whole answer.
+    WholeAnswer,
+    /// The answer has nothing to take.
+    Nothing,
+}
+
 /// The outcome of a sample; by default it was never requested.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -115,6 +144,9 @@ pub struct Outcome {
     pub output: Option<Output>,
     /// The prediction extracted from the raw answer.
     pub prediction: Option<String>,
+    /// How the prediction was found in the raw answer. Missing without an answer, and in older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found_by: Option<FoundBy>,
     /// The verdict of the first scorer, which is the deciding one.
     pub score: Option<Score>,
     /// The verdicts of all scorers by name, if there are several.
@@ -369,6 +401,7 @@ macro_rules! judgement {
 judgement! {
     status: Status,
     prediction: Option<String>,
+    found_by: Option<FoundBy>,
     score: Option<Score>,
     scores: Map<String, Value>,
     judged: Vec<JudgeCall>,
@@ -392,6 +425,7 @@ impl Judgement {
         Self {
             status: Status::Scored,
             prediction: None,
+            found_by: None,
             scores: scorers.iter().map(entry).collect(),
             score: Some(score),
             judged: Vec::new(),

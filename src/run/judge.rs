@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::record::skipped;
 use super::session::question::Question;
 use crate::data::record::Judgement;
-use crate::data::{AgentError, Outcome, Output, Sample, Score, Status, Target, Unread};
+use crate::data::{AgentError, FoundBy, Outcome, Output, Sample, Score, Status, Target, Unread};
 use crate::error::{Error, Result};
 use crate::eval::plan::Plan;
 use crate::scorer::ask::client::{AgentClient, NamedClient};
@@ -157,9 +157,13 @@ pub(super) fn score_all(
     let raw = judged.output.text.as_deref();
     for (number, scorer) in scorers.iter().enumerate() {
         let extract = judged.extraction.of(&**scorer);
-        let prediction = raw.and_then(|raw| extract.apply(raw));
+        let (prediction, found_by) = match raw {
+            Some(raw) => extract.read(raw),
+            None => (None, FoundBy::Nothing),
+        };
         if number == 0 {
             judgement.prediction = prediction.as_deref().map(str::to_owned);
+            judgement.found_by = raw.map(|_| found_by);
         }
         let answer = Answer {
             prediction: prediction.as_deref(),

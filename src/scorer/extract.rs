@@ -10,7 +10,11 @@ mod final_answer;
 mod first_answer;
 pub(crate) mod gsm8k;
 mod json;
+mod labels;
+mod last_number;
 mod number;
+mod numbers;
+pub(crate) mod thoughts;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -18,6 +22,7 @@ use std::fmt;
 use regex::Regex;
 use serde_json::{Map, Value};
 
+use crate::data::FoundBy;
 use crate::error::{Error, Result, Under, nearest};
 use crate::scorer::Scorer;
 use crate::text::{MatchScope, compile};
@@ -150,46 +155,98 @@ impl Extract {
 
     /// The prediction in `raw`; `None` if nothing is found.
     pub fn apply<'a>(&self, raw: &'a str) -> Option<Cow<'a, str>> {
-        if !self.strip_think {
-            return self.way.apply(raw);
-        }
-        match strip(raw) {
-            Cow::Borrowed(text) => self.way.apply(text),
+        self.read(raw).0
+    }
+
+    /// The prediction in `raw`, and how it was found.
+    pub fn read<'a>(&self, raw: &'a str) -> (Option<Cow<'a, str>>, FoundBy) {
+        let found = match self.cleaned(raw) {
+            Cow::Borrowed(text) => self.way.read(text),
             Cow::Owned(text) => self
                 .way
-                .apply(&text)
-                .map(|found| Cow::Owned(found.into_owned())),
+                .read(&text)
+                .map(|(found, by)| (Cow::Owned(found.into_owned()), by)),
+        };
+        match found {
+            Some((found, by)) => (Some(found), by),
+            None => (None, FoundBy::Nothing),
+        }
+    }
+
+    /// The text without thoughts, and without what is struck through, where the extraction reads claims.
+    fn cleaned<'a>(&self, raw: &'a str) -> Cow<'a, str> {
+        if !self.strips_thoughts() {
+            return Cow::Borrowed(raw);
+        }
+        match thoughts::strip(raw) {
+            text if !self.reads_claims() => text,
+            Cow::Borrowed(text) => thoughts::without_struck(text),
+            Cow::Owned(text) => match thoughts::without_struck(&text) {
+                Cow::Borrowed(_) => Cow::Owned(text),
+                Cow::Owned(text) => Cow::Owned(text),
+            },
+        }
+    }
+
+    /// Whether the thoughts of a model are taken off first.
+    pub(crate) fn strips_thoughts(&self) -> bool {
+        self.strip_think || self.reads_claims()
+    }
+
+    /// Whether it looks for what the answer claims, and not for a place in its text.
+    fn reads_claims(&self) -> bool {
+        match &self.way {
+            Way::FinalAnswer | Way::Boxed | Way::Number | Way::Choice(_) | Way::Aime => true,
+            Way::None
+            | Way::FirstAnswer
+            | Way::LastLine
+            | Way::After(_)
+            | Way::Regex { .. }
+            | Way::JsonPointer(_)
+            | Way::Gsm8k => false,
         }
     }
 }
 
+/// What an extraction found, and how.
+type FoundText<'a> = Option<(Cow<'a, str>, FoundBy)>;
+
 impl Way {
-    fn apply<'a>(&self, raw: &'a str) -> Option<Cow<'a, str>> {
-        let slice = match self {
-            Self::None => Some(raw),
-            Self::FinalAnswer => Some(final_answer::last(raw)),
-            Self::FirstAnswer => Some(first_answer::first(raw)),
-            Self::LastLine => raw.lines().map(str::trim).rfind(|line| !line.is_empty()),
-            Self::After(marker) => raw
-                .rfind(marker.as_str())
-                .and_then(|place| raw[place + marker.len()..].trim_start().lines().next())
-                .map(str::trim),
+    fn read<'a>(&self, raw: &'a str) -> FoundText<'a> {
+        let (slice, by) = match self {
+            Self::None => (raw, FoundBy::WholeAnswer),
+            Self::FinalAnswer => final_answer::last(raw),
+            Self::FirstAnswer => first_answer::first(raw),
+            Self::LastLine => {
+                let mut lines = raw.lines().map(str::trim);
+                (lines.rfind(|line| !line.is_empty())?, FoundBy::LastLine)
+            }
+            Self::After(marker) => {
+                let place = raw.rfind(marker.as_str())?;
+                let line = raw[place + marker.len()..].trim_start().lines().next()?;
+                (line.trim(), FoundBy::Marker)
+            }
             // A single search takes linear time; finding all matches of an untrusted pattern may not.
             Self::Regex { pattern, group } => {
                 let group = group.unwrap_or(usize::from(pattern.captures_len() > 1));
-                let found = pattern.captures(raw);
-                found
-                    .and_then(|found| found.get(group))
-                    .map(|found| found.as_str())
+                (
+                    pattern.captures(raw)?.get(group)?.as_str(),
+                    FoundBy::Pattern,
+                )
             }
-            Self::Boxed => boxed::last(raw),
-            Self::Number => number::last(raw),
-            Self::JsonPointer(pointer) => return json::member(raw, pointer).map(Cow::Owned),
-            Self::Choice(letters) => choice::letter(raw, letters.as_deref()),
-            Self::Gsm8k => gsm8k::answer(raw),
-            Self::Aime => aime::answer(raw),
+            Self::Boxed => match boxed::last(raw) {
+                boxed::LastBox::Closed(found) => (found.content, FoundBy::Box),
+                boxed::LastBox::None | boxed::LastBox::Open => return None,
+            },
+            Self::Number => number::answer(raw)?,
+            Self::JsonPointer(pointer) => {
+                return json::member(raw, pointer).map(|found| (found.into(), FoundBy::Json));
+            }
+            Self::Choice(letters) => choice::letter(raw, letters.as_deref())?,
+            Self::Gsm8k => gsm8k::answer(raw)?,
+            Self::Aime => aime::answer(raw)?,
         };
-        slice.map(Cow::Borrowed)
+        Some((slice.into(), by))
     }
 }
 
@@ -441,36 +498,7 @@ impl fmt::Display for Extract {
     }
 }
 
-const OPEN: &str = "<think>";
-const CLOSE: &str = "</think>";
-
-/// The text without its think blocks. An unclosed block extends to the end. One that is closed but not opened starts at
-/// the beginning, because some chat templates open it in the prompt.
-fn strip(raw: &str) -> Cow<'_, str> {
-    if !raw.contains(OPEN) && !raw.contains(CLOSE) {
-        return Cow::Borrowed(raw);
-    }
-    let mut answer = String::with_capacity(raw.len());
-    let mut rest = raw;
-    while !rest.is_empty() {
-        let open = rest.find(OPEN);
-        let outside = &rest[..open.unwrap_or(rest.len())];
-        // The last one, so that every byte is scanned a bounded number of times.
-        if let Some(close) = outside.rfind(CLOSE) {
-            answer.clear();
-            answer.push_str(&outside[close + CLOSE.len()..]);
-        } else {
-            answer.push_str(outside);
-        }
-        let Some(open) = open else { break };
-        let inside = &rest[open..];
-        let Some(close) = inside.find(CLOSE) else {
-            break;
-        };
-        rest = &inside[close + CLOSE.len()..];
-    }
-    Cow::Owned(answer.trim().to_owned())
-}
-
+#[cfg(test)]
+mod corpus;
 #[cfg(test)]
 mod tests;

@@ -1,72 +1,616 @@
 //! `choice`: the letter of a multiple-choice answer.
+//!
+//! Claims of a stronger kind go before those of a weaker one: a box, a tag or a label; a letter alone on its line; a
+//! sentence that chooses (`I pick B`, `option B is correct`); a single option that is written out; a single letter in
+//! brackets, or at all. What is rejected (`not B`, `B is wrong`) is no claim, and where claims of a weaker kind differ
+//! there is no answer.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// `answer is (B)`, `Answer: **B**`: the letter called the answer. A lower-case one counts only at the end of the line,
-/// as it may be the article in `the answer is a cat`.
-static NAMED: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r"(?i:answer|choice|option)(?i:\s+is)?\s*[:=]?\s*[*_`(\[{$\\]*(?:\\?(?:boxed|text)\{)*[*_`(\[]*(?:([A-Z])\b|([a-z])[*_`)\]}$.]*[ \t\r]*(?m:$))",
-    )
+use super::FoundBy;
+use super::boxed::{self, LastBox};
+use super::labels::{Label, is_corrected, labels, start, tail};
+use super::numbers::{is_no_answer, sentence_end};
+use crate::text::is_invisible;
+
+/// The letters, as slices.
+const LETTERS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+/// The longest value of a label that is looked at, in bytes.
+const LONGEST: usize = 300;
+
+/// A sentence that chooses a letter, whose group it is.
+static CHOSEN: LazyLock<Regex> = LazyLock::new(|| {
+    const LETTER: &str = r"[*_`(\[]*(?:(?i:option|choice|answer|letter|antwort|opción|opção|opzione|réponse|respuesta|resposta|proposition|alternativa|variante)[\s:*_`(\[]+)?[*_`(\[]*([A-Z])(?-u:\b)";
+    let pattern = [
+        r"(?i:\b(?:choose|chose|pick|picked|select|selected|go with|going with|went with|opt for|opting for|vote for|settle on|leaving|leaves|left with|go for|bet on|lean towards?|points? to|elijo|escojo|escolho|scelgo|choisis|wähle|выбираю)(?: only)?)\s+(?i:(?:with|the answer|la|a|die)\s+)?{LETTER}",
+        r"(?i:\b(?:it(?:'s|’s| is| must be| has to be| should be| can only be)|that(?:'s|’s| is)|this (?:is|matches|leads to|gives|corresponds to)|(?:so|therefore|thus|hence),?(?: it(?:'s|’s| is| must be)| the answer is)?|which (?:is|matches|corresponds to)|corresponds to|matches|(?:richtig|korrekt) ist|sino|sondern|bensì|mais plutôt)(?: clearly| therefore| only| definitely| die| la| le)?)\s+{LETTER}",
+        r"{LETTER}[*_`)\].:]*(?:\s+[^\s.,;:!?]+){0,4}?(?i:\s+(?:is|must be|has to be|should be|seems(?: to be)?)\s+(?:(?:clearly|definitely|indeed|therefore|thus|obviously|probably)\s+)?(?:the\s+)?(?:(?:most|only|single)\s+)?(?:correct|right|best|true|accurate|appropriate|answer|suitable|valid|selected|chosen)\b)",
+        r"{LETTER}[*_`)\].:]*\s+(?i:(?:ist\s+)?(?:richtig|korrekt)\b|est (?:la )?(?:bonne|correcte|exacte)|es (?:la )?correcta|está correta|è (?:la )?(?:corretta|giusta))",
+        r"(?:选择|選擇|选|選|而是)\s*{LETTER}",
+    ];
+    let pattern = pattern.join("|").replace("{LETTER}", LETTER);
+    Regex::new(&pattern).expect("a constant pattern")
+});
+
+/// An option that a mark picks out: `B) Paris ✅`, `[x] B. Paris`, `B. Paris ← correct`.
+static MARKED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?m)^[ \t>*_`\-•]*\[[xX✓]\]\s*[*_`(]*([A-Z])[*_`]*[).:]",
+        r"|(?m)^[ \t>*_`\-•(\[]*([A-Z])[*_`]*[)\].:][^\n]*(?:✅|✔|✓|☑|←|<--?)",
+    ))
     .expect("a constant pattern")
 });
 
 /// A line that is nothing but a letter: `B`, `(B)`, `B.`, `**B**`.
 static ALONE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?m)^[ \t>*_`(\[{$]*(?:\\boxed\{)?([A-Z])[ \t*_`)\]}$.:]*\r?$")
+    Regex::new(r"(?m)^[ \t>*_`(\[{$#\-]*(?:\\(?:text|textbf|mathbf|mathrm)\{)*([A-ZＡ-Ｚ])[ \t*_`)\]}$.:：。]*\r?$")
         .expect("a constant pattern")
 });
 
-/// `(B)`, `[B]`, `\boxed{B}`.
+/// An answer that begins with its option: `B) Paris`, `**(B)** Paris`, `b. 4`, `B – because`, `B, because`.
+static WRITTEN_OUT: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"^[\s>*_`\-(\[]*(?i:(?:option|choice)\s+)?([A-Za-z])[*_`]*[)\].:][*_`)]*[ \t]+\S",
+        r"|(?m:^)[ \t>*_`(\[]*([A-Z])[*_`)\]]*(?:\s+[–—-]+\s|,?\s+(?i:because|since)\b)",
+    ))
+    .expect("a constant pattern")
+});
+
+/// The second option of a list, on any line: `B) Rome`.
+static SECOND: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?:^|\s)[*_`(\[]*[Bb][*_`]*[)\].:]\s*\S").expect("a constant pattern")
+});
+
+/// `(B)`, `[B]`, `{B}`.
 static BRACKETED: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"[(\[{]\s*([A-Z])\s*[)\]}]").expect("a constant pattern"));
 
-/// `B` as a word, but not the words `A` and `I` of a sentence.
+/// `B` as a word, also between letters of scripts without spaces.
 static WORD: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"\b([A-Z])\b['’]?").expect("a constant pattern"));
+    LazyLock::new(|| Regex::new(r"(?-u:\b)([A-Z])(?-u:\b)").expect("a constant pattern"));
 
-/// The letter that the answer names: the last one of the most specific kind.
-pub(super) fn letter<'a>(raw: &'a str, letters: Option<&str>) -> Option<&'a str> {
+/// What stands before a letter that is not chosen.
+static REJECTED_BEFORE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?i:\b(?:not|nor|neither|never|isn['’]t|wasn['’]t|instead of|rather than|over|than|unlike|except|against|rules? out|ruling out|ruled out|",
+        r"eliminates?|eliminating|eliminated|excludes?|excluding|discard(?:ing|ed)?|reject(?:ing|ed|s)?|descart\w+|",
+        r"if|whether|tempted by|tempting|thought|wrote|nicht|pas|kein|no es|non è|versus|vs\.?|through)",
+        r"|不是|并非|而非|\[ \]|(?-u:\b)[A-Z]\s*[–-])",
+        r"(?:\s*(?:it|is|be|that|the|to|choose|pick|option|choice|answer|letter|was|la|die|le)\b)*[\s:,*_`(\[]*$",
+    ))
+    .expect("a constant pattern")
+});
+
+/// What stands before a letter that may be the answer.
+static HEDGED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?i:\b(?:might be|could be|may be|can be|think|podría ser|pourrait être|könnte|potrebbe essere|poderia ser))",
+        r"(?:\s+(?:it|is|be|that|the|option|choice|answer|letter|la|die|le))*[\s:,*_`(\[]*$",
+    ))
+    .expect("a constant pattern")
+});
+
+/// What stands behind a letter that is not chosen.
+static REJECTED_BEHIND: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"^['”’]\s+where\b|^[*_`)\].]*\s*(?:\([^)\n]{0,40}\)\s*)?(?:(?i:and|or)\s+[*_`(]*[A-Z]\b[*_`)]*\s*)?",
+        r"(?i:(?:is|are|was|were|would be|can(?:not)? be|cannot|can['’]t|does|do|isn['’]t|doesn['’]t)\s*(?:also\s+|both\s+|clearly\s+|simply\s+)?",
+        r"(?:not|n['’]t|in(?:correct|valid|accurate|appropriate)|wrong|false|untrue|out\b|eliminated|excluded|ruled|discarded|considered|too\b|irrelevant|unrelated|impossible|an? (?:common |classic )?(?:mistake|distractor)|be\b|there\b)",
+        r"|(?:isn['’]t|doesn['’]t|cannot|can['’]t|fails?|ignores?|would|seems|describes?|refers?|confuses?|contradicts?|wäre|ist falsch|est faux|est fausse|confond\w*|es incorrecta)\b",
+        r"|[:\-–—]\s*(?:incorrect|wrong|false|no\b)|[^\n]{0,60}❌|=|through\b|to\s+[A-Z]\b|\s*[–-]\s*[A-Z]\b)",
+        r"|^[*_`)\]]*(?:ではなく|じゃなく|이 아니라|가 아니라|不对|不對|是错|错误|不正确|选项)",
+    ))
+    .expect("a constant pattern")
+});
+
+/// The letter that the answer names, and how.
+pub(super) fn letter<'a>(raw: &'a str, letters: Option<&str>) -> Option<(&'a str, FoundBy)> {
+    let is_legal = |letter: char| letters.is_none_or(|letters| letters.contains(letter));
     // Only if the answer is nothing else: elsewhere a lower-case letter usually is a word of a sentence.
-    let whole = raw.trim_matches(|c: char| c.is_whitespace() || "()[]*_`.".contains(c));
+    let whole = raw.trim_matches(|c: char| {
+        c.is_whitespace() || is_invisible(c) || "()[]*_`.\"'“”$：:。".contains(c)
+    });
     if let [byte] = whole.as_bytes()
         && byte.is_ascii_alphabetic()
-        && letters.is_none_or(|letters| letters.contains(char::from(byte.to_ascii_uppercase())))
     {
-        return Some(whole);
+        let by = FoundBy::WholeAnswer;
+        return is_legal(char::from(byte.to_ascii_uppercase())).then_some((whole, by));
     }
-    let last = |pattern: &Regex, is_word: bool| {
-        let mut latest = None;
-        for found in pattern.captures_iter(raw) {
-            let Some(letter) = found.iter().skip(1).flatten().next() else {
-                continue;
-            };
-            let upper = letter.as_str().to_ascii_uppercase();
-            let legal = letters.is_none_or(|letters| letters.contains(&upper));
-            let rest = &raw[letter.end()..];
-            if legal && !(is_word && is_english(letter.as_str(), rest)) {
-                latest = Some(letter.as_str());
-            }
-        }
-        latest
+    let boxed = match boxed::last(raw) {
+        LastBox::Open => return None,
+        LastBox::None => boxed::last_tag(raw).map(|tag| (tag, FoundBy::Tag)),
+        LastBox::Closed(found) => Some((found, FoundBy::Box)),
     };
-    [
-        (&*NAMED, true),
-        (&ALONE, false),
-        (&BRACKETED, false),
-        (&WORD, true),
-    ]
-    .into_iter()
-    .find_map(|(pattern, is_word)| last(pattern, is_word))
+    if boxed.is_some_and(|(found, _)| found.differs && !is_corrected(&raw[..found.start])) {
+        return None;
+    }
+    let other =
+        boxed.and_then(|(found, by)| Some((value(found.content, &is_legal)?, found.start, by)));
+    match labelled(raw, &is_legal) {
+        Claim::Letter(_, _, false) if UNDECIDED.is_match(tail(raw, 200)) => return None,
+        Claim::Letter(letter, place, is_final) => match other {
+            Some((other, at, by)) if upper(other) == upper(letter) || !is_final || at > place => {
+                // Of two different claims neither counts.
+                return (upper(other) == upper(letter)).then_some((other, by));
+            }
+            _ => return Some((letter, FoundBy::Label)),
+        },
+        Claim::Doubtful if other.is_none() => return None,
+        _ => {}
+    }
+    if let Some((letter, _, by)) = other {
+        return Some((letter, by));
+    }
+    let weaker: [(&Regex, Rejects); 7] = [
+        (&ALONE, Rejects::Nothing),
+        (&MARKED, Rejects::Nothing),
+        (&CHOSEN, Rejects::Hedged),
+        (&WRITTEN_OUT, Rejects::Hedged),
+        (&BRACKETED, Rejects::Hedged),
+        (&WORD, Rejects::Hedged),
+        (&WORD, Rejects::Denied),
+    ];
+    let found = weaker.into_iter().find_map(|(pattern, rejects)| {
+        let found = one_of(raw, pattern, &is_legal, rejects)?;
+        // The options themselves are no answer.
+        let is_first = found.is_some_and(|letter| upper(letter) == 'A');
+        let is_list = is_first
+            && !std::ptr::eq(pattern, &*CHOSEN)
+            && rejects != Rejects::Nothing
+            && SECOND.is_match(raw);
+        Some(found.filter(|_| !is_list))
+    });
+    found.flatten().map(|letter| (letter, FoundBy::Letter))
 }
 
-/// Whether the letter is an article, a pronoun or part of a longer word: `A cat`, `I think`, `I'm`.
-fn is_english(letter: &str, rest: &str) -> bool {
-    if rest.starts_with(['\'', '’']) {
+/// Which letters are no claims.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rejects {
+    Nothing,
+    /// Those that the text says are not the answer.
+    Denied,
+    /// Also those that may be.
+    Hedged,
+}
+
+/// What says that there is no choice.
+static UNDECIDED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(?:can['’]?t|cannot|unable to|not able to) (?:settle|decide|choose|tell|determine|say|pick)\b")
+        .expect("a constant pattern")
+});
+
+/// What the labels of a text claim.
+enum Claim<'a> {
+    None,
+    /// This letter, at this place; whether the label is final.
+    Letter(&'a str, usize, bool),
+    /// The last label has a value that is no legal letter.
+    Doubtful,
+}
+
+fn labelled<'a>(raw: &'a str, is_legal: &impl Fn(char) -> bool) -> Claim<'a> {
+    let mut latest = Claim::None;
+    let mut has_final = false;
+    let mut is_reported = false;
+    // Where the latest claim ends.
+    let mut behind = 0;
+    for label in labels(raw) {
+        if has_final && !label.is_final || is_hedged(raw, &label) {
+            continue;
+        }
+        if REPORTED.is_match(tail(&raw[..label.start], 120)) {
+            is_reported = true;
+            continue;
+        }
+        let line = start(&raw[label.value..], LONGEST);
+        let line = &line[..line.find('\n').unwrap_or(line.len())];
+        let (letter, is_illegal) = match at_value(line) {
+            At::Letter(letter) if is_legal(upper(letter)) => (Some(letter), false),
+            At::Letter(_) | At::Several => (None, true),
+            At::None => match in_prose(line, is_legal) {
+                Some(letter) => (Some(letter), false),
+                None => (None, label.is_heading && is_no_answer(line)),
+            },
+        };
+        let is_contradicted = |other: &str, letter: &str| {
+            upper(other) != upper(letter)
+                && label.is_final == has_final
+                && !is_corrected(&raw[behind..label.start])
+        };
+        latest = match (letter, &latest) {
+            (Some(letter), Claim::Letter(other, ..)) if is_contradicted(other, letter) => {
+                Claim::Doubtful
+            }
+            (Some(_), Claim::Doubtful)
+                if !label.is_final && !is_corrected(&raw[behind..label.start]) =>
+            {
+                Claim::Doubtful
+            }
+            (Some(letter), _) => Claim::Letter(letter, label.start, label.is_final),
+            (None, _) if is_illegal => Claim::Doubtful,
+            (None, _) => continue,
+        };
+        has_final |= label.is_final;
+        behind = label.value;
+    }
+    // `The answer is B… wait, so it is C.`
+    if let Claim::Letter(letter, ..) = latest
+        && let Some(other) = one_of(&raw[behind..], &CHOSEN, is_legal, Rejects::Hedged)
+    {
+        let is_other = other.is_none_or(|other| upper(other) != upper(letter));
+        if is_other && is_corrected(&raw[behind..]) {
+            return other.map_or(Claim::Doubtful, |other| Claim::Letter(other, behind, false));
+        }
+    }
+    if is_reported && matches!(latest, Claim::None) {
+        return Claim::Doubtful;
+    }
+    latest
+}
+
+/// A condition or others' opinion, at the end of a text: `If it were north, the`, `Many think that the`.
+static CONDITION: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?i)(?:^|[.!?:\n]\s*)[*_]*(?:but\s+)?(?:if|wenn|si|had)\s[^.!?\n]*$",
+        r"|\b(?:claims?|claimed|thinks?|believes?|students|some|many|people)\b[^.!?\n]*$",
+    ))
+    .expect("a constant pattern")
+});
+
+/// Somebody else's words, at the end of a text.
+static REPORTED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)\b(?:says?|said|suggests?|suggested|wrote) that[^.!?\n]*$")
+        .expect("a constant pattern")
+});
+
+/// Whether the label belongs to a question or a condition: `Is the answer B?`, `if the answer is B`.
+fn is_hedged(raw: &str, label: &Label) -> bool {
+    let before = &raw[..label.start];
+    let before = before.trim_end_matches([' ', '*', '_']);
+    let word = before
+        .rsplit(|c: char| !c.is_alphanumeric())
+        .next()
+        .unwrap_or_default();
+    let before = if word.eq_ignore_ascii_case("the") {
+        before[..before.len() - word.len()].trim_end()
+    } else {
+        before
+    };
+    let word = before
+        .rsplit(|c: char| !c.is_alphabetic())
+        .next()
+        .unwrap_or_default();
+    let is_hedge = ["if", "whether", "is", "why", "incorrect", "wrong"]
+        .iter()
+        .any(|hedge| word.eq_ignore_ascii_case(hedge));
+    is_hedge || CONDITION.is_match(tail(&raw[..label.start], 120))
+}
+
+/// The letter of a box or a tag.
+fn value<'a>(content: &'a str, is_legal: &impl Fn(char) -> bool) -> Option<&'a str> {
+    match at_value(content) {
+        At::Letter(letter) => Some(letter).filter(|letter| is_legal(upper(letter))),
+        At::Several => None,
+        At::None => match labelled(content, is_legal) {
+            Claim::Letter(letter, ..) => Some(letter),
+            _ => None,
+        },
+    }
+}
+
+/// What a value begins with.
+enum At<'a> {
+    /// A letter.
+    Letter(&'a str),
+    /// A list of letters.
+    Several,
+    None,
+}
+
+/// What may stand before the letter in a value.
+const OPENINGS: [&str; 37] = [
+    "the letter ",
+    "the option ",
+    "the choice ",
+    "l'option ",
+    "la ",
+    "el ",
+    "die ",
+    "a lettera ",
+    "proposition ",
+    "antwort ",
+    "réponse ",
+    "\\boxed{",
+    "\\fbox{",
+    "\\textbf{",
+    "\\text{",
+    "\\mathbf{",
+    "\\mathrm{",
+    "\\mathsf{",
+    "\\rm",
+    "\\bf",
+    "\\(",
+    "\\[",
+    "<b>",
+    "<strong>",
+    "option ",
+    "choice ",
+    "letter ",
+    "answer ",
+    "alternative ",
+    "opción ",
+    "opção ",
+    "opzione ",
+    "选项",
+    "選項",
+    "보기",
+    "вариант ",
+    "option\u{a0}",
+];
+
+fn at_value(value: &str) -> At<'_> {
+    let mut rest = value;
+    let mut is_open = false;
+    loop {
+        let after = rest.trim_start_matches(|c: char| {
+            c.is_whitespace() || is_invisible(c) || "*_`~([{$\"'“‘’「『《【（#>:：=-".contains(c)
+        });
+        is_open |= rest[..rest.len() - after.len()]
+            .contains(['(', '[', '{', '（', '【', '$', '"', '“', '「', '\'', '‘']);
+        let opening = OPENINGS.iter().find(|opening| {
+            let head = after.get(..opening.len());
+            head.is_some_and(|head| head.eq_ignore_ascii_case(opening))
+        });
+        match opening {
+            Some(opening) => {
+                is_open |= opening.ends_with(['{', '(', '[']);
+                rest = &after[opening.len()..];
+            }
+            None => {
+                rest = after;
+                break;
+            }
+        }
+    }
+    let Some((letter, length)) = letter_at(rest) else {
+        return At::None;
+    };
+    let after = &rest[length..];
+    if !ends_letter(letter, after, is_open) || REJECTED_BEHIND.is_match(start(after, 120)) {
+        return At::None;
+    }
+    if is_list(after) {
+        return At::Several;
+    }
+    At::Letter(letter)
+}
+
+/// The letter at the start of a text, in any of the scripts in which options are numbered, and its length.
+fn letter_at(text: &str) -> Option<(&str, usize)> {
+    let first = text.chars().next()?;
+    let length = first.len_utf8();
+    let named = |place: usize| Some((&LETTERS[place..=place], length));
+    match first {
+        'A'..='Z' | 'a'..='z' => Some((&text[..1], 1)),
+        'Ａ'..='Ｚ' => named(first as usize - 'Ａ' as usize),
+        'ａ'..='ｚ' => named(first as usize - 'ａ' as usize),
+        'أ' | 'ا' | 'অ' | 'А' => named(0),
+        'ب' | 'В' => named(1),
+        'ج' | 'ড' | 'С' => named(2),
+        'د' | 'ঢ' => named(3),
+        'ব' => named(1),
+        'क' | 'ক' => named(0),
+        'ख' | 'খ' => named(1),
+        'ग' | 'গ' => named(2),
+        'घ' | 'ঘ' => named(3),
+        _ => None,
+    }
+}
+
+fn upper(letter: &str) -> char {
+    char::from(letter.as_bytes()[0].to_ascii_uppercase())
+}
+
+/// Whether a letter ends where this text begins, and is no word of a sentence: `A cat`, `I think`.
+fn ends_letter(letter: &str, after: &str, is_open: bool) -> bool {
+    let next = after.chars().next();
+    let second = after.chars().nth(1).unwrap_or(' ');
+    let is_joined = |c: char| {
+        matches!(c, '\'' | '’' | '-') && second.is_alphanumeric()
+            || c.is_ascii_digit()
+            || c == '_' && after[1..].starts_with(char::is_alphanumeric)
+            || c.is_alphabetic() && !is_spaceless(c)
+    };
+    if next.is_some_and(is_joined) {
+        return false;
+    }
+    let bare = after.trim_start_matches(|c: char| "*_`".contains(c) || is_invisible(c));
+    let is_lower = letter.bytes().all(|byte| byte.is_ascii_lowercase());
+    if is_lower {
+        let is_end = bare.trim_start_matches(['.', ' ', '\t', '\r', '$', '}', ')', ']']);
+        return is_open && bare.starts_with([')', ']', '}', '$', '"', '”', '）'])
+            || bare.starts_with([')', ':', ']', '。', '，'])
+            || bare.starts_with(". ")
+            || bare.starts_with(", ") && !bare[2..].starts_with(char::is_alphabetic)
+            || is_end.is_empty()
+            || is_end.starts_with('\n');
+    }
+    !is_english(letter, bare)
+}
+
+/// Whether the upper-case letter is an article or a pronoun: `A cat`, `I think`.
+fn is_english(letter: &str, after: &str) -> bool {
+    const LINKS: [&str; 35] = [
+        "or", "und", "oder", "o", "y", "et", "ou", "est", "ist", "es", "seems", "fits", "works",
+        "matches", "gives", "because", "since", "as", "and", "is", "due", "which", "for", "but",
+        "not", "over", "rather", "with", "would", "was", "where", "while", "given", "instead",
+        "here",
+    ];
+    if !matches!(letter, "A" | "I") {
+        return false;
+    }
+    let Some(rest) = after.strip_prefix(' ') else {
+        return false;
+    };
+    let word = rest
+        .split(|c: char| !c.is_alphabetic())
+        .next()
+        .unwrap_or_default();
+    let links = if letter == "I" {
+        &LINKS[..3]
+    } else {
+        &LINKS[..]
+    };
+    word.starts_with(char::is_lowercase) && !links.contains(&word)
+}
+
+/// Whether the script needs no space behind a letter: `B입니다`, `B。因为`.
+fn is_spaceless(c: char) -> bool {
+    matches!(c, '\u{600}'..='\u{dff}' | '\u{e00}'..='\u{eff}' | '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7ff}' | '\u{ff00}'..='\u{ffef}')
+}
+
+/// Whether another letter of a list follows: `, C`, ` and C`, `/C`.
+fn is_list(after: &str) -> bool {
+    let rest = after.trim_start_matches(|c: char| "*_`)]}$.".contains(c));
+    let rest = rest.trim_start_matches([' ', '\u{a0}']);
+    const JOINS: [&str; 16] = [
+        ", and ", ", or ", ",", "/", "&", "+", "、", "，", "和", "或", "and ", "or ", "und ",
+        "et ", "y ", ";",
+    ];
+    let Some(join) = JOINS.iter().find(|join| rest.starts_with(**join)) else {
+        return false;
+    };
+    let mut rest = rest[join.len()..].trim_start_matches([' ', '*', '_', '`', '(', '[', '$']);
+    for word in ["option ", "choice ", "also "] {
+        rest = rest.strip_prefix(word).unwrap_or(rest);
+    }
+    let rest = rest.trim_start_matches(['*', '(']);
+    let Some((letter, length)) = letter_at(rest) else {
+        return false;
+    };
+    let is_upper = letter.bytes().all(|byte| byte.is_ascii_uppercase());
+    let bare = rest[length..].trim_start_matches(['*', '_', '`', ')', ']']);
+    let is_end = bare.is_empty()
+        || bare.starts_with(['.', ',', '\n', ';', '$', '}', '。', '、', '/'])
+        || join.trim() != "," && join.len() > 1;
+    is_upper
+        && is_end
+        && ends_letter(letter, &rest[length..], false)
+        && !REJECTED_BEHIND.is_match(start(&rest[length..], 80))
+}
+
+/// The letter that a sentence behind a label chooses.
+fn in_prose<'a>(line: &'a str, is_legal: &impl Fn(char) -> bool) -> Option<&'a str> {
+    let sentence = &line[..sentence_end(line)];
+    let found = one_of(sentence, &CHOSEN, is_legal, Rejects::Hedged)
+        .or_else(|| one_of(sentence, &BRACKETED, is_legal, Rejects::Hedged))
+        .or_else(|| one_of(sentence, &WORD, is_legal, Rejects::Hedged));
+    found.flatten()
+}
+
+/// The letter of all that the pattern finds. `Some(None)` if it finds different ones.
+fn one_of<'a>(
+    text: &'a str,
+    pattern: &Regex,
+    is_legal: &impl Fn(char) -> bool,
+    rejects: Rejects,
+) -> Option<Option<&'a str>> {
+    let mut found: Option<&'a str> = None;
+    let mut behind = 0;
+    for captures in pattern.captures_iter(text) {
+        let Some(letter) = captures.iter().skip(1).flatten().next() else {
+            continue;
+        };
+        let (Some((name, _)), after) = (letter_at(letter.as_str()), &text[letter.end()..]) else {
+            continue;
+        };
+        if !is_legal(upper(name)) {
+            continue;
+        }
+        if rejects != Rejects::Nothing {
+            let is_word = after.starts_with(['\'', '’'])
+                && after.chars().nth(1).is_some_and(char::is_alphabetic)
+                || is_english(name, after)
+                || is_article(name, after);
+            if is_word || is_rejected(text, letter.start(), letter.end(), rejects) {
+                continue;
+            }
+        }
+        match found {
+            Some(other) if upper(other) != upper(name) => {
+                if !is_corrected(&text[behind..letter.start()]) {
+                    return Some(None);
+                }
+                found = Some(name);
+            }
+            _ => found = Some(name),
+        }
+        behind = letter.end();
+    }
+    found.map(Some)
+}
+
+/// Whether the letter is an article before a name: `A Frenchman`.
+fn is_article(letter: &str, after: &str) -> bool {
+    let mut next = after.strip_prefix(' ').unwrap_or_default().chars();
+    letter == "A"
+        && next.next().is_some_and(char::is_uppercase)
+        && next.next().is_some_and(char::is_lowercase)
+}
+
+/// Whether the text says of the letter at this place that it is not the answer, perhaps with others: `not A, B or C`.
+fn is_rejected(text: &str, from: usize, to: usize, rejects: Rejects) -> bool {
+    if REJECTED_BEHIND.is_match(start(&text[to..], 120)) {
         return true;
     }
-    let next = rest.strip_prefix(' ').and_then(|rest| rest.chars().next());
-    matches!(letter, "A" | "I") && next.is_some_and(char::is_lowercase)
+    let mut before = tail(&text[..from], 80);
+    let mut is_in_list = is_listed(&text[to..]);
+    loop {
+        if REJECTED_BEFORE.is_match(before) || rejects == Rejects::Hedged && HEDGED.is_match(before)
+        {
+            return true;
+        }
+        // The letter before this one in a list.
+        let rest = before.trim_end_matches([' ', '*', '_', '(', '`']);
+        let joined = ["or", "and", "nor", "und", "oder", "y", "o", "et", "ou", "e"]
+            .iter()
+            .find_map(|join| {
+                let rest = rest.strip_suffix(join)?;
+                rest.ends_with(' ')
+                    .then(|| rest.trim_end_matches([' ', ',']))
+            });
+        let Some(rest) = joined.or_else(|| rest.strip_suffix(',').filter(|_| is_in_list)) else {
+            return false;
+        };
+        let rest = rest.trim_end_matches([')', '*', '_', '`', ' ']);
+        let Some(other) = rest.strip_suffix(|c: char| c.is_ascii_uppercase()) else {
+            return false;
+        };
+        if other.ends_with(char::is_alphanumeric) {
+            return false;
+        }
+        (before, is_in_list) = (other, true);
+    }
+}
+
+/// Whether another letter of a list follows.
+fn is_listed(after: &str) -> bool {
+    let rest = after.trim_start_matches([')', '*', '_', '`', ' ', ',']);
+    let joined = [
+        "or ", "and ", "nor ", "und ", "oder ", "y ", "o ", "et ", "ou ",
+    ]
+    .iter()
+    .find_map(|join| rest.strip_prefix(join));
+    let is_comma = after
+        .trim_start_matches([')', '*', '_', '`'])
+        .starts_with(',');
+    let Some(rest) = joined.or_else(|| is_comma.then_some(rest)) else {
+        return false;
+    };
+    let mut letters = rest.trim_start_matches(['*', '_', '(', '`']).chars();
+    letters.next().is_some_and(|c| c.is_ascii_uppercase())
+        && !letters.next().is_some_and(char::is_alphanumeric)
 }

@@ -1,32 +1,177 @@
-//! `final_answer`: the text after the last `FINAL ANSWER:`.
+//! `final_answer`: the text that an answer calls final.
 
-const MARKER: &[u8] = b"FINAL ANSWER:";
+use super::FoundBy;
+use super::boxed::{self, LastBox};
+use super::labels::{Label, labels, start};
+use super::numbers::{is_no_answer, sentence_end};
+use crate::text::is_invisible;
 
-/// The text after the last marker, unwrapped; without a marker the whole answer, trimmed.
-pub(super) fn last(raw: &str) -> &str {
-    let is_marker = |window: &[u8]| window.eq_ignore_ascii_case(MARKER);
-    let Some(place) = raw.as_bytes().windows(MARKER.len()).rposition(is_marker) else {
-        return raw.trim();
-    };
-    // The marker is ASCII, so its end is a character boundary. Leading `*`s close emphasis that was opened before the
-    // marker: `**FINAL ANSWER:** 17`.
-    let rest = raw[place + MARKER.len()..]
-        .trim_start()
-        .trim_start_matches('*')
-        .trim_start();
-    unwrap(rest.lines().next().unwrap_or_default())
+/// The longest value behind a heading that is not called final, in bytes.
+const LONGEST_HEADING: usize = 80;
+/// The longest value of a sentence such as `The answer is 4.`, in bytes.
+const LONGEST_SENTENCE: usize = 60;
+
+/// What follows the last label that is called final, or stands in the last tag, whichever is later; otherwise in the last
+/// box; otherwise a short value behind another label. All unwrapped; otherwise the whole answer, trimmed.
+pub(super) fn last(raw: &str) -> (&str, FoundBy) {
+    let mut last_final = None;
+    let mut last_other = None;
+    for label in labels(raw) {
+        if is_placeholder(&raw[label.value..]) {
+            continue;
+        }
+        *(if label.is_final {
+            &mut last_final
+        } else {
+            &mut last_other
+        }) = Some(label);
+    }
+    let tag = boxed::last_tag(raw);
+    if let Some(label) = last_final
+        && tag.is_none_or(|tag| tag.start < label.start)
+    {
+        let value = &raw[label.value..];
+        let value = value.lines().next().unwrap_or_default();
+        let value = if label.is_heading {
+            unwrap(value)
+        } else {
+            unwrap(unwrap(&value[..sentence_end(value)]).trim_end_matches(['.', '!']))
+        };
+        return (
+            value,
+            if value.is_empty() {
+                FoundBy::Nothing
+            } else {
+                FoundBy::Label
+            },
+        );
+    }
+    if let Some(tag) = tag {
+        let value = unwrap(tag.content);
+        return (
+            value,
+            if value.is_empty() {
+                FoundBy::Nothing
+            } else {
+                FoundBy::Tag
+            },
+        );
+    }
+    if let LastBox::Closed(found) = boxed::last(raw) {
+        return (unwrap(found.content), FoundBy::Box);
+    }
+    match last_other.and_then(|label| short_value(raw, &label)) {
+        Some(value) => (value, FoundBy::Label),
+        None => (
+            raw.trim_matches(|c: char| c.is_whitespace() || is_invisible(c)),
+            FoundBy::WholeAnswer,
+        ),
+    }
 }
 
+/// Whether the value is the one of a prompt that the answer repeats: `[YOUR FINAL ANSWER]`.
+fn is_placeholder(value: &str) -> bool {
+    const NAMES: [&str; 4] = ["your final answer", "your answer", "answer]", "..."];
+    let value = value.trim_start_matches(['[', '<', '{', '(', '*', ' ', '"']);
+    NAMES.iter().any(|name| {
+        let head = value.get(..name.len());
+        head.is_some_and(|head| head.eq_ignore_ascii_case(name))
+    })
+}
+
+/// The value of a label that is not called final, where it is the answer and not the start of one.
+fn short_value<'a>(raw: &'a str, label: &Label) -> Option<&'a str> {
+    let rest = start(&raw[label.value..], 200);
+    let line = &rest[..rest.find('\n').unwrap_or(rest.len())];
+    let behind = raw[label.value + line.len()..]
+        .trim_matches(|c: char| c.is_whitespace() || "*_`".contains(c));
+    let value = if label.is_heading {
+        let starts_line =
+            raw[..label.start].trim_end_matches([' ', '\t', '*', '_', '#', '>', '`', '|']);
+        let is_heading = starts_line.is_empty() || starts_line.ends_with('\n');
+        let value = unwrap(line);
+        // A list or a paragraph is more than its first line.
+        let goes_on = behind.starts_with(['-', '•', '1', '2']);
+        (is_heading && !goes_on && value.len() <= LONGEST_HEADING).then_some(value)?
+    } else {
+        let sentence = &line[..sentence_end(line)];
+        let is_last = behind.is_empty()
+            && line[sentence.len()..]
+                .trim_end_matches(['.', '!', ' ', '*', '$'])
+                .is_empty();
+        let value = unwrap(sentence).trim_end_matches(['.', '!', '*', ' ']);
+        (is_last && value.len() <= LONGEST_SENTENCE).then_some(value)?
+    };
+    (!value.is_empty() && !is_no_answer(value)).then_some(unwrap(value))
+}
+
+/// The pairs that people put around an answer.
+const PAIRS: [(&str, &str); 19] = [
+    ("„", "“"),
+    ("‘", "’"),
+    ("「", "」"),
+    ("\\boxed{", "}"),
+    ("\\fbox{", "}"),
+    ("\\textbf{", "}"),
+    ("\\text{", "}"),
+    ("\\mathbf{", "}"),
+    ("\\mathrm{", "}"),
+    ("\\(", "\\)"),
+    ("\\[", "\\]"),
+    ("$$", "$$"),
+    ("$", "$"),
+    ("[", "]"),
+    ("\"", "\""),
+    ("“", "”"),
+    ("«", "»"),
+    ("<b>", "</b>"),
+    ("<answer>", "</answer>"),
+];
+
+/// What a model or its server leaves at the end of an answer.
+const ENDINGS: [&str; 8] = [
+    "</answer>",
+    "</final_answer>",
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<|endoftext|>",
+    "<|end|>",
+    "</s>",
+    "<br>",
+];
+
 fn unwrap(line: &str) -> &str {
+    let line = behind_emphasis(line);
+    let is_around = |c: char| c.is_whitespace() || is_invisible(c) || matches!(c, '*' | '`');
     let mut answer = line.trim();
     // Each layer takes one pass; a few layers are enough.
     for _ in 0..8 {
-        let inner = answer.trim_matches(['*', '`']).trim();
-        let inner = if is_one_bracket_pair(inner) {
-            inner[1..inner.len() - 1].trim()
-        } else {
-            inner
-        };
+        let mut inner = answer.trim_matches(is_around);
+        for ending in ENDINGS {
+            inner = inner
+                .strip_suffix(ending)
+                .unwrap_or(inner)
+                .trim_end_matches(is_around);
+        }
+        // `**4**.` and `"a"}`.
+        for (ending, kept) in [
+            ("**.", 2),
+            ("`.", 1),
+            ("。", 0),
+            ("\"}", 1),
+            ("\",", 1),
+            ("\"},", 1),
+        ] {
+            if inner.ends_with(ending) && (kept == 0 || inner.starts_with(['*', '`', '"'])) {
+                inner = &inner[..inner.len() - ending.len() + kept];
+            }
+        }
+        inner = inner.strip_prefix(['=', '|']).unwrap_or(inner).trim_start();
+        inner = inner.strip_suffix(" |").unwrap_or(inner);
+        inner = PAIRS
+            .iter()
+            .find_map(|pair| within(inner, *pair))
+            .unwrap_or(inner);
         if inner.len() == answer.len() {
             break;
         }
@@ -35,18 +180,55 @@ fn unwrap(line: &str) -> &str {
     answer
 }
 
-/// Whether the text starts with a `[` whose closing bracket is the last character.
-fn is_one_bracket_pair(text: &str) -> bool {
-    let mut depth = 0_i64;
-    for (place, byte) in text.bytes().enumerate() {
-        match byte {
-            b'[' => depth += 1,
-            b']' => depth -= 1,
-            _ => {}
+/// The emphasised start of a line whose rest explains it: `73** - counted twice`. The label took its opening mark.
+fn behind_emphasis(line: &str) -> &str {
+    match line.trim_start_matches('*').split_once("**") {
+        Some((value, rest)) if !value.contains("**") => {
+            let rest = rest.trim_start();
+            let is_note = ["- ", "– ", "— ", "("]
+                .iter()
+                .any(|mark| rest.starts_with(mark));
+            if is_note && !value.trim().is_empty() {
+                value
+            } else {
+                line
+            }
         }
-        if depth <= 0 {
-            return place > 0 && place + 1 == text.len() && depth == 0;
+        _ => line,
+    }
+}
+
+/// The text between the two marks, if they belong together and are around all of it. A period may follow.
+fn within<'a>(text: &'a str, (open, close): (&str, &str)) -> Option<&'a str> {
+    let rest = text.strip_prefix(open)?;
+    let rest = match rest.strip_suffix('.') {
+        Some(before) if open != "[" && open != "\"" => before,
+        _ => rest,
+    };
+    let inner = rest.strip_suffix(close)?;
+    let is_one = if open.ends_with(['{', '[']) {
+        is_balanced(
+            inner,
+            if close == "]" {
+                (b'[', b']')
+            } else {
+                (b'{', b'}')
+            },
+        )
+    } else {
+        !inner.contains(close)
+    };
+    is_one.then(|| inner.trim())
+}
+
+/// Whether each bracket in the text closes one that it opens.
+fn is_balanced(text: &str, (open, close): (u8, u8)) -> bool {
+    let mut depth = 0_i64;
+    for byte in text.bytes() {
+        depth += i64::from(byte == open) - i64::from(byte == close);
+        if depth < 0 {
+            return false;
         }
     }
-    false
+    depth == 0
 }

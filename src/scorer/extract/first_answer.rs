@@ -3,6 +3,7 @@
 //! That program tries regular expressions one after the other. Here colons are searched, and then the text before them,
 //! so that the time is linear for any answer.
 
+use super::FoundBy;
 use crate::text::is_py_space;
 
 /// The text after the first of the program's markers:
@@ -13,7 +14,7 @@ use crate::text::is_py_space;
 ///
 /// Letters match in either case, by Python's rules: `ſ` is an `S`, `ı` and `İ` are an `I`. If the line ends after the
 /// marker, the next non-blank line counts.
-pub(super) fn first(raw: &str) -> &str {
+pub(super) fn first(raw: &str) -> (&str, FoundBy) {
     let bytes = raw.as_bytes();
     let (mut chinese, mut final_answer, mut answer) = (None, None, None);
     for (start, end) in colons(bytes) {
@@ -23,7 +24,7 @@ pub(super) fn first(raw: &str) -> &str {
                 if bytes[start] == b':'
                     && let Some(found) = behind(&raw[end..])
                 {
-                    return found.trim_matches(['[', ']']);
+                    return (found.trim_matches(['[', ']']), FoundBy::Label);
                 }
                 final_answer.get_or_insert(end);
             }
@@ -38,7 +39,10 @@ pub(super) fn first(raw: &str) -> &str {
         .into_iter()
         .flatten()
         .find_map(|end| behind(&raw[end..]))
-        .unwrap_or_else(|| last_line(raw))
+        .map_or_else(
+            || (last_line(raw), FoundBy::LastLine),
+            |found| (found, FoundBy::Label),
+        )
 }
 
 /// Start and end of each colon, ASCII or full-width.
@@ -97,7 +101,7 @@ mod tests {
 
     #[track_caller]
     fn check(raw: &str, expect: &str) {
-        assert_eq!(first(raw), expect, "{raw:?}");
+        assert_eq!(first(raw).0, expect, "{raw:?}");
     }
 
     #[test]
@@ -154,7 +158,7 @@ mod tests {
             "final ",
         ] {
             let raw = fuzz::megabyte(part);
-            assert!(fuzz::in_time(part, || first(&raw).len()) <= raw.len());
+            assert!(fuzz::in_time(part, || first(&raw).0.len()) <= raw.len());
         }
     }
 
@@ -235,7 +239,7 @@ mod tests {
         let mut random = fuzz::Dice::new(1);
         for _ in 0..fuzz::cases() {
             let raw = random.text(&parts, 12);
-            assert_eq!(first(&raw), naive(&raw, &patterns), "{raw:?}");
+            assert_eq!(first(&raw).0, naive(&raw, &patterns), "{raw:?}");
         }
     }
 

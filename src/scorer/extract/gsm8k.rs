@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::number;
+use super::{FoundBy, number};
 
 const MARKER: &str = "####";
 /// The marker of the published model solutions, at the start of a line.
@@ -14,7 +14,7 @@ const SHORT_MARKER: &str = "A:";
 static LEADING: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
         r"^(?:<<[^<>\n]*>>|\\boxed\{|[\s*_`$£€¥(\[\\])*",
-        r"([+\-−]?)[$£€¥\\]*([0-9][0-9,]*)?(?:\.([0-9]*))?",
+        r"([+\-−]?)[$£€¥\\]*([0-9](?:[0-9,]|\{,\}|\\[,!])*)?(?:\.([0-9]*))?",
     ))
     .expect("a constant pattern")
 });
@@ -25,7 +25,7 @@ static GOES_ON: LazyLock<Regex> =
 
 /// The rest of the last line with a number after `####`; else after an `A:` at the start of a line; else the text after
 /// the last of these markers, whatever it is. Without a marker, an answer that is nothing but a number.
-pub(super) fn answer(raw: &str) -> Option<&str> {
+pub(super) fn answer(raw: &str) -> Option<(&str, FoundBy)> {
     let mut marked = None;
     let mut short = None;
     let mut any = None;
@@ -48,13 +48,16 @@ pub(super) fn answer(raw: &str) -> Option<&str> {
             *best = any;
         }
     }
-    let found = marked.or(short).or(any);
+    if let Some(found) = marked.or(short).or(any) {
+        return Some((found, FoundBy::Marker));
+    }
     // A sentence without a marker has no answer, as in the program published with the questions.
-    found.or_else(|| number::only(raw).filter(|_| !raw.contains(char::is_alphabetic)))
+    let only = number::only(raw).filter(|_| !raw.contains(char::is_alphabetic))?;
+    Some((only, FoundBy::WholeAnswer))
 }
 
 /// The number at the start of a text, in its shortest decimal form: `1234.5` for `$1,234.50 a day`. Commas are ignored,
-/// as in the program published with the questions.
+/// as in the program published with the questions, also in the braces of LaTeX.
 pub(crate) fn leading_number(text: &str) -> Option<String> {
     let found = LEADING.captures(text)?;
     let part = |group: usize| found.get(group).map_or("", |part| part.as_str());
@@ -67,7 +70,7 @@ pub(crate) fn leading_number(text: &str) -> Option<String> {
     } else {
         "-".to_owned()
     };
-    let digits = whole.trim_start_matches(['0', ',']);
+    let digits = whole.trim_start_matches(|c: char| c == '0' || !c.is_ascii_digit());
     let fraction = fraction.trim_end_matches('0');
     if digits.is_empty() {
         if fraction.is_empty() {
@@ -96,7 +99,9 @@ mod tests {
 
     #[test]
     fn the_marked_line_is_taken() {
-        let check = |raw: &str, expect: Option<&str>| assert_eq!(answer(raw), expect, "{raw:?}");
+        let check = |raw: &str, expect: Option<&str>| {
+            assert_eq!(answer(raw).map(|found| found.0), expect, "{raw:?}")
+        };
         check("2*9=<<2*9=18>>18\n#### 18", Some("18"));
         check("so 18.\nA: 18", Some("18"));
         check("#### 1\n#### 2 ####\n", Some("2"));

@@ -1,45 +1,111 @@
-//! `number`: the last number of a text.
+//! `number`: the number that an answer claims, or its last one.
 
-use std::sync::LazyLock;
+use std::ops::Range;
 
-use regex::{Match, Regex};
+use super::boxed::{self, Closed, LastBox};
+use super::labels::{is_corrected, labels, start};
+use super::numbers::{self, Value, numbers};
+use super::{FoundBy, last_number};
+use crate::scorer::number::numeric::Numeric;
 
-static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+")
-        .expect("a constant pattern")
-});
+/// The longest value of a label that is looked at, in bytes.
+const LONGEST: usize = 400;
 
-/// The last number: digits, with thousands separators, fraction and exponent, and with a sign that no letter or digit
-/// precedes: the last number of `5-3` is 3, that of `x = -3` is -3.
-pub(super) fn last(raw: &str) -> Option<&str> {
-    NUMBER
-        .find_iter(raw)
-        .last()
-        .map(|found| with_sign(raw, found))
+/// The number in the last box, tag or label, of which a later final label goes before a box; otherwise the last number.
+/// A last box that is not closed, and a last label that says something else, leave no answer.
+pub(super) fn answer(raw: &str) -> Option<(&str, FoundBy)> {
+    let label = labelled(raw);
+    let boxed = match boxed::last(raw) {
+        LastBox::Open => return None,
+        LastBox::None => boxed::last_tag(raw).map(|tag| (tag, FoundBy::Tag)),
+        LastBox::Closed(found) => Some((found, FoundBy::Box)),
+    };
+    let is_later = |place: usize| {
+        let label = label
+            .as_ref()
+            .filter(|label| label.is_final && label.value.is_some());
+        label.is_some_and(|label| label.start > place)
+    };
+    if let Some((Closed { content, start, .. }, by)) = boxed
+        && !is_later(start)
+    {
+        let found = number_of(content, 0..content.len());
+        return Some(match found {
+            Value::Number(range) => (&content[range], by),
+            // What the scorer finds to be no number.
+            Value::Other | Value::Unclear => (content, by),
+        });
+    }
+    match label {
+        Some(label) => {
+            let range = label.value?;
+            Some((&raw[range], FoundBy::Label))
+        }
+        None => {
+            let range = last_number::find(raw)?;
+            Some((&raw[range], FoundBy::LastNumber))
+        }
+    }
+}
+
+/// What the deciding label says: the last final one, else the last one.
+struct Labelled {
+    start: usize,
+    is_final: bool,
+    /// `None` if it says something that is no number.
+    value: Option<Range<usize>>,
+    is_contradicted: bool,
+}
+
+fn labelled(raw: &str) -> Option<Labelled> {
+    let mut latest: Option<Labelled> = None;
+    for label in labels(raw) {
+        if latest.as_ref().is_some_and(|latest| latest.is_final) && !label.is_final {
+            continue;
+        }
+        let line = start(&raw[label.value..], LONGEST);
+        let line = line.find('\n').unwrap_or(line.len());
+        let value = match number_of(raw, label.value..label.value + line) {
+            Value::Number(range) => Some(range),
+            Value::Other => None,
+            Value::Unclear => continue,
+        };
+        // Of two different claims neither counts, unless the text takes the first one back.
+        let differs = latest.as_ref().is_some_and(|latest| {
+            latest.is_final == label.is_final
+                && match (&latest.value, &value) {
+                    (Some(one), Some(other)) => !is_same(&raw[one.clone()], &raw[other.clone()]),
+                    (None, _) => latest.is_contradicted,
+                    (Some(_), None) => false,
+                }
+                && !is_corrected(&raw[latest.start..label.start])
+        });
+        latest = Some(Labelled {
+            start: label.start,
+            is_final: label.is_final,
+            value: value.filter(|_| !differs),
+            is_contradicted: differs,
+        });
+    }
+    latest
+}
+
+fn is_same(one: &str, other: &str) -> bool {
+    one == other || Numeric::default().are_equal(one, other)
+}
+
+fn number_of(text: &str, value: Range<usize>) -> Value {
+    let is_number = |words: &str| {
+        words.len() < 100
+            && words.starts_with(char::is_alphabetic)
+            && Numeric::default().reads_number(words)
+    };
+    numbers::of_value(text, value, is_number)
 }
 
 /// The number of a text that contains exactly one.
 pub(super) fn only(raw: &str) -> Option<&str> {
-    let mut numbers = NUMBER.find_iter(raw);
-    let found = numbers.next()?;
-    numbers.next().is_none().then(|| with_sign(raw, found))
-}
-
-fn with_sign<'a>(raw: &'a str, found: Match<'_>) -> &'a str {
-    let before = &raw[..found.start()];
-    let is_minus = |c: char| c == '-' || c == '\u{2212}';
-    let sign = before
-        .chars()
-        .next_back()
-        .filter(|&c| is_minus(c) || c == '+');
-    let start = match sign {
-        Some(sign) => {
-            let start = before.len() - sign.len_utf8();
-            let previous = raw[..start].chars().next_back();
-            let is_operator = previous.is_some_and(|c| c.is_alphanumeric() || c == ')' || c == ']');
-            if is_operator { before.len() } else { start }
-        }
-        None => before.len(),
-    };
-    &raw[start..found.end()]
+    let mut all = numbers(raw);
+    let found = all.next()?;
+    all.next().is_none().then(|| &raw[found.range])
 }

@@ -55,8 +55,17 @@ const LARGEST: u16 = 999;
 /// What may surround an integer.
 static WRAPPING: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
-        r"\\(?:text|math)(?:bf|rm|it|sf|tt)?\b|\\boxed\b|\\[,!;: ()\[\]]",
+        r"\\(?:text|math)(?:bf|rm|it|sf|tt)?\b|\\(?:boxed|fbox|displaystyle)\b|\\[,!;: ()\[\]]",
         r"|\^?\{?\\circ\}?|[°${}*`]",
+    ))
+    .expect("a constant pattern")
+});
+
+/// A unit behind the number: `\text{ cm}`, `\,\mathrm{cm}^2`, ` square units`.
+static UNIT: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?:\\[,;: ]|~|\s)*(?:\\(?:text|mathrm|textrm)\{\s*[A-Za-z][^{}0-9]*\}",
+        r"|\s[A-Za-z]{2,}\.?(?:[ /·][A-Za-z]+\.?)*)(?:\^?\{?[23²³]\}?)?[\s$.)\]\\]*$",
     ))
     .expect("a constant pattern")
 });
@@ -130,6 +139,9 @@ enum Read {
 fn read(text: &str) -> Read {
     // Drop the left side of an equation first, or its brackets would remain.
     let right = text.rsplit('=').next().unwrap_or_default();
+    let right = UNIT
+        .find(right)
+        .map_or(right, |unit| &right[..unit.start()]);
     let bare = WRAPPING.replace_all(right, "");
     let bare = bare.trim();
     let Some(found) = INTEGER.captures(bare) else {
@@ -182,6 +194,11 @@ mod tests {
             "25°",
             "{25}",
             "\\, 25",
+            "25 cm",
+            "25 square units",
+            "25\\text{ cm}",
+            "25\\,\\mathrm{cm}^2",
+            "\\displaystyle 25",
         ] {
             check(text, Read::Integer(25));
         }
@@ -205,7 +222,8 @@ mod tests {
             "25.5",
             "5^2",
             "\\frac{50}{2}",
-            "25 cm",
+            "25x",
+            "25 x",
             "2,5",
             "1e2",
             "٢٥",

@@ -206,6 +206,12 @@ impl Numeric {
         self.reader().read(text).is_some()
     }
 
+    /// Whether two texts are the same number.
+    pub(in crate::scorer) fn are_equal(self, one: &str, other: &str) -> bool {
+        let number = self.reader().read(one);
+        number.is_some() && number == self.reader().read(other)
+    }
+
     fn expected(self, target: &Value) -> Result<ExactNumber> {
         match target {
             // JSON uses points, whatever the option says.

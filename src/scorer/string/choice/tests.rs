@@ -215,7 +215,7 @@ fn any_answer_is_a_choice_or_none() {
             .expect("a label");
         assert_eq!(score.correct, label == truth, "{text:?}");
         assert!(
-            label == "(other)" || text.to_uppercase().contains(label),
+            label == "(other)" || text.replace('Ａ', "A").to_uppercase().contains(label),
             "{text:?} {label}"
         );
         let itself = judge(&*plain, Some(truth), &truth.into()).expect("a verdict");

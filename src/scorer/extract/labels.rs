@@ -1,0 +1,559 @@
+//! Finds the labels in an answer: `Answer: 4`, `**Final answer** - 4`, `The answer is 4`, `答案是4`.
+
+use std::collections::VecDeque;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::text::is_invisible;
+
+/// The words that announce an answer. What may stand beside such a word is looked at by [`Label::read`], as `\b` knows no
+/// scripts without spaces.
+static WORDS: LazyLock<Regex> = LazyLock::new(|| {
+    // Between two words, there may be emphasis.
+    const GAP: &str = r"[\s*_\x{200b}\x{feff}\x{a0}]{1,4}";
+    let pattern = [
+        "(?P<final>final|overall|ultimate){GAP}(?:(?:correct|numerical|numeric){GAP})?(?:answer|option|choice|result|solution|value)",
+        "(?:correct|right|best|most{GAP}appropriate|appropriate|chosen|selected|my|your){GAP}(?:answer|option|choice|response|alternative|letter)(?:{GAP}(?:choice|option|letter))?",
+        "answer(?:{GAP}(?:choice|option|letter))?",
+        "(?:(?P<final_de>endgültige|finale){GAP})?(?:(?:richtige|korrekte){GAP})?(?:antwort|lösung|ergebnis)|(?:richtige|korrekte){GAP}option",
+        "(?:bonne{GAP})?réponse(?:{GAP}(?:(?P<final_fr>finale|définitive)|correcte|exacte))?|(?:option|proposition){GAP}(?:correcte|exacte)",
+        "respuesta(?:{GAP}(?:(?P<final_es>final|definitiva)|correcta))?|(?:opción|alternativa){GAP}correcta",
+        "resposta(?:{GAP}(?:(?P<final_pt>final|definitiva)|correta))?|(?:opção|alternativa){GAP}correta",
+        "risposta(?:{GAP}(?:(?P<final_it>finale|definitiva)|corretta|esatta))?|(?:opzione|alternativa){GAP}corretta",
+        "(?:(?:(?P<final_ru>окончательный)|правильный|верный){GAP})?ответ",
+        "(?:正确|正確|(?P<final_zh>最终|最終))?的?(?:答案|选项|選項)|(?:因此|所以|故|应|應|我|综上)(?:选择|選擇|选|選)",
+        "(?:(?P<final_ja>最終的?な?))?(?:答え|回答|正解|解答)|正しい(?:選択肢|答え)",
+        "(?:(?P<final_ko>최종){GAP})?(?:정답|답)",
+        "(?:الإجابة|الجواب|الاجابة)(?:{GAP}(?:(?P<final_ar>النهائية|النهائي)|الصحيحة|الصحيح))?",
+        "(?:(?:सही|(?P<final_hi>अंतिम)){GAP})?उत्तर",
+        "(?:(?:সঠিক|(?P<final_bn>চূড়ান্ত)){GAP})?উত্তর",
+        "jibu(?:{GAP}(?:sahihi|(?P<final_sw>la mwisho)))?",
+        "(?:ì|ì)d(?:á|á)h(?:ù|ù)n",
+    ];
+    let pattern = pattern.join("|").replace("{GAP}", GAP);
+    Regex::new(&format!("(?i){pattern}")).expect("a constant pattern")
+});
+
+/// What may link a label with its value, in place of a colon. Longer ones first.
+const VERBS: [&str; 39] = [
+    "would therefore be",
+    "should therefore be",
+    "would be",
+    "should be",
+    "must be",
+    "will be",
+    "has to be",
+    "turns out to be",
+    "comes out to",
+    "comes out as",
+    "works out to",
+    "equals",
+    "is",
+    "lautet",
+    "wäre",
+    "ist",
+    "est",
+    "sería",
+    "es",
+    "é",
+    "è",
+    "sono",
+    "são",
+    "serait",
+    "sera",
+    "является",
+    "это",
+    "应该是",
+    "應該是",
+    "应该为",
+    "是",
+    "为",
+    "為",
+    "هو",
+    "هي",
+    "है",
+    "হলো",
+    "হল",
+    "ni",
+];
+
+/// What stands between the verb and the value without changing what is said.
+const ADVERBS: [&str; 34] = [
+    "therefore",
+    "thus",
+    "then",
+    "hence",
+    "simply",
+    "clearly",
+    "indeed",
+    "definitely",
+    "also",
+    "actually",
+    "again",
+    "exactly",
+    "precisely",
+    "approximately",
+    "about",
+    "roughly",
+    "around",
+    "just",
+    "only",
+    "still",
+    "most likely",
+    "likely",
+    "probably",
+    "certainly",
+    "obviously",
+    "donc",
+    "also",
+    "entonces",
+    "portanto",
+    "quindi",
+    "bien",
+    "now",
+    "equal to",
+    "given by",
+];
+
+/// Particles that link a label with its value without a space.
+const PARTICLES: [&str; 6] = ["は", "が", "은", "는", "이", "가"];
+
+/// What makes a value one that the text does not claim.
+const DENIALS: [&str; 10] = [
+    "not ", "n't ", "neither ", "nicht ", "kein", "pas ", "no es ", "не ", "不是", "never ",
+];
+
+/// What a text says where it takes an answer back.
+const CORRECTIONS: [&str; 30] = [
+    "wait",
+    "no, ",
+    "no. ",
+    "no - ",
+    "hmm",
+    "actually",
+    "correction",
+    "corrected",
+    "correcting",
+    "sorry",
+    "my mistake",
+    "mistaken",
+    "made a mistake",
+    "let me re",
+    "let me check",
+    "recheck",
+    "re-check",
+    "re-reading",
+    "reflection",
+    "double-check",
+    "double check",
+    "second thought",
+    "scratch that",
+    "revis",
+    "oops",
+    "non, ",
+    "perdón",
+    "不对",
+    "等等",
+    "いや",
+];
+
+/// Whether the text between two claims takes the first one back.
+pub(super) fn is_corrected(between: &str) -> bool {
+    let text = tail(between, 1000).to_lowercase();
+    CORRECTIONS.iter().any(|word| text.contains(word))
+}
+
+/// A label and where its value starts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Label {
+    /// Where the label starts.
+    pub(super) start: usize,
+    /// Where the value starts, behind spaces and markup.
+    pub(super) value: usize,
+    /// Whether the text calls it final.
+    pub(super) is_final: bool,
+    /// Whether a colon, a dash or a line end links the value, not a verb.
+    pub(super) is_heading: bool,
+}
+
+/// How many labels of a text are looked at, from its end.
+const MOST: usize = 64;
+
+/// The last labels of a text, in order.
+pub(super) fn labels(raw: &str) -> VecDeque<Label> {
+    let mut last = VecDeque::new();
+    let mut words = WORDS.capture_locations();
+    let mut place = 0;
+    while let Some(found) = WORDS.captures_read_at(&mut words, raw, place) {
+        place = found.end();
+        let is_final = (1..words.len()).any(|group| words.get(group).is_some());
+        if let Some(label) = Label::read(raw, found.start(), found.end(), is_final) {
+            if last.len() == MOST {
+                last.pop_front();
+            }
+            last.push_back(label);
+        }
+    }
+    last
+}
+
+impl Label {
+    /// The label at this place, if what is around it makes it one.
+    fn read(raw: &str, start: usize, end: usize, is_final: bool) -> Option<Self> {
+        let (word, rest) = (&raw[start..end], &raw[end..]);
+        let is_spaced = word.chars().next_back().is_some_and(has_spaces);
+        let before = raw[..start].chars().next_back();
+        if is_spaced && before.is_some_and(char::is_alphabetic) {
+            // Models run on without a space: `AAnswer: B`.
+            let mut letters = word.chars();
+            let is_upper = letters.next().is_some_and(char::is_uppercase);
+            if !is_upper || !letters.next().is_some_and(char::is_lowercase) {
+                return None;
+            }
+        }
+        if is_spaced && rest.starts_with(|c: char| c.is_alphanumeric() && has_spaces(c)) {
+            return None;
+        }
+        let is_verb = word.ends_with(['选', '選', '择', '擇']);
+        let starts_line = starts_line(&raw[..start]);
+        let link = Link::read(rest, is_verb, starts_line, is_final)?;
+        let value = end + link.end;
+        let is_denied = DENIALS.iter().any(|denial| {
+            let head = raw[value..].get(..denial.len());
+            head.is_some_and(|head| head.eq_ignore_ascii_case(denial))
+        });
+        let label = Self {
+            start,
+            value,
+            is_final,
+            is_heading: link.is_heading,
+        };
+        (!is_denied).then_some(label)
+    }
+}
+
+/// What is between a label and its value.
+struct Link {
+    end: usize,
+    is_heading: bool,
+}
+
+impl Link {
+    fn read(rest: &str, mut is_linked: bool, starts_line: bool, is_final: bool) -> Option<Self> {
+        let mut place = skip(rest, 0);
+        place = behind_note(rest, place);
+        place = behind_aside(rest, place);
+        let mut is_heading = false;
+        // `The answer is: = 4`.
+        for _ in 0..4 {
+            let text = &rest[place..];
+            let Some(first) = text.chars().next() else {
+                break;
+            };
+            let had_space = rest[..place].ends_with(char::is_whitespace);
+            let length = if is_colon(first) || first == '|' && is_final {
+                is_heading = true;
+                first.len_utf8()
+            } else if matches!(first, '-' | '–' | '—' | '−') && !is_linked && is_dash(text) {
+                is_heading = true;
+                text.len() - text.trim_start_matches(['-', '–', '—', '−', '>']).len()
+            } else if let Some(arrow) = ["→", "⇒", "➜"].iter().find(|it| text.starts_with(**it))
+            {
+                arrow.len()
+            } else if let Some(length) = particle(text).filter(|_| place == 0 || !had_space) {
+                length
+            } else if let Some(length) = word(text, &VERBS).filter(|_| !is_linked) {
+                length
+            } else if let Some(length) = word(text, &ADVERBS).filter(|_| is_linked && !is_heading) {
+                length
+            } else if first == '\n' && !is_linked && starts_line {
+                is_heading = true;
+                0
+            } else {
+                break;
+            };
+            is_linked = true;
+            place = skip_open(rest, place + length);
+            if length == 0 {
+                break;
+            }
+        }
+        if !is_linked && let Some(end) = behind_topic(rest, place) {
+            (is_linked, place) = (true, skip_open(rest, end));
+        }
+        let is_bare_number = is_final
+            && starts_line
+            && rest[place..].starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '\\');
+        if !is_linked && !is_bare_number {
+            return None;
+        }
+        // The value may be on the next line that has one.
+        while rest[place..].starts_with(['\n', '\r']) {
+            is_heading = true;
+            place = skip_markup(rest, place + 1);
+        }
+        Some(Self {
+            end: place,
+            is_heading,
+        })
+    }
+}
+
+/// Whether a script sets its words apart with spaces.
+fn has_spaces(c: char) -> bool {
+    !matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7ff}' | '\u{f900}'..='\u{faff}' | '\u{ff00}'..='\u{ffef}')
+}
+
+/// Whether there is nothing but markup between the start of the line and the end of this text.
+fn starts_line(before: &str) -> bool {
+    const OPENINGS: [&str; 7] = [
+        "\\textbf{",
+        "\\mathbf{",
+        "\\text{",
+        "<b>",
+        "<strong>",
+        "<h2>",
+        "<h3>",
+    ];
+    let opening = OPENINGS.iter().find_map(|open| before.strip_suffix(open));
+    let before = opening.unwrap_or(before).trim_end_matches(|c: char| {
+        c != '\n' && c.is_whitespace() || is_invisible(c) || "*_#>-•`~$\\([{|✅".contains(c)
+    });
+    before.is_empty() || before.ends_with('\n')
+}
+
+fn is_colon(c: char) -> bool {
+    matches!(c, ':' | '：' | '﹕' | '∶' | '=' | '＝' | 'ː' | '꞉')
+}
+
+/// Whether a dash links a label with its value, as no minus sign does.
+fn is_dash(text: &str) -> bool {
+    let after = text.trim_start_matches(['-', '–', '—', '−', '>']);
+    after.starts_with([' ', '\u{a0}', '*', '`', '\n'])
+}
+
+fn particle(text: &str) -> Option<usize> {
+    let found = PARTICLES.iter().find(|it| text.starts_with(**it))?;
+    let comma = text[found.len()..].starts_with(['、', '，', ',']);
+    Some(
+        found.len()
+            + if comma {
+                text[found.len()..].chars().next()?.len_utf8()
+            } else {
+                0
+            },
+    )
+}
+
+/// The length of the first of these words that the text starts with.
+fn word(text: &str, words: &[&str]) -> Option<usize> {
+    let found = words.iter().find(|word| {
+        let Some((head, rest)) = text.split_at_checked(word.len()) else {
+            return false;
+        };
+        let is_it = head.eq_ignore_ascii_case(word);
+        is_it
+            && !(word.chars().next_back().is_some_and(has_spaces)
+                && rest.starts_with(char::is_alphanumeric))
+    })?;
+    Some(found.len())
+}
+
+/// The place behind a note in brackets, as in `Answer (in km): 4`.
+fn behind_note(text: &str, place: usize) -> usize {
+    let rest = &text[place..];
+    let Some(note) = rest.strip_prefix('(') else {
+        return place;
+    };
+    match start(note, 60).find([')', '\n']) {
+        Some(end) if note[end..].starts_with(')') => {
+            let after = skip(text, place + 1 + end + 1);
+            if text[after..].starts_with(is_colon) || word(&text[after..], &VERBS).is_some() {
+                after
+            } else {
+                place
+            }
+        }
+        _ => place,
+    }
+}
+
+/// The place behind `, however,`.
+fn behind_aside(text: &str, place: usize) -> usize {
+    const ASIDES: [&str; 6] = [
+        ", however, ",
+        ", therefore, ",
+        ", then, ",
+        ", of course, ",
+        ", thus, ",
+        ", in fact, ",
+    ];
+    let aside = ASIDES
+        .iter()
+        .find(|aside| text[place..].starts_with(**aside));
+    place + aside.map_or(0, |aside| aside.len())
+}
+
+/// The end of the link behind a topic, as in `The answer to the riddle is 4`, `the answer for part (a): 4`.
+fn behind_topic(text: &str, place: usize) -> Option<usize> {
+    const TOPICS: [&str; 9] = [
+        "to",
+        "for",
+        "of",
+        "in",
+        "choice",
+        "they want",
+        "you want",
+        "that fits",
+        "here",
+    ];
+    let topic = word(&text[place..], &TOPICS)?;
+    let rest = start(&text[place + topic..], 90);
+    let end = rest.find(['\n', '.', '?', '!', ';']).unwrap_or(rest.len());
+    let phrase = &rest[..end];
+    let is = phrase.find(" is ").map(|at| at + 4);
+    let colon = phrase.find(": ").map(|at| at + 2);
+    let found = match (is, colon) {
+        (Some(is), Some(colon)) => is.min(colon),
+        (found, other) => found.or(other)?,
+    };
+    Some(place + topic + found)
+}
+
+/// The start of a text, of about this many bytes.
+pub(super) fn start(text: &str, bytes: usize) -> &str {
+    let end = (0..=bytes.min(text.len()))
+        .rev()
+        .find(|end| text.is_char_boundary(*end));
+    &text[..end.unwrap_or_default()]
+}
+
+/// The end of a text, of about this many bytes.
+pub(super) fn tail(text: &str, bytes: usize) -> &str {
+    let from = text.len().saturating_sub(bytes);
+    let from = (from..=text.len()).find(|place| text.is_char_boundary(*place));
+    &text[from.unwrap_or_default()..]
+}
+
+/// The place behind spaces, emphasis, closing markup and what nobody sees, on the same line.
+pub(super) fn skip(text: &str, place: usize) -> usize {
+    skip_all(text, place, |c| {
+        c != '\n' && c.is_whitespace() || is_invisible(c) || "*_`~}])\"”".contains(c)
+    })
+}
+
+/// Like [`skip`], for the start of a value, where closing markup belongs to the label only before its first space.
+fn skip_open(text: &str, place: usize) -> usize {
+    let closed = skip_all(text, place, |c| is_invisible(c) || "*_`~}])".contains(c));
+    skip_all(text, closed, |c| {
+        c != '\n' && c.is_whitespace() || is_invisible(c) || "*_`~".contains(c)
+    })
+}
+
+/// Like [`skip`], for the start of a line: also behind the marks of headings, quotes and lists.
+fn skip_markup(text: &str, place: usize) -> usize {
+    let mut place = skip_all(text, place, |c| {
+        c != '\n' && c.is_whitespace() || is_invisible(c) || "*_`~#>".contains(c)
+    });
+    if let Some(rest) = text[place..].strip_prefix(['-', '•'])
+        && rest.starts_with(' ')
+    {
+        place = skip(text, text.len() - rest.len());
+    }
+    place
+}
+
+fn skip_all(text: &str, mut place: usize, is_skipped: impl Fn(char) -> bool) -> usize {
+    loop {
+        let rest = &text[place..];
+        let after = rest.trim_start_matches(&is_skipped);
+        place += rest.len() - after.len();
+        // `<b>Answer</b>: 4`
+        let tag = [
+            "</b>",
+            "</strong>",
+            "</em>",
+            "</i>",
+            "</h1>",
+            "</h2>",
+            "</h3>",
+            "<b>",
+            "<strong>",
+            "<br>",
+            "\\]",
+            "\\)",
+        ];
+        match tag.iter().find(|tag| after.starts_with(**tag)) {
+            Some(tag) => place += tag.len(),
+            None => return place,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_found_however_they_are_written() {
+        for text in [
+            "Answer: 4",
+            "**FINAL ANSWER**: 4",
+            "**FINAL ANSWER:** 4",
+            "### FINAL ANSWER\n4",
+            "FINAL ANSWER : 4",
+            "FINAL ANSWER：4",
+            "FINAL ANSWER is 4",
+            "FINAL ANSWER - 4",
+            "FINAL ANSWER = 4",
+            "FINAL ANSWER 4",
+            "**Final** **Answer** — 4",
+            r"\textbf{FINAL ANSWER:} 4",
+            "<b>Answer</b>: 4",
+            "**Answer**\n\n> 4",
+            "So the answer is therefore: 4",
+            "The correct option is 4",
+            "The answer to the riddle is 4",
+            "Answer (in km): 4",
+            "Answer\u{200b}: 4",
+            "答案：4",
+            "答案是4",
+            "因此选4",
+            "答えは4",
+            "答えは、4",
+            "정답은 4",
+            "Antwort: XAntwort: 4",
+            "Lösung: 4",
+            "La réponse est 4",
+            "La respuesta correcta es 4",
+            "A resposta é 4",
+            "Risposta: 4",
+            "Ответ: 4",
+            "Правильный ответ — 4",
+            "الجواب: 4",
+            "الإجابة الصحيحة هي 4",
+            "उत्तर: 4",
+            "উত্তর: 4",
+            "Jibu ni 4",
+            "Ìdáhùn: 4",
+        ] {
+            let found = labels(text).back().map(|label| &text[label.value..]);
+            assert_eq!(found, Some("4"), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_mention_is_no_label() {
+        for text in [
+            "answering 4",
+            "the answers 4",
+            "An answer 4 people gave",
+            "the answer is not 4",
+            "unanswered: 4",
+            "I know the answer",
+        ] {
+            assert_eq!(labels(text).len(), 0, "{text:?}");
+        }
+    }
+}
