@@ -10,7 +10,7 @@ use crate::benchmark::rows::{
     AbsentSlices, ProblemRow, Roles, RowBenchmark, RowSource, RowTable, Rules, Usual, slice_of,
 };
 use crate::data::Sample;
-use crate::data::dataset::{Columns, Table, scalar};
+use crate::data::dataset::{Columns, scalar};
 use crate::data::hub::Snapshot;
 use crate::error::{Error, Result};
 use crate::scorer::extract::Extract;
@@ -171,7 +171,7 @@ impl RowBenchmark for Aime {
     }
 
     fn read(&self, source: &RowSource) -> Result<RowTable> {
-        let table = Table::read(&source.path)?;
+        let table = source.table()?;
         let header = table.header();
         let roles = Roles::find(&header, &self.columns, &USUAL)?;
         let given = header.find_field(YEAR[0], self.year_column.as_deref(), &YEAR)?;

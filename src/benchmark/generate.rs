@@ -151,8 +151,9 @@ impl Generate {
         given.extend(draft.checks);
         let checks = ItemChecks::of(&given, &fields).under("checks")?;
         let paths = draft.references.iter();
-        let paths = paths.map(|path| hub::file(hub::resolve(path, folder)));
-        let paths: Vec<PathBuf> = paths.collect::<Result<_>>().under("reference")?;
+        let paths = paths.map(|path| Ok(hub::open(hub::resolve(path, folder))?.0.files));
+        let paths: Vec<Vec<PathBuf>> = paths.collect::<Result<_>>().under("reference")?;
+        let paths: Vec<PathBuf> = paths.into_iter().flatten().collect();
         let references = if paths.is_empty() {
             None
         } else {

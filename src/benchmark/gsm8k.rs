@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::benchmark::rows::{ProblemRow, Roles, RowBenchmark, RowSource, RowTable, Rules, Usual};
 use crate::data::Sample;
-use crate::data::dataset::{Columns, Table};
+use crate::data::dataset::Columns;
 use crate::error::Result;
 use crate::scorer::extract::Extract;
 use crate::scorer::extract::gsm8k::without_annotations;
@@ -86,7 +86,7 @@ impl RowBenchmark for Gsm8k {
     }
 
     fn read(&self, source: &RowSource) -> Result<RowTable> {
-        let table = Table::read(&source.path)?;
+        let table = source.table()?;
         let roles = Roles::find(&table.header(), &self.columns, &USUAL)?;
         Ok(RowTable::new(table, move |mut fields, index| {
             let ProblemRow { id, prompt, truth } = roles.take(&mut fields, index)?;

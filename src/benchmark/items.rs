@@ -8,7 +8,7 @@ use crate::benchmark::NO_TRUTH;
 use crate::benchmark::rows::{RowBenchmark, RowSource, RowTable, Rules, slice_of};
 use crate::data::SOLUTION;
 use crate::data::Sample;
-use crate::data::dataset::{Field, Header, Table, required};
+use crate::data::dataset::{Field, Header, required};
 use crate::error::Result;
 use crate::scorer::extract::Extract;
 use crate::scorer::string::qa::QaScorer;
@@ -152,7 +152,7 @@ impl RowBenchmark for Items {
     }
 
     fn read(&self, source: &RowSource) -> Result<RowTable> {
-        let table = Table::read(&source.path)?;
+        let table = source.table()?;
         let layout = ItemLayout::find(&table.header(), &self.columns)?;
         let has_truths = layout.answer.is_some();
         let notice =

@@ -7,7 +7,6 @@ mod layout;
 use std::path::{Path, PathBuf};
 
 use crate::benchmark::rows::{RowBenchmark, RowSource, RowTable, Rules, without_truths};
-use crate::data::dataset::Table;
 use crate::error::Result;
 use crate::scorer::extract::Extract;
 use crate::scorer::string::qa::QaScorer;
@@ -184,7 +183,7 @@ impl RowBenchmark for Qa {
     }
 
     fn read(&self, source: &RowSource) -> Result<RowTable> {
-        let table = Table::read(&source.path)?;
+        let table = source.table()?;
         let header = table.header();
         let layout = QaLayout::find(&header, self)?;
         let has_truths = layout.ground_truth.is_some();

@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 use serde_json::{Map, Value};
 
 use crate::benchmark::{Benchmark, NO_TRUTH, collected};
+use crate::data::dataset::parts::LocalFiles;
 use crate::data::dataset::{
     Columns, Field, Filter, Header, Table, TakePlaced, check_file, required, scalar, slice_value,
 };
@@ -57,7 +58,7 @@ pub(crate) trait RowBenchmark: Send + Sync {
 
     /// See [`Benchmark::paths`].
     fn holders(&self) -> Vec<PathBuf> {
-        vec![self.source().path.clone()]
+        self.source().files.clone()
     }
 
     /// See [`Benchmark::read_paths`].
@@ -71,7 +72,12 @@ pub(crate) trait RowBenchmark: Send + Sync {
 /// A source of rows, with filters.
 #[derive(Clone, Debug)]
 pub(crate) struct RowSource {
+    /// The file, or a pattern for the files of one table.
     pub(crate) path: PathBuf,
+    /// In order. For GAIA, which looks for its file later, the path.
+    files: Vec<PathBuf>,
+    /// What the user should know about these files.
+    note: Option<String>,
     /// The Hub dataset, if the files are not local.
     pub(crate) hub: Option<Dataset>,
     pub(crate) filter: Filter,
@@ -84,19 +90,38 @@ pub(crate) struct RowSource {
 impl RowSource {
     /// Opens a source of rows, which must exist, or be on the Hub.
     pub(crate) fn open(path: PathBuf) -> Result<Self> {
-        let (path, hub) = hub::open(path)?;
-        check_file(&path)?;
-        Ok(Self::of(path, hub))
+        let (LocalFiles { name, files, note }, hub) = hub::open(path)?;
+        files.iter().try_for_each(|file| check_file(file))?;
+        Ok(Self {
+            files,
+            note,
+            ..Self::of(name, hub)
+        })
     }
 
     /// A source for a path that was already checked.
     pub(crate) fn of(path: PathBuf, hub: Option<Dataset>) -> Self {
         Self {
+            files: vec![path.clone()],
+            note: None,
             path,
             hub,
             filter: Filter::default(),
             slices: ("", Vec::new()),
             notices: OnceLock::new(),
+        }
+    }
+
+    /// Reads the files.
+    pub(crate) fn table(&self) -> Result<Table> {
+        Table::read_files(&self.path, &self.files)
+    }
+
+    /// The same source without filters.
+    fn whole(&self) -> Self {
+        Self {
+            files: self.files.clone(),
+            ..Self::of(self.path.clone(), self.hub.clone())
         }
     }
 
@@ -157,6 +182,7 @@ fn each<B: RowBenchmark>(
         has_truths,
         mut notices,
     } = benchmark.read(source)?;
+    notices.extend(source.note.clone());
     let path = table.path().to_owned();
     let (mut all, mut hidden) = (0, 0);
     let see = |sample: &Sample| {
@@ -221,9 +247,7 @@ impl<B: RowBenchmark> Benchmark for B {
     }
 
     fn each_unfiltered(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
-        let RowSource { path, hub, .. } = self.source().clone();
-        let whole = RowSource::of(path, hub);
-        each(self, &whole, &mut |sample, _| take(sample)).map(drop)
+        each(self, &self.source().whole(), &mut |sample, _| take(sample)).map(drop)
     }
 
     fn fetch(&self, samples: &[Sample]) -> Result<()> {

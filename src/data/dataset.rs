@@ -13,6 +13,7 @@ pub(crate) mod jsonl;
 mod lines;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
+pub(crate) mod parts;
 mod row;
 mod row_file;
 pub(crate) mod scan;
@@ -21,7 +22,7 @@ mod spill;
 mod table;
 
 use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::{fmt, fs};
 
 use serde::Deserializer;
@@ -159,27 +160,10 @@ pub(crate) fn refuse_endless(path: &Path) -> Result<()> {
         .hint("write the rows into a file, and name that"))
 }
 
-/// Returns an error if the path is not a file; for a folder it suggests one.
+/// Returns an error if the path does not exist, or is no file.
 pub(crate) fn check_file(path: &Path) -> Result<()> {
-    let found =
-        fs::metadata(path).map_err(|error| Error::io("open", path, &error).hint(WRONG_PATH))?;
-    if !found.is_dir() {
-        return refuse_endless(path);
-    }
-    let is_data = |path: &PathBuf| {
-        let end = path.extension().unwrap_or_default();
-        ["jsonl", "json", "csv", "tsv", "parquet"]
-            .iter()
-            .any(|name| end == *name)
-    };
-    let files = fs::read_dir(path).into_iter().flatten().flatten();
-    let first = files.map(|entry| entry.path()).filter(is_data).min();
-    let first = first.unwrap_or_else(|| path.join("data.jsonl"));
-    Err(Error::usage(format!(
-        "`{}` is a folder, where one file of rows is needed",
-        path.display()
-    ))
-    .hint(format!("name the file: `path: {}`", first.display())))
+    fs::metadata(path).map_err(|error| Error::io("open", path, &error).hint(WRONG_PATH))?;
+    refuse_endless(path)
 }
 
 /// Checks that ids are unique; the error names both positions.
@@ -187,18 +171,17 @@ pub(crate) fn unique_ids<'a>(ids: impl IntoIterator<Item = (&'a str, Place<'a>)>
     let mut seen = HashMap::new();
     for (id, place) in ids {
         if let Some(first) = seen.insert(id, place) {
-            return Err(taken(id, first, place));
+            return Err(taken(id, first).at(place));
         }
     }
     Ok(())
 }
 
-fn taken(id: &str, first: Place<'_>, place: Place<'_>) -> Error {
+fn taken(id: &str, first: impl fmt::Display) -> Error {
     Error::usage(format!(
         "the id `{}` is taken by the row at {first}",
         id.escape_debug()
     ))
-    .at(place)
     .hint("give every row an id of its own, or name another column: `columns: { id: NAME }`")
 }
 
@@ -220,6 +203,8 @@ fn read_parquet(path: &Path) -> Result<Vec<Row>> {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use std::path::PathBuf;
+
     use tempfile::TempDir;
 
     use super::*;

@@ -44,7 +44,8 @@ use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
 use crate::data::Sample;
-use crate::error::Result;
+use crate::data::dataset::parts::{self, LocalFiles};
+use crate::error::{Error, Result};
 use crate::system::file;
 use crate::system::file::is_inside;
 use address::{is_commit, is_hex, is_name};
@@ -57,16 +58,26 @@ pub(crate) use without_http::Dataset;
 
 /// The local path of one file: the path itself, or for a Hub address the cached file, downloaded if necessary.
 pub(crate) fn file(path: PathBuf) -> Result<PathBuf> {
-    open(path).map(|(path, _)| path)
+    let Some(address) = Address::of(&path) else {
+        return Ok(path);
+    };
+    let (mut found, _) = open(path)?;
+    if found.files.len() > 1 {
+        let (address, count) = (address?, found.files.len());
+        let error = Error::usage(format!("`{address}` is {count} files, where one is needed"));
+        return Err(error.hint("name one of the files"));
+    }
+    Ok(found.files.remove(0))
 }
 
-/// Like [`file`], with the dataset of a Hub address.
-pub(crate) fn open(path: PathBuf) -> Result<(PathBuf, Option<Dataset>)> {
+/// The files of the table that a path names: a file, a folder with parts of one, or a pattern; for a Hub address the
+/// cached files, downloaded if necessary. A local path that does not exist is returned as it is.
+pub(crate) fn open(path: PathBuf) -> Result<(LocalFiles, Option<Dataset>)> {
     let Some(address) = Address::of(&path) else {
-        return Ok((path, None));
+        return Ok((parts::local(&path)?, None));
     };
     let dataset = Dataset::open(&address?)?;
-    Ok((dataset.fetch_file()?, Some(dataset)))
+    Ok((dataset.fetch_files()?, Some(dataset)))
 }
 
 /// Downloads the attachments of samples. A missing or forbidden file is not an error here, but fails its own sample.

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::data::dataset::parts;
 use crate::data::hub::Dataset;
 use crate::data::hub::holds;
 use crate::error::{Error, Result};
@@ -153,7 +154,8 @@ pub(super) fn locate(path: &Path, split: Option<&str>, files: &KnownFiles) -> Re
 
 /// Notes for the user about a choice.
 fn notices(metadata: &Path, root: &Path, unused: Option<&str>) -> Vec<String> {
-    let mut notices = Vec::new();
+    let name = metadata.to_string_lossy();
+    let mut notices: Vec<_> = parts::note(&name, []).into_iter().collect();
     let folder = metadata.parent().and_then(Path::file_name);
     if let Some(split) = unused.filter(|split| folder != Some(split.as_ref())) {
         notices.push(format!(

@@ -1,6 +1,6 @@
 //! `Table`: the rows of a file, parsed only while their samples are built.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
@@ -32,9 +32,14 @@ pub(crate) struct Table {
 }
 
 enum RowStore {
-    Lines { text: String, lines: Vec<LineSpan> },
+    Lines {
+        text: String,
+        lines: Vec<LineSpan>,
+    },
     Rows(Rows),
     File(RowFile),
+    /// The files of one table, in order; none has parts itself.
+    Parts(Vec<Table>),
 }
 
 /// Files above this size stay on disk. Smaller ones take up to three times their size while they are read.
@@ -67,6 +72,24 @@ impl Table {
     /// Reads a file like [`Rows::read`].
     pub(crate) fn read(path: &Path) -> Result<Self, Error> {
         Self::read_above(path, large())
+    }
+
+    /// Reads the files of one table in order; `name` stands for all of them in messages.
+    pub(crate) fn read_files(name: &Path, files: &[PathBuf]) -> Result<Self, Error> {
+        if let [file] = files {
+            return Self::read(file);
+        }
+        let large = large() / files.len().max(1) as u64;
+        let parts = files.iter().map(|file| Self::read_above(file, large));
+        let parts: Vec<_> = parts.collect::<Result<_, Error>>()?;
+        let mut columns = ColumnNames::default();
+        let names = parts.iter().flat_map(|part| &part.columns);
+        names.for_each(|column| columns.name(column));
+        Ok(Self {
+            path: name.to_owned(),
+            columns: columns.names,
+            rows: RowStore::Parts(parts),
+        })
     }
 
     /// The same with a limit above which rows stay on disk.
@@ -236,8 +259,47 @@ impl Table {
                 };
                 each_placed(&rows, sample, take)
             }
+            RowStore::Parts(parts) => each_of_parts(parts, Arc::new(make), take),
         }
     }
+}
+
+/// Makes a sample of a row and its index.
+type MakeSample = dyn Fn(Map<String, Value>, usize) -> Result<Sample, Error> + Send + Sync;
+
+/// The ids of a part.
+struct PartIds {
+    path: PathBuf,
+    ids: HashSet<String>,
+}
+
+/// Like [`Table::each_sample`], of several files in turn. Ids must be unique in all of them.
+fn each_of_parts(
+    parts: Vec<Table>,
+    make: Arc<MakeSample>,
+    take: &mut TakePlaced<'_>,
+) -> Result<(), Error> {
+    let mut before = 0;
+    let mut earlier: Vec<Arc<PartIds>> = Vec::new();
+    for part in parts {
+        let path = part.path.clone();
+        let (make, known) = (Arc::clone(&make), earlier.clone());
+        let sample: Box<MakeSample> = Box::new(move |fields, index| {
+            let sample = make(fields, before + index)?;
+            match known.iter().find(|part| part.ids.contains(&sample.id)) {
+                None => Ok(sample),
+                Some(part) => Err(taken(&sample.id, part.path.display())),
+            }
+        });
+        let mut ids = HashSet::new();
+        part.each_sample(sample, &mut |sample, place| {
+            ids.insert(sample.id.clone());
+            take(sample, place)
+        })?;
+        before += ids.len();
+        earlier.push(Arc::new(PartIds { path, ids }));
+    }
+    Ok(())
 }
 
 /// Passes on a sample of each row with its place.
@@ -284,7 +346,7 @@ fn each_row<'a>(
     }
     match ids.twice(|row| Ok(sample(row)?.id))? {
         None => Ok(()),
-        Some((id, first, second)) => Err(taken(&id, place(first), place(second))),
+        Some((id, first, second)) => Err(taken(&id, place(first)).at(place(second))),
     }
 }
 
@@ -311,6 +373,7 @@ impl AnyRow for Table {
             RowStore::File(rows) => {
                 (0..rows.len()).any(|row| rows.fields(row).is_ok_and(|fields| is(&fields)))
             }
+            RowStore::Parts(parts) => parts.iter().any(|part| part.any(is)),
         }
     }
 }

@@ -15,6 +15,7 @@ use super::server::Server;
 use super::settings::HubSettings;
 use super::transfer;
 use super::{BLOBS, DATASETS, Snapshot, holds};
+use crate::data::dataset::parts::{self, Chosen, Listed, LocalFiles};
 use crate::error::{Error, Result};
 use crate::system::lock;
 
@@ -70,45 +71,48 @@ impl Dataset {
         }
     }
 
-    /// Downloads the file that the address names, or the only file of the dataset.
+    /// Downloads the files that the address names: one, the parts in a folder or those that match a pattern; or the
+    /// only table of the dataset.
     ///
     /// # Errors
-    /// If the address names no file and there are several, or the download fails.
-    pub(crate) fn fetch_file(&self) -> Result<PathBuf> {
-        let address = &self.0.address;
-        let path = if address.path.is_empty() {
-            self.root().join(self.only_file()?)
-        } else {
-            self.root()
+    /// If the address names no file and there are several tables, or the download fails.
+    pub(crate) fn fetch_files(&self) -> Result<LocalFiles> {
+        let path = &*self.0.address.path;
+        let text = self.0.address.to_string();
+        let (folder, name) = parts::split(path);
+        let listed = |folder, files, is_dataset| Listed {
+            folder,
+            files,
+            is_dataset,
         };
-        self.fetch(std::slice::from_ref(&path))?;
-        if path.is_dir() {
-            return Err(Error::usage(format!(
-                "`{address}` is a folder, where one file of rows is needed"
-            ))
-            .hint(format!("name the file: `path: {address}/FILE.jsonl`")));
-        }
-        Ok(path)
-    }
-
-    /// The only file with rows in the dataset.
-    fn only_file(&self) -> Result<String> {
-        let address = &self.0.address;
-        let files: Vec<&str> = self.listing()?.files_of_rows().collect();
-        match &*files {
-            [only] => Ok((*only).to_owned()),
-            files => {
-                let message = match files.len() {
-                    0 => format!("`{address}` is a dataset without any file of rows"),
-                    count => format!(
-                        "`{address}` is a dataset with {count} files of rows, where one is needed"
-                    ),
-                };
-                let first = files.first().copied().unwrap_or("FILE.jsonl");
-                let hint = format!("name the file: `path: {address}/{first}`");
-                Err(Error::usage(message).hint(hint))
-            }
-        }
+        let root = self.0.snapshot.root();
+        let (chosen, folder) = if path.is_empty() {
+            let files = self.listing()?.files_of_rows().collect();
+            (listed(&*text, files, true).only()?, root)
+        } else if parts::is_pattern(name) && !self.listing()?.has_file(path) {
+            let files = self.listing()?.files_below(folder);
+            let files = files.filter(|file| !file.contains('/')).collect();
+            let listed = listed(parts::split(&text).0, files, false);
+            (listed.matching(name)?, root.join(folder))
+        } else if !parts::has_rows(name)
+            // Any other path needs no list of files.
+            && self.listing().is_ok_and(|all| all.has_folder(path))
+        {
+            let files = self.listing()?.files_below(path).collect();
+            (listed(&*text, files, false).only()?, root.join(path))
+        } else {
+            let siblings = self.0.listing.get();
+            let siblings = siblings.into_iter().flat_map(|all| all.files_below(folder));
+            let chosen = Chosen {
+                name: path.to_owned(),
+                files: vec![path.to_owned()],
+                note: parts::note(&text, siblings),
+            };
+            (chosen, root)
+        };
+        let found = LocalFiles::of(chosen, &folder);
+        self.fetch(&found.files)?;
+        Ok(found)
     }
 
     /// Whether the commit has a file at this path below the snapshot.

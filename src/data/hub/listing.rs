@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::address::is_relative;
 use super::blob::replace;
+use crate::data::dataset::parts::has_rows;
 use crate::error::Result;
 
 /// Version of `trees/<commit>.json`.
@@ -131,6 +132,17 @@ impl HubListing {
         let wanted: &[&str] = if has_rows { &ROWS } else { &["json"] };
         let files = self.files.keys().map(String::as_str);
         files.filter(move |path| ends(path, wanted))
+    }
+
+    /// The files with rows below a folder, relative to it.
+    pub(super) fn files_below<'a>(&'a self, folder: &'a str) -> impl Iterator<Item = &'a str> {
+        self.files.keys().filter_map(move |path| {
+            let name = match folder {
+                "" => path,
+                folder => path.strip_prefix(folder)?.strip_prefix('/')?,
+            };
+            has_rows(name).then_some(name)
+        })
     }
 
     /// Names of the direct subfolders of a folder.

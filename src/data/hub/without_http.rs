@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Address;
+use crate::data::dataset::parts::LocalFiles;
 use crate::error::{Error, Result};
 
 #[derive(Clone, Debug)]
@@ -21,7 +22,7 @@ impl Dataset {
         ))
     }
 
-    pub(crate) fn fetch_file(&self) -> Result<PathBuf> {
+    pub(crate) fn fetch_files(&self) -> Result<LocalFiles> {
         match *self {}
     }
 
