@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::data::{Details, Normalized, Score};
+use crate::data::{Details, Normalized, Score, Target};
 use crate::error::Result;
 use crate::scorer::string::text_rule::{TextRule, truth_text};
 use crate::scorer::{Answer, Entry, Example};
@@ -72,6 +72,10 @@ impl TextRule for GaiaScorer {
     fn compare(&self, answer: &Answer<'_>) -> Result<Score> {
         let ground_truth = truth_text(answer.target, Self::NAME)?;
         Ok(question_scorer(answer.prediction, ground_truth).into())
+    }
+
+    fn check(&self, target: &Target) -> Result<()> {
+        truth_text(target, Self::NAME).map(drop)
     }
 
     fn detail_names(&self) -> Option<&'static [&'static str]> {

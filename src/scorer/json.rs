@@ -12,7 +12,7 @@ use super::Tolerance;
 use super::options::fingerprint;
 use super::string::text_rule::TextRule;
 use super::{Answer, Entry, Example, OptionReader};
-use crate::data::{Normalized, Score};
+use crate::data::{Normalized, Score, Target};
 use crate::error::{Error, Result};
 use crate::scorer;
 use crate::scorer::extract::{Extract, find_json};
@@ -147,6 +147,10 @@ impl TextRule for Json {
 
     fn extraction(&self) -> Option<Extract> {
         Some(Extract::none())
+    }
+
+    fn check(&self, target: &Target) -> Result<()> {
+        expected(&target.0).map(drop)
     }
 
     fn version(&self) -> String {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::super::{Answer, Entry, Example, Scorer, gaia};
 use super::forward::forward;
 use super::parts;
-use crate::data::{Score, Target};
+use crate::data::{Sample, Score, Target};
 use crate::error::{Error, Result};
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -107,7 +107,21 @@ impl Scorer for AnyOf {
         Ok(score.detail("matched", matched.clone()))
     }
 
-    forward!(self => self.0, but needs_target);
+    /// Each accepted answer must be one that the scorer reads.
+    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        let Some(target) = &sample.target else {
+            return self.0.criterion(sample);
+        };
+        let accepted = match &target.0 {
+            Value::Array(accepted) => accepted.as_slice(),
+            one => slice::from_ref(one),
+        };
+        let accepted = accepted.iter().cloned().map(Target);
+        let place = |number, _: &Target| format!("accepted answer {}", number + 1);
+        parts::criterion_of_each(&*self.0, sample, accepted, place)
+    }
+
+    forward!(self => self.0, but needs_target, criterion);
 
     fn fingerprint(&self) -> String {
         format!("any_of {}", parts::fingerprint(&*self.0))

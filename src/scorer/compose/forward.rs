@@ -5,19 +5,22 @@
 /// wrappers that return the inner score unchanged share them. Add new trait methods here, so that no wrapper misses
 /// them.
 ///
-/// `forward!(self => self.0)` forwards to `self.0`; `but needs_target` or `but reads` leaves that one to the wrapper.
+/// `forward!(self => self.0)` forwards to `self.0`; `but reads`, and `but needs_target, criterion`, leave those to the
+/// wrapper.
 macro_rules! forward {
     ($self:ident => $to:expr) => {
         forward!(@needs_target $self $to);
         forward!(@reads $self $to);
+        forward!(@criterion $self $to);
         forward!(@rest $self $to);
     };
-    ($self:ident => $to:expr, but needs_target) => {
+    ($self:ident => $to:expr, but needs_target, criterion) => {
         forward!(@reads $self $to);
         forward!(@rest $self $to);
     };
     ($self:ident => $to:expr, but reads) => {
         forward!(@needs_target $self $to);
+        forward!(@criterion $self $to);
         forward!(@rest $self $to);
     };
     (@needs_target $self:ident $to:expr) => {
@@ -30,13 +33,14 @@ macro_rules! forward {
             $to.reads()
         }
     };
+    (@criterion $self:ident $to:expr) => {
+        fn criterion(&$self, sample: &$crate::data::Sample) -> $crate::error::Result<Option<String>> {
+            $to.criterion(sample)
+        }
+    };
     (@rest $self:ident $to:expr) => {
         fn extract(&$self) -> Option<$crate::scorer::extract::Extract> {
             $to.extract()
-        }
-
-        fn criterion(&$self, sample: &$crate::data::Sample) -> $crate::error::Result<Option<String>> {
-            $to.criterion(sample)
         }
 
         fn check_samples(&$self, is_there: &dyn Fn(&str) -> bool) -> $crate::error::Result<()> {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::{Answer, Beginning, Reads, Scorer};
 use crate::agent::Agent;
-use crate::data::{Details, Sample, Score};
+use crate::data::{Details, Sample, Score, Target};
 use crate::error::{Error, Result};
 use crate::scorer::extract::Extract;
 
@@ -178,6 +178,30 @@ pub(in crate::scorer) fn prediction<'a>(
         None => answer.prediction.map(Cow::Borrowed),
         Some(own) => own.apply(answer.output.text.as_deref()?),
     }
+}
+
+/// The criterion of a part that is given each element of the ground truth alone; `place` names an element in errors.
+pub(in crate::scorer) fn criterion_of_each(
+    scorer: &dyn Scorer,
+    sample: &Sample,
+    elements: impl IntoIterator<Item = Target>,
+    place: impl Fn(usize, &Target) -> String,
+) -> Result<Option<String>> {
+    let mut one = sample.clone();
+    let mut all = Vec::new();
+    for (number, target) in elements.into_iter().enumerate() {
+        let place = place(number, &target);
+        one.target = Some(target);
+        let criterion = scorer.criterion(&one).map_err(|error| error.at(place))?;
+        if !all.contains(&criterion) {
+            all.push(criterion);
+        }
+    }
+    // Most do not depend on the ground truth.
+    Ok(match all.len() {
+        0 | 1 => all.pop().flatten(),
+        _ => Some(json!(all).to_string()),
+    })
 }
 
 /// The verdict of a part on its own prediction.

@@ -138,6 +138,10 @@ impl Scorer for PerSample {
     fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
         let scorer = self.of(&sample.metadata)?;
         check_target(&*scorer, sample.target.is_some())?;
+        // It is named in the hash, but what it reads of the ground truth is not.
+        let name = scorer.name();
+        let read = scorer.criterion(sample);
+        read.map_err(|error| error.at(format_args!("scorer `{name}`")))?;
         let own = scorer
             .extract()
             .map_or_else(String::new, |own| own.to_string());

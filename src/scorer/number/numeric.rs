@@ -15,7 +15,7 @@ use super::super::Tolerance;
 use super::super::options::fingerprint;
 use super::super::string::text_rule::TextRule;
 use super::super::{Answer, Entry, Example, OptionReader};
-use crate::data::{Normalized, Score};
+use crate::data::{Normalized, Score, Target};
 use crate::error::{Error, Result};
 use crate::scorer;
 use crate::text::snippet;
@@ -276,6 +276,10 @@ impl TextRule for Numeric {
             }
         }
         Ok(score.normalized(got.to_string(), ground_truth))
+    }
+
+    fn check(&self, target: &Target) -> Result<()> {
+        self.expected(&target.0).map(drop)
     }
 
     fn detail_names(&self) -> Option<&'static [&'static str]> {

@@ -11,7 +11,7 @@ use super::super::calls::matching;
 use super::super::compose::forward::forward;
 use super::super::compose::parts;
 use super::super::{Answer, Entry, Example, Scorer, gaia};
-use crate::data::{Score, Target};
+use crate::data::{Sample, Score, Target};
 use crate::error::{Error, Result};
 use crate::text::is_py_space;
 
@@ -131,6 +131,26 @@ impl List {
         trimmed.filter(|piece| !piece.is_empty()).collect()
     }
 
+    /// The elements of a ground truth.
+    fn targets(&self, target: &Target) -> Result<Vec<Target>> {
+        let targets: Vec<Target> = match &target.0 {
+            Value::Array(elements) => elements.iter().cloned().map(Target).collect(),
+            Value::String(text) => self.split(text).into_iter().map(Target::from).collect(),
+            _ => {
+                return Err(Error::usage(
+                    "`ground_truth` must be an array or a string for scorer `list`",
+                ));
+            }
+        };
+        if !self.ordered && targets.len() > LONGEST {
+            let length = targets.len();
+            return Err(Error::usage(format!(
+                "`ground_truth` has {length} elements, more than the {LONGEST} of an unordered list"
+            )));
+        }
+        Ok(targets)
+    }
+
     /// Whether two elements match.
     fn matches(&self, piece: &str, target: &Target, answer: &Answer<'_>) -> Result<bool> {
         let answer = Answer {
@@ -140,8 +160,7 @@ impl List {
             ..*answer
         };
         let verdict = parts::verdict(&*self.element, &answer);
-        let place = || format!("element `{}` of the ground truth", display(target));
-        Ok(verdict.map_err(|error| error.at(place()))?.correct)
+        Ok(verdict.map_err(|error| error.at(place(target)))?.correct)
     }
 
     /// For each element of the prediction, the index of the element it is paired with.
@@ -170,6 +189,11 @@ impl List {
     }
 }
 
+/// The element in an error.
+fn place(target: &Target) -> String {
+    format!("element `{}` of the ground truth", display(target))
+}
+
 /// An element of the ground truth, for display.
 fn display(target: &Target) -> String {
     let text = target.as_text().map(str::to_owned);
@@ -182,21 +206,7 @@ impl Scorer for List {
     }
 
     fn score(&self, answer: &Answer<'_>) -> Result<Score> {
-        let targets: Vec<Target> = match &answer.target.0 {
-            Value::Array(elements) => elements.iter().cloned().map(Target).collect(),
-            Value::String(text) => self.split(text).into_iter().map(Target::from).collect(),
-            _ => {
-                return Err(Error::usage(
-                    "`ground_truth` must be an array or a string for scorer `list`",
-                ));
-            }
-        };
-        if !self.ordered && targets.len() > LONGEST {
-            let length = targets.len();
-            return Err(Error::usage(format!(
-                "`ground_truth` has {length} elements, more than the {LONGEST} of an unordered list"
-            )));
-        }
+        let targets = self.targets(answer.target)?;
         let truth: Vec<String> = targets.iter().map(display).collect();
         let prediction = parts::prediction(&*self.element, answer);
         let Some(prediction) = prediction.as_deref() else {
@@ -235,7 +245,16 @@ impl Scorer for List {
         Ok(score.normalized(pieces, truth))
     }
 
-    forward!(self => self.element, but needs_target);
+    /// Each element must be one that its scorer reads.
+    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        let Some(target) = &sample.target else {
+            return self.element.criterion(sample);
+        };
+        let targets = self.targets(target)?;
+        parts::criterion_of_each(&*self.element, sample, targets, |_, target| place(target))
+    }
+
+    forward!(self => self.element, but needs_target, criterion);
 
     fn fingerprint(&self) -> String {
         let element = parts::fingerprint(&*self.element);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::data::Score;
+use crate::data::{Score, Target};
 use crate::error::Result;
 use crate::scorer::extract::Extract;
 use crate::scorer::number::numerals;
@@ -165,6 +165,10 @@ impl TextRule for QuasiExact {
 
     fn extraction(&self) -> Option<Extract> {
         Some(Extract::first_answer())
+    }
+
+    fn check(&self, target: &Target) -> Result<()> {
+        truth_text(target, Self::NAME).map(drop)
     }
 
     fn detail_names(&self) -> Option<&'static [&'static str]> {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use regex::Regex;
 
 use super::super::{Answer, Entry, Example, OptionReader, Reads, Scorer};
-use crate::data::{Normalized, Score};
+use crate::data::{Normalized, Sample, Score, Target};
 use crate::error::{Error, Result};
 use crate::text::{MatchScope, compile};
 
@@ -92,11 +92,11 @@ impl RegexMatch {
     }
 
     /// The pattern, as written and compiled.
-    fn pattern<'a>(&'a self, answer: &Answer<'a>) -> Result<(&'a str, Cow<'a, Regex>)> {
+    fn pattern<'a>(&'a self, target: &'a Target) -> Result<(&'a str, Cow<'a, Regex>)> {
         if let Some(pattern) = &self.pattern {
             return Ok((&pattern.text, Cow::Borrowed(&pattern.compiled)));
         }
-        match answer.target.as_text() {
+        match target.as_text() {
             None => Err(Error::usage(format!(
                 "`ground_truth` must be a string for scorer `{NAME}`"
             ))
@@ -117,7 +117,7 @@ impl Scorer for RegexMatch {
     }
 
     fn score(&self, answer: &Answer<'_>) -> Result<Score> {
-        let (text, pattern) = self.pattern(answer)?;
+        let (text, pattern) = self.pattern(answer.target)?;
         let prediction = answer.prediction.map(|prediction| match self.scope {
             MatchScope::Part => prediction,
             MatchScope::Whole => prediction.trim(),
@@ -133,6 +133,13 @@ impl Scorer for RegexMatch {
             }
         };
         Ok(score.normalized(prediction, text))
+    }
+
+    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        if let Some(target) = &sample.target {
+            self.pattern(target)?;
+        }
+        Ok(None)
     }
 
     fn needs_target(&self) -> bool {

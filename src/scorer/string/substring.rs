@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use crate::data::Score;
+use crate::data::{Score, Target};
 use crate::error::Result;
 use crate::scorer::number::numerals;
 use crate::scorer::string::text_rule::{TextRule, truth_text};
@@ -152,6 +152,10 @@ impl TextRule for Substring {
             score.details.insert("warning", warning);
         }
         Ok(score)
+    }
+
+    fn check(&self, target: &Target) -> Result<()> {
+        truth_text(target, Self::NAME).map(drop)
     }
 
     fn detail_names(&self) -> Option<&'static [&'static str]> {

@@ -318,7 +318,7 @@ fn what_follows_from_parts() {
     assert!(needs(json!({"type": "any_of", "scorer": "length"})));
 
     // The criterion of a sample is passed through all of them.
-    let mut sample = Sample::new("a", "?").target("b");
+    let mut sample = Sample::new("a", "?").target("3");
     sample.metadata.insert("scorer".to_owned(), "gsm8k".into());
     let per_sample = json!({"type": "per_sample", "default": "gaia"});
     for spec in [

@@ -261,3 +261,45 @@ fn a_megabyte_takes_linear_time() {
         ],
     );
 }
+
+#[test]
+fn a_ground_truth_that_is_no_number_is_told_before_an_agent_is_asked() {
+    let check = |spec: &str, truth: serde_json::Value, expect: &str| {
+        let mut sample = crate::data::Sample::new("q", "?");
+        sample.target = Some(crate::data::Target(truth));
+        let error = crate::scorer::tests::check::scorer(spec)
+            .criterion(&sample)
+            .err();
+        let message = error
+            .map(|error| error.message().to_owned())
+            .unwrap_or_default();
+        assert!(
+            message.contains(expect) && message.is_empty() == expect.is_empty(),
+            "{spec}: {message}"
+        );
+    };
+    check("numeric", "the fraction".into(), "is no number");
+    check("numeric", "1/2".into(), "");
+    check("{ type: not, scorer: numeric }", "x".into(), "is no number");
+    check(
+        "{ type: any_of, scorer: numeric }",
+        serde_json::json!(["1", "x"]),
+        "accepted answer 2: `ground_truth` \"x\"",
+    );
+    check(
+        "{ type: any_of, scorer: numeric }",
+        serde_json::json!(["1", "2"]),
+        "",
+    );
+    check(
+        "{ type: list, scorer: numeric }",
+        "1, two, x".into(),
+        "element `x` of the ground truth",
+    );
+    check("{ type: list, scorer: numeric }", "1, two".into(), "");
+    check("aime", "1025".into(), "must be an integer");
+    check("gsm8k", "none".into(), "must be a number");
+    check("regex", "(".into(), "`ground_truth`");
+    check("json", "{".into(), "is not JSON");
+    check("gaia", serde_json::json!(["a"]), "must be a string");
+}
