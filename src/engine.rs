@@ -94,7 +94,7 @@ pub mod review {
 
 /// JSON as written by Python.
 pub mod data {
-    pub use crate::data::dataset::python_json;
+    pub use crate::data::dataset::{exact_integers, python_json};
     pub use crate::data::{Shard, Variant, display_prediction};
 }
 

@@ -177,6 +177,7 @@ impl RowBenchmark for Aime {
         let given = header.find_field(YEAR[0], self.year_column.as_deref(), &YEAR)?;
         let topics = header.find_field(TOPIC[0], None, &TOPIC)?;
         let named = year_in_name(&source.path);
+        let table = roles.written(table);
         Ok(RowTable::new(table, move |mut fields, index| {
             let topic = slice_of(topics.as_ref(), &fields)?;
             let given = match &given {

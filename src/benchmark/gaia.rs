@@ -13,7 +13,9 @@ use serde_json::{Map, Value};
 use crate::benchmark::rows::{
     AbsentSlices, RowBenchmark, RowSource, RowTable, Rules, without_truths,
 };
-use crate::data::dataset::{Columns, Header, Table, WRONG_PATH, required, scalar, slice_value};
+use crate::data::dataset::{
+    Columns, Field, Header, Table, WRONG_PATH, Written, required, scalar, slice_value,
+};
 use crate::data::hub::{Address, Dataset};
 use crate::data::{Attachment, Sample, Target};
 use crate::error::{Error, Result};
@@ -173,6 +175,10 @@ impl RowBenchmark for Gaia {
             ))
             .hint("remove `levels`, or name the column: `columns: { level: NAME }`"));
         }
+        let table = match &layout.ground_truth {
+            Some(column) => table.written(&Field::whole(column), Written::Always),
+            None => table,
+        };
         let sample = move |fields, index| layout.sample(fields, index, &found);
         Ok(RowTable {
             has_truths,

@@ -88,6 +88,7 @@ impl RowBenchmark for Gsm8k {
     fn read(&self, source: &RowSource) -> Result<RowTable> {
         let table = source.table()?;
         let roles = Roles::find(&table.header(), &self.columns, &USUAL)?;
+        let table = roles.written(table);
         Ok(RowTable::new(table, move |mut fields, index| {
             let ProblemRow { id, prompt, truth } = roles.take(&mut fields, index)?;
             let number = roles.truth(&truth, ground_truth)?;

@@ -8,7 +8,7 @@ use crate::benchmark::NO_TRUTH;
 use crate::benchmark::rows::{RowBenchmark, RowSource, RowTable, Rules, slice_of};
 use crate::data::SOLUTION;
 use crate::data::Sample;
-use crate::data::dataset::{Field, Header, required};
+use crate::data::dataset::{Field, Header, Written, required};
 use crate::error::Result;
 use crate::scorer::extract::Extract;
 use crate::scorer::string::qa::QaScorer;
@@ -157,6 +157,10 @@ impl RowBenchmark for Items {
         let has_truths = layout.answer.is_some();
         let notice =
             (!has_truths).then(|| format!("`{}`: the items {NO_TRUTH}", source.path.display()));
+        let table = match &layout.answer {
+            Some(field) => table.written(field, Written::Always),
+            None => table,
+        };
         Ok(RowTable {
             has_truths,
             notices: notice.into_iter().collect(),

@@ -2,11 +2,13 @@
 //!
 //! [`Qa`] defines the roles of columns; `layout` finds the columns in a file and converts rows to samples.
 
+mod answers;
 mod layout;
 
 use std::path::{Path, PathBuf};
 
 use crate::benchmark::rows::{RowBenchmark, RowSource, RowTable, Rules, without_truths};
+use crate::data::dataset::Written;
 use crate::error::Result;
 use crate::scorer::extract::Extract;
 use crate::scorer::string::qa::QaScorer;
@@ -199,6 +201,10 @@ impl RowBenchmark for Qa {
             ));
         }
         let folder = folder_of(&source.path);
+        let table = match &layout.ground_truth {
+            Some(field) => table.written(field, Written::Always),
+            None => table,
+        };
         let sample = move |fields, index| layout.sample(fields, index, &folder);
         Ok(RowTable {
             has_truths,

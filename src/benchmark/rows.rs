@@ -12,7 +12,8 @@ use serde_json::{Map, Value};
 use crate::benchmark::{Benchmark, NO_TRUTH, collected};
 use crate::data::dataset::parts::LocalFiles;
 use crate::data::dataset::{
-    Columns, Field, Filter, Header, Table, TakePlaced, check_file, required, scalar, slice_value,
+    Columns, Field, Filter, Header, Table, TakePlaced, Written, check_file, required, scalar,
+    slice_value,
 };
 use crate::data::hub::{self, Dataset};
 use crate::data::{Sample, Target};
@@ -348,6 +349,11 @@ impl Roles {
     /// Whether there is an id column.
     pub(super) fn has_ids(&self) -> bool {
         self.id.is_some()
+    }
+
+    /// The table with ground truths as the file writes them.
+    pub(super) fn written(&self, table: Table) -> Table {
+        table.written(&self.truth, Written::WithoutExponent)
     }
 
     /// Removes the three values from a row; without an id column the id is the row's index from 0.

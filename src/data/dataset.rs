@@ -11,6 +11,7 @@ mod filter;
 mod json;
 pub(crate) mod jsonl;
 mod lines;
+mod literal;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
 pub(crate) mod parts;
@@ -40,6 +41,8 @@ pub use filter::Filter;
 pub(crate) use filter::shuffle;
 pub use jsonl::python_json;
 pub(crate) use lines::read_text;
+pub(crate) use literal::Written;
+pub use literal::exact_integers;
 pub use row::Place;
 pub use row::{Row, Rows};
 pub(crate) use row::{required, scalar, slice_value};

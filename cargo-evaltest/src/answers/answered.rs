@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use evaltest::engine::data::python_json;
+use evaltest::engine::data::{exact_integers, python_json};
 use evaltest::engine::text::REDACTED;
 use evaltest::engine::text::Raw;
 use evaltest::scorer::{Reads, Scorer};
@@ -220,7 +220,10 @@ impl AnsweredSample {
             },
             // No scorer's ground truth needs Python's `NaN`, so `serde_json` is enough.
             Some((raw, None)) => match serde_json::from_str(&raw.content()) {
-                Ok(value) => self.target.0 = value,
+                Ok(value) => {
+                    self.target.0 = value;
+                    exact_integers(&mut self.target.0, &raw.content());
+                }
                 Err(_) => return fault("is no standard JSON"),
             },
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::Qa;
+use super::{Qa, answers};
 use crate::calls::are_calls;
 use crate::data::dataset::{Field, Header, kind, required, scalar, slice_value};
 use crate::data::{Attachment, Sample, Target};
@@ -230,18 +230,20 @@ impl QaLayout {
         })
     }
 
-    /// One right answer as a text, several as an array.
+    /// One right answer as a text, several as an array. Only a text is split: an array has its answers apart.
     fn target(&self, field: &Field, cell: Option<&Value>) -> Result<Option<Target>> {
+        let separator = self.separator.as_deref();
+        let separator = separator.filter(|_| !matches!(cell, Some(Value::Array(_))));
         let mut seen = HashSet::new();
         let mut golds: Vec<String> = Vec::new();
         for text in texts(field, cell)? {
-            let parts: Vec<&str> = match &self.separator {
-                Some(separator) => text.split(separator.as_str()).map(str::trim).collect(),
-                None => vec![&text],
+            let parts = match separator {
+                Some(separator) => answers::split(&text, separator),
+                None => vec![text],
             };
             for part in parts {
-                if !part.trim().is_empty() && seen.insert(part.to_owned()) {
-                    golds.push(part.to_owned());
+                if !part.trim().is_empty() && seen.insert(part.clone()) {
+                    golds.push(part);
                 }
             }
         }

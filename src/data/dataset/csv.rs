@@ -20,15 +20,15 @@ const TEXT_COLUMNS: [&str; 2] = ["file_name", "file_path"];
 
 /// Parses the rows of a text.
 pub(super) fn rows(path: &Path, text: &str) -> Result<Vec<Row>> {
+    let start = Start::of(path, text);
     // The reader's own line numbers are off by one after CRLF; its byte positions are correct.
     let mut lines = LineNumbers {
         text: text.as_bytes(),
         byte: 0,
         line: 1,
     };
-    let delimiter = delimiter(path, text);
-    let mut reader = reader(delimiter).from_reader(text.as_bytes());
-    let mut header: Option<Vec<String>> = None;
+    let mut reader = reader(start.delimiter).from_reader(&text.as_bytes()[start.skip..]);
+    let mut header: Option<CsvHeader> = None;
     let mut rows = Vec::new();
     let mut record = csv::StringRecord::new();
     loop {
@@ -38,21 +38,24 @@ pub(super) fn rows(path: &Path, text: &str) -> Result<Vec<Row>> {
         if !more {
             break;
         }
-        let start = record.position().map_or(0, csv::Position::byte);
-        let line = lines.at(start);
+        let skip = start.skip as u64;
+        let line = lines.at(skip + record.position().map_or(0, csv::Position::byte));
         let place = || format!("{}:{line}", path.display());
-        let Some(header) = &header else {
-            header = Some(columns(&record).map_err(|error| error.at(place()))?);
-            continue;
-        };
-        let is_last = reader.position().byte() >= text.len() as u64;
-        if is_last && is_unclosed(&text[lines.byte..]) {
+        let is_last = skip + reader.position().byte() >= text.len() as u64;
+        if header.is_some() && is_last && is_unclosed(&text[lines.byte..]) {
             return Err(unclosed().at(place()));
         }
-        check_cells(record.len(), header.len(), delimiter).map_err(|error| error.at(place()))?;
+        if is_blank(&record) {
+            continue;
+        }
+        let Some(header) = &header else {
+            let found = CsvHeader::of(&record, start.delimiter);
+            header = Some(found.map_err(|error| error.at(place()))?);
+            continue;
+        };
         rows.push(Row {
             line: Some(line),
-            fields: object(header, &record),
+            fields: header.row(&record).map_err(|error| error.at(place()))?,
         });
     }
     if header.is_none() {
@@ -74,15 +77,16 @@ pub(super) fn scan(path: &Path, mut file: File) -> Result<(RowFile, Vec<String>)
     .map_err(failed)?;
     let head = String::from_utf8_lossy(&head);
     let begin = if head.starts_with(BOM) { BOM.len() } else { 0 };
-    let delimiter = delimiter(path, &head[begin..]);
-    let begin = begin as u64;
+    let Start { delimiter, skip } = Start::of(path, &head[begin..]);
+    let begin = (begin + skip) as u64;
     let mut rows = RowFile::new(path, file);
     let mut reader = reader(delimiter)
         .buffer_capacity(BUFFER)
         .from_reader(rows.reader(begin));
     let mut record = csv::ByteRecord::new();
-    let mut header: Option<Vec<String>> = None;
-    let (mut end, mut newlines) = (begin, 0);
+    let mut header: Option<CsvHeader> = None;
+    // A line that names the separator comes before.
+    let (mut end, mut newlines) = (begin, u64::from(skip > 0));
     loop {
         let more = reader.read_byte_record(&mut record);
         if !more.map_err(|error| broken(path, &error))? {
@@ -102,21 +106,25 @@ pub(super) fn scan(path: &Path, mut file: File) -> Result<(RowFile, Vec<String>)
         let line = 1 + newlines + count_newlines(&bytes[..before]);
         newlines += count_newlines(&bytes);
         let place = || format!("{}:{line}", path.display());
-        let Some(header) = &header else {
-            let found = csv::StringRecord::from_byte_record_lossy(record.clone());
-            header = Some(columns(&found).map_err(|error| error.at(place()))?);
-            continue;
-        };
-        if end >= length && is_unclosed(row) {
+        let found = csv::StringRecord::from_byte_record_lossy(record.clone());
+        if header.is_some() && end >= length && is_unclosed(row) {
             return Err(unclosed().at(place()));
         }
-        check_cells(record.len(), header.len(), delimiter).map_err(|error| error.at(place()))?;
+        if is_blank(&found) {
+            continue;
+        }
+        let Some(header) = &header else {
+            let found = CsvHeader::of(&found, delimiter);
+            header = Some(found.map_err(|error| error.at(place()))?);
+            continue;
+        };
+        header.check(&found).map_err(|error| error.at(place()))?;
         rows.add(start + before as u64, Some(line), row.as_bytes());
     }
     let header = header.ok_or_else(|| without_header(path))?;
-    let columns = header.clone();
+    let columns = header.columns();
     let rows = rows.read_by(Box::new(move |place, text| {
-        fields(text, delimiter, &header).map_err(|error| error.at(place))
+        fields(text, &header).map_err(|error| error.at(place))
     }));
     Ok((rows, columns))
 }
@@ -125,14 +133,15 @@ pub(super) fn scan(path: &Path, mut file: File) -> Result<(RowFile, Vec<String>)
 const LONGEST_HEADER: u64 = 1 << 20;
 
 /// Parses a text with one record.
-fn fields(text: &str, delimiter: u8, header: &[String]) -> Result<Map<String, Value>> {
+fn fields(text: &str, header: &CsvHeader) -> Result<Map<String, Value>> {
     let mut record = csv::StringRecord::new();
     // Prevent the reader from removing a byte order mark at the start of a record.
     let text = b"\n".chain(text.as_bytes());
-    let read = reader(delimiter).from_reader(text).read_record(&mut record);
+    let read = reader(header.delimiter)
+        .from_reader(text)
+        .read_record(&mut record);
     read.map_err(|error| Error::usage(format!("broken CSV: {error}")))?;
-    check_cells(record.len(), header.len(), delimiter)?;
-    Ok(object(header, &record))
+    header.row(&record)
 }
 
 fn reader(delimiter: u8) -> csv::ReaderBuilder {
@@ -144,26 +153,88 @@ fn reader(delimiter: u8) -> csv::ReaderBuilder {
     reader
 }
 
-fn object(header: &[String], record: &csv::StringRecord) -> Map<String, Value> {
-    let cell = |(name, cell): (&String, &str)| (name.clone(), value(name, cell));
-    header.iter().zip(record).map(cell).collect()
+/// Whether a record has nothing but blank cells, as spreadsheets write empty rows.
+fn is_blank(record: &csv::StringRecord) -> bool {
+    record.iter().all(|cell| cell.trim().is_empty())
 }
 
-fn check_cells(cells: usize, columns: usize, delimiter: u8) -> Result<()> {
-    if cells == columns {
-        return Ok(());
-    }
-    Err(Error::usage(format!(
-        "the row has {cells} cells, the header has {columns}"
-    ))
-    .hint(format!(
-        "put double quotes around a text that has {} or a line break in it",
-        match delimiter {
-            b';' => "a `;`",
-            b'\t' => "a tab",
-            _ => "a comma",
+/// The names of the columns. Spreadsheets also write empty columns, which have no name.
+struct CsvHeader {
+    names: Vec<String>,
+    delimiter: u8,
+    /// The one column that has no name, as the index that pandas writes.
+    unnamed: Option<usize>,
+}
+
+impl CsvHeader {
+    fn of(record: &csv::StringRecord, delimiter: u8) -> Result<Self> {
+        let names: Vec<String> = record.iter().map(|name| name.trim().to_owned()).collect();
+        for (place, name) in names.iter().enumerate() {
+            if !name.is_empty() && names[..place].contains(name) {
+                return Err(Error::usage(format!(
+                    "the header names a column twice: {}",
+                    quoted([name.as_str()])
+                )));
+            }
         }
-    )))
+        let mut unnamed = (0..names.len()).filter(|&column| names[column].is_empty());
+        let first = unnamed.next();
+        Ok(Self {
+            unnamed: first.filter(|_| unnamed.next().is_none()),
+            names,
+            delimiter,
+        })
+    }
+
+    /// The columns that rows may have.
+    fn columns(&self) -> Vec<String> {
+        let columns = self.names.iter().enumerate();
+        let columns = columns.filter(|(place, name)| self.has(*place, name));
+        columns.map(|(_, name)| name.clone()).collect()
+    }
+
+    fn has(&self, column: usize, name: &str) -> bool {
+        !name.is_empty() || self.unnamed == Some(column)
+    }
+
+    /// The cells of a row by column.
+    fn row(&self, record: &csv::StringRecord) -> Result<Map<String, Value>> {
+        self.check(record)?;
+        let cells = self.names.iter().zip(record).enumerate();
+        let cells = cells.filter(|(column, (name, _))| self.has(*column, name));
+        Ok(cells
+            .map(|(_, (name, cell))| (name.clone(), value(name, cell)))
+            .collect())
+    }
+
+    /// Checks that every cell has a column, and every column a cell; blank cells at the end do not count.
+    fn check(&self, record: &csv::StringRecord) -> Result<()> {
+        let (cells, columns) = (record.len(), self.names.len());
+        let is_blank = |cell: &str| cell.trim().is_empty();
+        let is_short = cells < columns && !self.names[cells..].iter().all(String::is_empty);
+        if is_short || !record.iter().skip(columns).all(is_blank) {
+            return Err(Error::usage(format!(
+                "the row has {cells} cells, the header has {columns}"
+            ))
+            .hint(format!(
+                "put double quotes around a text that has {} or a line break in it",
+                match self.delimiter {
+                    b',' => "a comma".to_owned(),
+                    b'\t' => "a tab".to_owned(),
+                    other => format!("a `{}`", char::from(other)),
+                }
+            )));
+        }
+        let mut cells = self.names.iter().zip(record).enumerate();
+        match cells.find(|(column, (name, cell))| !self.has(*column, name) && !is_blank(cell)) {
+            None => Ok(()),
+            Some((column, _)) => Err(Error::usage(format!(
+                "the row has a text in cell {}, which has no name in the header",
+                column + 1
+            ))
+            .hint("name the column in the first line")),
+        }
+    }
 }
 
 fn broken(path: &Path, error: &csv::Error) -> Error {
@@ -179,6 +250,36 @@ fn unclosed() -> Error {
 fn without_header(path: &Path) -> Error {
     Error::usage(format!("`{}`: there is no header", path.display()))
         .hint("the first line of a CSV file names the columns: `id,question,final_answer`")
+}
+
+/// How a file begins.
+struct Start {
+    delimiter: u8,
+    /// Length of the line that names the separator.
+    skip: usize,
+}
+
+impl Start {
+    /// A first line `sep=;` names the separator, as spreadsheets write it.
+    fn of(path: &Path, text: &str) -> Self {
+        let line = text.split_inclusive('\n').next().unwrap_or_default();
+        let name = line.trim_end_matches(['\r', '\n']).trim_matches('"');
+        let start = name
+            .get(..4)
+            .filter(|start| start.eq_ignore_ascii_case("sep="));
+        match start.map(|_| name.as_bytes()) {
+            Some([.., delimiter]) if name.len() == 5 && !delimiter.is_ascii_alphanumeric() => {
+                Self {
+                    delimiter: *delimiter,
+                    skip: line.len(),
+                }
+            }
+            _ => Self {
+                delimiter: delimiter(path, text),
+                skip: 0,
+            },
+        }
+    }
 }
 
 /// The separator: a tab in `.tsv`; otherwise `,`, unless the header contains `;` or a tab and no `,`, as spreadsheets
@@ -208,19 +309,6 @@ fn delimiter(path: &Path, text: &str) -> u8 {
         }
     }
     found
-}
-
-fn columns(header: &csv::StringRecord) -> Result<Vec<String>> {
-    let names: Vec<String> = header.iter().map(|name| name.trim().to_owned()).collect();
-    for (place, name) in names.iter().enumerate() {
-        if names[..place].contains(name) {
-            return Err(Error::usage(format!(
-                "the header names a column twice: {}",
-                quoted([name.as_str()])
-            )));
-        }
-    }
-    Ok(names)
 }
 
 fn value(column: &str, cell: &str) -> Value {
@@ -298,6 +386,34 @@ mod tests {
         );
         let expect = "{path}:2: the row has 3 cells, the header has 2";
         check_error("rows.csv", "id;q\n1;a;b\n", expect);
+    }
+
+    #[test]
+    fn a_first_line_may_name_the_separator() {
+        for first in ["sep=;", "\"sep=;\"", "SEP=;"] {
+            let rows = read("rows.csv", format!("\u{feff}{first}\r\nid;q\r\n1;a, b\r\n")).unwrap();
+            assert_eq!(rows.columns(), ["id", "q"], "{first}");
+            assert_eq!(rows.rows[0].fields["q"], "a, b");
+            assert_eq!(rows.rows[0].line, Some(3));
+        }
+        let rows = read("rows.csv", "sep=|\nid|q\n1|a;b,c\n").unwrap();
+        assert_eq!(rows.rows[0].fields["q"], "a;b,c");
+        let expect = "{path}:3: the row has 3 cells, the header has 2";
+        check_error("rows.csv", "sep=;\nid;q\n1;2;3\n", expect);
+    }
+
+    #[test]
+    fn empty_rows_and_columns_of_spreadsheets_are_left_out() {
+        let text = ",,,\nid,q,,\n1,a,,\n,,,\n2,b,,\n , ,,\n3,c\n4,d,,,,\n,,,\n";
+        let rows = read("rows.csv", text).unwrap();
+        assert_eq!(rows.columns(), ["id", "q"]);
+        let lines: Vec<_> = rows.rows.iter().filter_map(|row| row.line).collect();
+        assert_eq!(lines, [3, 5, 7, 8]);
+        let expect = "{path}:2: the row has a text in cell 4, which has no name in the header";
+        check_error("rows.csv", "id,q,,\n1,a,,x\n", expect);
+        // The index that pandas writes.
+        let rows = read("rows.csv", ",id,q\n0,1,a\n").unwrap();
+        assert_eq!(rows.columns(), ["", "id", "q"]);
     }
 
     #[test]

@@ -30,13 +30,18 @@ impl Field {
         Self::named(name).into_iter().find(is_there)
     }
 
-    /// The possible meanings of a name: a column, or a path.
-    pub(crate) fn named(name: &str) -> [Self; 2] {
-        let whole = Self {
+    /// A whole column.
+    pub(crate) fn whole(name: &str) -> Self {
+        Self {
             name: name.to_owned(),
             column: name.to_owned(),
             members: Vec::new(),
-        };
+        }
+    }
+
+    /// The possible meanings of a name: a column, or a path.
+    pub(crate) fn named(name: &str) -> [Self; 2] {
+        let whole = Self::whole(name);
         let path = match name.strip_prefix('/') {
             Some(pointer) => pointer
                 .split('/')
@@ -61,6 +66,11 @@ impl Field {
     /// The column that it is in.
     pub(crate) fn column(&self) -> &str {
         &self.column
+    }
+
+    /// The path below the column.
+    pub(super) fn members(&self) -> &[String] {
+        &self.members
     }
 
     /// Whether it is a whole column.

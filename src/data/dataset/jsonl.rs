@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::text::yaml::OneEach;
 
 use super::columns::kind;
+use super::literal;
 use super::row::Row;
 
 /// Parses the rows of a text. Only `\n` ends a line, so U+2028 inside a text does not.
@@ -50,7 +51,10 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = (u64, &str)> {
 /// Parses a line's object; a duplicate key is an error, because one of the values would be lost.
 pub(crate) fn fields(path: &Path, number: u64, line: &str) -> Result<Map<String, Value>> {
     match parse_by(line, one_each) {
-        Ok(Value::Object(fields)) => Ok(fields),
+        Ok(Value::Object(mut fields)) => {
+            literal::keep_integers(&mut fields, line);
+            Ok(fields)
+        }
         Ok(other) => Err(Error::usage(format!(
             "{}:{number}: a row is an object, found {}",
             path.display(),

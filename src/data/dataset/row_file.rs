@@ -11,8 +11,9 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value};
 
-use super::jsonl;
+use super::literal::{self, Written};
 use super::row::Place;
+use super::{Field, jsonl};
 use crate::data::Sample;
 use crate::error::{Error, Result};
 use crate::system::file::spill::RowSpan;
@@ -124,8 +125,19 @@ impl RowFile {
 
     /// Reads the columns of a row again.
     pub(super) fn fields(&self, row: usize) -> Result<Map<String, Value>> {
+        self.written_fields(row, &[])
+    }
+
+    /// The same with numbers as they are written in these columns.
+    pub(super) fn written_fields(
+        &self,
+        row: usize,
+        columns: &[(Field, Written)],
+    ) -> Result<Map<String, Value>> {
         let text = self.text(row)?;
-        (self.read)(self.place(row), &text)
+        let mut fields = (self.read)(self.place(row), &text)?;
+        literal::keep(&mut fields, &text, columns);
+        Ok(fields)
     }
 
     fn changed(&self, row: usize) -> Error {

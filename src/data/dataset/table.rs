@@ -14,7 +14,8 @@ use super::columns::{AnyRow, Header};
 use super::jsonl::LineSpan;
 use super::row_file::{RowFile, SamplePlace, TakePlaced};
 use super::{
-    ColumnNames, Filter, Format, Place, Rows, csv, empty, json, jsonl, read_text, scan, taken,
+    ColumnNames, Field, Filter, Format, Place, Rows, Written, csv, empty, json, jsonl, literal,
+    read_text, scan, taken,
 };
 use crate::data::Sample;
 use crate::error::Error;
@@ -29,6 +30,8 @@ pub(crate) struct Table {
     path: PathBuf,
     columns: Vec<String>,
     rows: RowStore,
+    /// Columns whose numbers are kept as they are written.
+    written: Vec<(Field, Written)>,
 }
 
 enum RowStore {
@@ -89,6 +92,7 @@ impl Table {
             path: name.to_owned(),
             columns: columns.names,
             rows: RowStore::Parts(parts),
+            written: Vec::new(),
         })
     }
 
@@ -130,6 +134,7 @@ impl Table {
                 path: path.to_owned(),
                 columns,
                 rows: RowStore::File(rows),
+                written: Vec::new(),
             }),
         }
     }
@@ -139,11 +144,13 @@ impl Table {
             path: rows.path.clone(),
             columns: rows.columns().into_iter().map(str::to_owned).collect(),
             rows: RowStore::Rows(rows),
+            written: Vec::new(),
         }
     }
 
     /// The table of a file with random access to its rows; `None` if it has none.
     fn of_file(path: &Path, format: Format) -> Result<Option<Self>, Error> {
+        super::lines::check_file_encoding(path)?;
         let open = || File::open(path).map_err(|error| Error::io("read", path, &error));
         let (rows, columns) = match format {
             Format::Jsonl => scan::lines(path, open()?, |_| Ok(()))?,
@@ -165,6 +172,7 @@ impl Table {
             path: path.to_owned(),
             columns,
             rows: RowStore::File(rows),
+            written: Vec::new(),
         }))
     }
 
@@ -185,7 +193,20 @@ impl Table {
             path: path.to_owned(),
             columns: columns.names,
             rows: RowStore::Lines { text, lines },
+            written: Vec::new(),
         })
+    }
+
+    /// Keeps the numbers of a column as the file writes them, as texts.
+    #[must_use]
+    pub(crate) fn written(mut self, field: &Field, written: Written) -> Self {
+        if let RowStore::Parts(parts) = self.rows {
+            let parts = parts.into_iter().map(|part| part.written(field, written));
+            self.rows = RowStore::Parts(parts.collect());
+        } else {
+            self.written.push((field.clone(), written));
+        }
+        self
     }
 
     /// The file.
@@ -228,8 +249,13 @@ impl Table {
         make: impl Fn(Map<String, Value>, usize) -> Result<Sample, Error> + Send + Sync + 'static,
         take: &mut TakePlaced<'_>,
     ) -> Result<(), Error> {
-        let path = self.path;
-        match self.rows {
+        let Self {
+            path,
+            rows,
+            written,
+            ..
+        } = self;
+        match rows {
             RowStore::Rows(rows) => {
                 let samples = rows.into_samples(make)?.into_iter();
                 samples
@@ -244,7 +270,9 @@ impl Table {
                 };
                 let sample = |row: usize| {
                     let LineSpan { number, start, end } = lines[row];
-                    let fields = jsonl::fields(&path, number, &text[start..end])?;
+                    let line = &text[start..end];
+                    let mut fields = jsonl::fields(&path, number, line)?;
+                    literal::keep(&mut fields, line, &written);
                     make(fields, row).map_err(|error| error.at(place(row)))
                 };
                 let size = |row: usize| lines[row].end - lines[row].start;
@@ -255,7 +283,8 @@ impl Table {
                 let rows = Arc::new(rows);
                 let of = Arc::clone(&rows);
                 let sample = move |row: usize| {
-                    make(of.fields(row)?, row).map_err(|error| error.at(of.place(row)))
+                    make(of.written_fields(row, &written)?, row)
+                        .map_err(|error| error.at(of.place(row)))
                 };
                 each_placed(&rows, sample, take)
             }
