@@ -1,5 +1,7 @@
 //! The `replay` agent: replays recorded answers.
 
+mod same_ids;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
@@ -13,6 +15,7 @@ use crate::store;
 use crate::store::RunDir;
 use crate::store::files::RECORDS;
 use crate::text::hash::Hasher;
+use same_ids::SameIds;
 
 const IDS: [&str; 3] = ["task_id", "id", "sample_id"];
 const ANSWERS: [&str; 6] = [
@@ -26,7 +29,8 @@ const ANSWERS: [&str; 6] = [
 /// Recorded fields about how an answer came about.
 const METADATA_KEYS: [&str; 4] = ["model", "system_fingerprint", "finish_reason", "recorded"];
 
-/// Replays the recorded answer of a sample's id. A sample without one is `agent_failed`.
+/// Replays the recorded answer of a sample's id. A sample without one is `agent_failed`. The ids `1`, `1.0` and `"1"`
+/// are one, unless the recording has several of them.
 ///
 /// A recording may have several epochs of a sample; each then answers only that epoch. A single answer counts for every
 /// epoch. A recording of a judge may also have, as `"again": 1`, its reply to a repeated request, and as `"repeat": 1`
@@ -35,6 +39,8 @@ const METADATA_KEYS: [&str; 4] = ["model", "system_fingerprint", "finish_reason"
 #[derive(Clone, Debug)]
 pub struct Replay {
     answers: HashMap<String, Recorded>,
+    /// For ids that are written otherwise than the sample's.
+    same_ids: SameIds,
     /// The replies of a run's judges; a file is of one agent or of one judge.
     judged: Option<JudgeReplies>,
     /// Whether some sample has several epochs.
@@ -79,6 +85,7 @@ impl Replay {
         }
         Ok(Self {
             has_epochs: answers.values().any(|recorded| recorded.len() > 1),
+            same_ids: SameIds::of(answers.keys()),
             answers,
             judged,
             source,
@@ -93,6 +100,7 @@ impl Agent for Replay {
             return judged.reply(turn, task, &self.source);
         }
         let recorded = self.answers.get(task.id());
+        let recorded = recorded.or_else(|| self.answers.get(self.same_ids.find(task.id())?));
         let answer = recorded.and_then(|recorded| match recorded.len() {
             1 => recorded.values().next(),
             _ => recorded.get(&task.epoch()),
