@@ -126,6 +126,7 @@ impl Plan {
             slices,
             excluded,
             rules,
+            unspaced,
         } = loaded?;
         let extraction = eval.extraction();
         check_scorer_names(&scorers)?;
@@ -169,6 +170,7 @@ impl Plan {
         let reads = eval.agent.sandbox_reads();
         notices.extend(reads.iter().filter_map(|read| truths.notice(read)));
         notices.extend(rules.and_then(QaRules::notice));
+        notices.extend(unspaced.notice());
         notices.extend(unused_scorers(eval));
         notices.extend(drawn_seed(eval));
         notices.extend(repeated_answers(eval));

@@ -13,3 +13,4 @@ pub(crate) mod regex;
 pub(crate) mod substring;
 pub(super) mod text_rule;
 pub(crate) mod token_f1;
+pub(crate) mod unspaced;

@@ -15,6 +15,7 @@ use crate::data::dataset::{Field, Filter};
 use crate::error::{Error, Result, nearest};
 use crate::eval::Eval;
 use crate::scorer::string::qa::QaRules;
+use crate::scorer::string::unspaced::Unspaced;
 use crate::scorer::{QaScorer, Scorer};
 
 /// A dataset, filtered.
@@ -28,6 +29,8 @@ pub(super) struct Loaded {
     pub(super) excluded: HashSet<String>,
     /// How many samples each rule of the scorer `qa` judges, if it is used.
     pub(super) rules: Option<QaRules>,
+    /// Samples in scripts without spaces, if a scorer splits at white space.
+    pub(super) unspaced: Unspaced,
 }
 
 pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> {
@@ -37,6 +40,8 @@ pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> 
     let is_all = eval.limits.limit.is_none() && eval.requested_tier.is_none();
     let hash_now = |files: bool| is_all && !files;
     let mut rules = judges_by_number(scorers).then(QaRules::default);
+    let by_words = scorers.iter().any(|scorer| Unspaced::concerns(scorer));
+    let mut unspaced = Unspaced::default();
     let is_placed = Cell::new(false);
     let of_eval = |error: Error| {
         if is_placed.get() {
@@ -47,6 +52,9 @@ pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> 
     let mut hashes = |sample: &Sample| {
         if let (Some(rules), Some(target)) = (&mut rules, &sample.target) {
             rules.add(target);
+        }
+        if by_words {
+            unspaced.add(sample);
         }
         hashes(eval, sample, scorers).map_err(|(error, place)| match place {
             Some(place) => {
@@ -123,6 +131,7 @@ pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> 
         slices,
         excluded,
         rules,
+        unspaced,
     })
 }
 

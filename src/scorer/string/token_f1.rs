@@ -1,5 +1,6 @@
 //! Word overlap: F1 and exact match over several accepted answers.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use super::folding::{Folding, Form};
 use super::text_rule::{Golds, TextRule};
 use crate::data::{Score, Target};
 use crate::error::Result;
+use crate::text::is_py_space;
 
 const NAME: &str = "token_f1";
 
@@ -105,7 +107,9 @@ fn overlap(prediction: &str, ground_truth: &str) -> Overlap {
 
 /// The words that count, separated by single spaces.
 fn normalize(text: &str) -> String {
-    let folded = FOLDING.apply(text);
+    // SQuAD's program splits as Python does.
+    let text = python_spaces(text);
+    let folded = FOLDING.apply(&text);
     let words: Vec<&str> = words(&folded)
         .filter(|word| !matches!(*word, "a" | "an" | "the"))
         .collect();
@@ -113,6 +117,16 @@ fn normalize(text: &str) -> String {
         return folded.into_owned();
     }
     words.join(" ")
+}
+
+/// The text with spaces for the white space that only Python counts as such.
+fn python_spaces(text: &str) -> Cow<'_, str> {
+    let is_only_python = |c: char| is_py_space(c) && !c.is_whitespace();
+    if text.contains(is_only_python) {
+        Cow::Owned(text.replace(is_only_python, " "))
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
 fn words(normalized: &str) -> impl Iterator<Item = &str> {
@@ -266,6 +280,21 @@ mod tests {
                 ("?", json!("!"), false, 0.0, "mismatch"),
                 ("“It’s”", json!("its"), true, 1.0, "exact_match"),
                 ("NYC", json!(["New York", "NYC"]), true, 1.0, "exact_match"),
+                // What Python splits at.
+                (
+                    "Los\u{1f}Angeles",
+                    json!("los angeles"),
+                    true,
+                    1.0,
+                    "exact_match",
+                ),
+                (
+                    "34\u{1c}",
+                    json!("\u{1d}34\u{1e}"),
+                    true,
+                    1.0,
+                    "exact_match",
+                ),
                 (
                     "York New",
                     json!(["York New x", "York New"]),
