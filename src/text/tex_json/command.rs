@@ -1,46 +1,68 @@
-//! TeX commands that begin like a JSON escape: commands of plain TeX, LaTeX and AMS with `n`, `r` or `t`, and some that
-//! mathematical texts define. Sorted, for binary search.
+//! TeX commands that begin like a JSON escape: commands of plain TeX, LaTeX, AMS and usual packages (siunitx, TikZ,
+//! textcomp) with `n`, `r` or `t`, and some that mathematical texts define. Sorted, for binary search.
+//!
+//! Commands whose rest is a word of its own (`\nand`, `\nor`, `\the`) are left out: a line break before that word is as
+//! likely. `\b`, `\f` and all other letters need no list.
 
 #[rustfmt::skip]
 const OF_N: &[&str] = &[
-    "nLeftarrow", "nLeftrightarrow", "nRightarrow", "nVDash", "nVdash", "nabla", "napprox", "nasymp", "natural",
-    "ncong", "ne", "nearrow", "neg", "neq", "nequiv", "neswarrow", "newcommand", "newenvironment", "newline",
-    "newpage", "newtheorem", "nexists", "ngeq", "ngeqq", "ngeqslant", "ngtr", "ni", "nicefrac", "nleftarrow",
-    "nleftrightarrow", "nleq", "nleqq", "nleqslant", "nless", "nmid", "nobreak", "nobreakspace", "nocite",
-    "noindent", "nolimits", "nolinebreak", "nonumber", "nopagebreak", "norm", "normalfont", "normalsize", "not",
-    "notag", "notin", "notni", "nparallel", "nplus", "nprec", "npreceq", "nrightarrow", "nshortmid",
-    "nshortparallel", "nsim", "nsimeq", "nsqsubseteq", "nsqsupseteq", "nsubset", "nsubseteq", "nsubseteqq",
-    "nsucc", "nsucceq", "nsupset", "nsupseteq", "nsupseteqq", "ntriangleleft", "ntrianglelefteq",
-    "ntriangleright", "ntrianglerighteq", "nu", "null", "nulldelimiterspace", "numberwithin", "nvDash",
-    "nvdash", "nwarrow", "nwsearrow",
+    "nLeftarrow", "nLeftrightarrow", "nRightarrow", "nVDash", "nVdash", "nVert", "nabla", "namecref", "namecrefs",
+    "nameref", "nano", "napprox", "nasymp", "natural", "nauticalmile", "nbacksim", "ncong", "ndownarrow", "ne",
+    "nearrow", "neg", "neper", "neq", "nequiv", "neswarrow", "newacronym", "newcolumntype", "newcommand",
+    "newcounter", "newdimen", "newenvironment", "newfloat", "newglossaryentry", "newif", "newlength", "newline",
+    "newmathop", "newpage", "newsavebox", "newtcbox", "newtcolorbox", "newtheorem", "newtheoremstyle", "newton",
+    "newunicodechar", "nexists", "ngeq", "ngeqq", "ngeqslant", "ngtr", "ngtrless", "ngtrsim", "ni", "nicefrac",
+    "nleftarrow", "nleftrightarrow", "nleq", "nleqq", "nleqslant", "nless", "nlessgtr", "nlesssim", "nmid",
+    "nmodels", "nnearrow", "nnwarrow", "nobreak", "nobreakspace", "nocite", "node", "nodepart", "noindent",
+    "nointerlineskip", "nolimits", "nolinebreak", "nolinkurl", "nomenclature", "nonumber", "nopagebreak", "norm",
+    "normalbaselineskip", "normalcolor", "normalfont", "normalsize", "not", "notag", "notin", "notni",
+    "nparallel", "nplus", "nprec", "npreceq", "nrightarrow", "nshortmid", "nshortparallel", "nsim", "nsimeq",
+    "nsqsubseteq", "nsqsupseteq", "nsubset", "nsubseteq", "nsubseteqq", "nsucc", "nsucceq", "nsupset",
+    "nsupseteq", "nsupseteqq", "ntriangleleft", "ntrianglelefteq", "ntriangleright", "ntrianglerighteq", "nu",
+    "null", "nulldelimiterspace", "num", "numberthis", "numberwithin", "numexpr", "numlist", "numproduct",
+    "numrange", "nuparrow", "nvDash", "nvdash", "nvert", "nvrightarrow", "nwarrow", "nwsearrow",
 ];
 
 #[rustfmt::skip]
 const OF_R: &[&str] = &[
-    "rVert", "ra", "rad", "raggedleft", "raggedright", "raise", "raisebox", "rangle", "rank", "rbrace",
-    "rbrack", "rcases", "rceil", "rdelim", "real", "ref", "refstepcounter", "relax", "renewcommand",
-    "renewenvironment", "restriction", "rfloor", "rgroup", "rhd", "rho", "rhook", "right", "rightangle",
-    "rightarrow", "rightarrowfill", "rightarrowtail", "rightharpoondown", "rightharpoonup", "rightleftarrows",
-    "rightleftharpoons", "rightmargin", "rightrightarrows", "rightskip", "rightsquigarrow", "rightthreetimes",
-    "risingdotseq", "rlap", "rm", "rmdefault", "rmfamily", "rmoustache", "roman", "root", "rotatebox", "rparen",
-    "rrbracket", "rtimes", "rule", "rvert",
+    "rVert", "rVvert", "ra", "rad", "radian", "raggedleft", "raggedright", "raise", "raisebox", "raiseto",
+    "rangle", "rank", "rbag", "rbrace", "rbrack", "rcases", "rceil", "rcurvearrowdown", "rdelim", "rdots", "real",
+    "ref", "refeq", "reflectbox", "refstepcounter", "relax", "renewcommand", "renewenvironment", "renewtheorem",
+    "reqno", "reqnomode", "resizebox", "restoregeometry", "restriction", "rfloor", "rgroup", "rhd", "rho",
+    "rhook", "right", "rightangle", "rightarrow", "rightarrowfill", "rightarrowtail", "rightdasharrow",
+    "rightharpoondown", "rightharpoonup", "rightleftarrows", "rightleftharpoons", "rightmargin", "rightmoon",
+    "rightrightarrows", "rightrightharpoons", "rightskip", "rightsquigarrow", "rightthreetimes", "rightturn",
+    "rimplies", "risingdotseq", "rlap", "rm", "rmdefault", "rmfamily", "rmoustache", "roman", "ronna", "ronto",
+    "root", "rotatebox", "rounded", "rowcolor", "rowcolors", "rowfont", "rowvec", "rparen", "rrangle",
+    "rrbracket", "rsem", "rtimes", "rtriangle", "rule", "rvert", "rvvert",
 ];
 
 #[rustfmt::skip]
 const OF_T: &[&str] = &[
-    "tabcolsep", "tabularnewline", "tag", "tan", "tanh", "tau", "tbinom", "tcfrac", "tensor", "text",
-    "textasciicircum", "textasciitilde", "textbackslash", "textbar", "textbf", "textbraceleft",
-    "textbraceright", "textbullet", "textcircled", "textcolor", "textcopyright", "textdegree", "textdollar",
-    "textellipsis", "textemdash", "textendash", "textgreater", "textheight", "textit", "textless", "textmd",
-    "textmu", "textnormal", "textonehalf", "textordfeminine", "textordmasculine", "textperiodcentered",
-    "textquotedblleft", "textquotedblright", "textquoteleft", "textquoteright", "textquotesingle",
-    "textregistered", "textrm", "textsc", "textsf", "textsl", "textstyle", "textsubscript", "textsuperscript",
-    "texttrademark", "texttt", "textunderscore", "textup", "textwidth", "tfrac", "tg", "tgh", "thanks",
-    "therefore", "theta", "thetasym", "thickapprox", "thicksim", "thickspace", "thinspace", "thispagestyle",
-    "tikz", "tikzpicture", "tilde", "times", "tiny", "title", "tmod", "to", "today", "top", "topmargin",
-    "toprule", "totient", "tr", "trace", "triangle", "triangledown", "triangleleft", "trianglelefteq",
-    "triangleq", "triangleright", "trianglerighteq", "tt", "ttfamily", "twocolumn", "twoheadleftarrow",
-    "twoheadrightarrow", "typeout",
+    "tabcolsep", "tablefootnote", "tablenum", "tableofcontents", "tabto", "tabularnewline", "tabulinesep", "tag",
+    "tan", "tanh", "tau", "tbinom", "tcbline", "tcblower", "tcbox", "tcboxmath", "tcbset", "tcfrac",
+    "tdplotsetmaincoords", "tensor", "tera", "tesla", "text", "textasciicircum", "textasciitilde",
+    "textbackslash", "textbaht", "textbar", "textbf", "textbfit", "textbigcircle", "textbraceleft",
+    "textbraceright", "textbullet", "textcelsius", "textcent", "textcircled", "textcite", "textcites",
+    "textcolor", "textcopyright", "textcurrency", "textcyrillic", "textdagger", "textdaggerdbl", "textdegree",
+    "textdiv", "textdollar", "textellipsis", "textemdash", "textendash", "texteuro", "textexclamdown",
+    "textfloatsep", "textgreater", "textgreek", "textheight", "textinterrobang", "textit", "textlangle",
+    "textless", "textmd", "textminus", "textmu", "textmultiply", "textnormal", "textnumero", "textohm",
+    "textonehalf", "textonequarter", "textonesuperior", "textordfeminine", "textordmasculine", "textparagraph",
+    "textperiodcentered", "textpertenthousand", "textperthousand", "textpm", "textquestiondown",
+    "textquotedblleft", "textquotedblright", "textquoteleft", "textquoteright", "textquotesingle", "textrangle",
+    "textregistered", "textrm", "textsc", "textsection", "textsf", "textsl", "textsterling", "textstyle",
+    "textsubscript", "textsuperscript", "textsurd", "textthreequarters", "textthreesuperior", "texttimes",
+    "texttrademark", "texttt", "texttwosuperior", "textunderscore", "textup", "textvisiblespace", "textwidth",
+    "textyen", "tfrac", "tg", "tgh", "thanks", "thead", "theequation", "thepage", "therefore", "thesection",
+    "theta", "thetasym", "thickapprox", "thicksim", "thickspace", "thinspace", "thispagestyle", "thmref", "tikz",
+    "tikzcd", "tikzmark", "tikzpicture", "tikzset", "tikzstyle", "tilde", "times", "tiny", "title", "tkzDefPoint",
+    "tkzDefPoints", "tkzDrawPoint", "tkzDrawPoints", "tkzDrawPolygon", "tkzDrawSegment", "tkzDrawSegments",
+    "tkzLabelPoint", "tkzLabelPoints", "tmod", "tnote", "to", "today", "todo", "tolerance", "tonne", "top",
+    "topmargin", "toprule", "topsep", "topskip", "tothe", "totient", "tr", "trace", "transparent", "trapezium",
+    "triangle", "trianglecdot", "triangledown", "triangleleft", "trianglelefteq", "triangleq", "triangleright",
+    "trianglerighteq", "tripledash", "tt", "ttfamily", "twocolumn", "twoheadleftarrow", "twoheadrightarrow",
+    "twonotes", "typearea", "typein", "typeout",
 ];
 
 /// Whether the run of letters that comes next is a command.
@@ -99,5 +121,18 @@ mod tests {
         check("taué", false);
         check("", false);
         check("frac", false);
+        for siunitx in [
+            "num{36}",
+            "numrange{1}{2}",
+            "numlist{1;2}",
+            "newton",
+            "radian",
+            "tesla",
+        ] {
+            check(siunitx, true);
+        }
+        for word in ["nand", "nor", "the", "tone"] {
+            check(word, false);
+        }
     }
 }
