@@ -12,7 +12,7 @@
 //! | [`custom`] | written down in the spec itself | `final_answer`, `per_sample`: each sample has its own scorer |
 //!
 //! A path may be a dataset on the Hugging Face Hub, `hf://datasets/ORG/NAME[@REVISION][/FILE]` (feature `http`; the
-//! file is optional if there is only one): only what the eval's samples need is downloaded, into the cache of Python's
+//! file is optional if there is only one; the parts of a table are read together): only what the eval's samples need is downloaded, into the cache of Python's
 //! `huggingface_hub`. The variables `HF_TOKEN`, `HF_HOME`, `HF_HUB_CACHE`, `HF_ENDPOINT` and `HF_HUB_OFFLINE` have the
 //! same meaning as there. A branch is resolved once and then stays at the cached commit.
 //!

@@ -71,7 +71,7 @@ impl Aime {
     /// Opens a file of problems, which must exist.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
         Ok(Self {
-            rows: RowSource::open(path.into())?,
+            rows: RowSource::open(&path.into())?,
             columns: Columns::default(),
             year_column: None,
         })

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use crate::benchmark::{
     AnswerValidator, Benchmark, CountsRecords, RunningMetrics, ValidationClient,
 };
-use crate::data::{Output, Record, Sample, Score, hub};
+use crate::data::{Output, Record, Sample, Score};
 use crate::error::{Error, Result, Under};
 use crate::scorer::Scorer;
 use crate::scorer::item::checks::{CheckMode, ItemChecks, NO_COPY_OF_ITEM};
@@ -150,10 +150,7 @@ impl Generate {
         });
         given.extend(draft.checks);
         let checks = ItemChecks::of(&given, &fields).under("checks")?;
-        let paths = draft.references.iter();
-        let paths = paths.map(|path| Ok(hub::open(hub::resolve(path, folder))?.0.files));
-        let paths: Vec<Vec<PathBuf>> = paths.collect::<Result<_>>().under("reference")?;
-        let paths: Vec<PathBuf> = paths.into_iter().flatten().collect();
+        let paths = reference_files::files(&draft.references, folder).under("reference")?;
         let references = if paths.is_empty() {
             None
         } else {

@@ -50,7 +50,7 @@ impl Gsm8k {
     /// Opens a file of questions, which must exist.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
         Ok(Self {
-            rows: RowSource::open(path.into())?,
+            rows: RowSource::open(&path.into())?,
             columns: Columns::default(),
         })
     }

@@ -61,7 +61,7 @@ impl Items {
     /// Opens a file of items, which must exist.
     pub(crate) fn open(path: impl Into<PathBuf>) -> Result<Self> {
         Ok(Self {
-            rows: RowSource::open(path.into())?,
+            rows: RowSource::open(&path.into())?,
             columns: ItemColumns::default(),
         })
     }

@@ -76,7 +76,7 @@ impl Qa {
     /// Opens a file of questions, which must exist, or one on the Hub: `hf://datasets/ORG/NAME/FILE.jsonl`.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
         Ok(Self {
-            rows: RowSource::open(path.into())?,
+            rows: RowSource::open(&path.into())?,
             columns: QaColumns::default(),
             template: None,
             separator: None,

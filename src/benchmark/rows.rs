@@ -90,7 +90,7 @@ pub(crate) struct RowSource {
 
 impl RowSource {
     /// Opens a source of rows, which must exist, or be on the Hub.
-    pub(crate) fn open(path: PathBuf) -> Result<Self> {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
         let (LocalFiles { name, files, note }, hub) = hub::open(path)?;
         files.iter().try_for_each(|file| check_file(file))?;
         Ok(Self {

@@ -96,7 +96,8 @@ impl Rows {
     /// - `.json`: an array of objects; or an object per line.
     /// - `.csv`: a header, then rows of the same length; cells are texts, an empty cell is null (but `""` in the
     ///   columns `file_name` and `file_path`, as in the other formats). The separator is `,`, or `;` or a tab if the
-    ///   header contains that and no `,`; in `.tsv` it is a tab.
+    ///   header contains that and no `,`; in `.tsv` it is a tab; a first line `sep=;` names it. Blank rows and columns
+    ///   without a name are skipped.
     /// - `.parquet`: needs the cargo feature `parquet`.
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();

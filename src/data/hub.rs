@@ -61,7 +61,7 @@ pub(crate) fn file(path: PathBuf) -> Result<PathBuf> {
     let Some(address) = Address::of(&path) else {
         return Ok(path);
     };
-    let (mut found, _) = open(path)?;
+    let (mut found, _) = open(&path)?;
     if found.files.len() > 1 {
         let (address, count) = (address?, found.files.len());
         let error = Error::usage(format!("`{address}` is {count} files, where one is needed"));
@@ -72,9 +72,9 @@ pub(crate) fn file(path: PathBuf) -> Result<PathBuf> {
 
 /// The files of the table that a path names: a file, a folder with parts of one, or a pattern; for a Hub address the
 /// cached files, downloaded if necessary. A local path that does not exist is returned as it is.
-pub(crate) fn open(path: PathBuf) -> Result<(LocalFiles, Option<Dataset>)> {
-    let Some(address) = Address::of(&path) else {
-        return Ok((parts::local(&path)?, None));
+pub(crate) fn open(path: &Path) -> Result<(LocalFiles, Option<Dataset>)> {
+    let Some(address) = Address::of(path) else {
+        return Ok((parts::local(path)?, None));
     };
     let dataset = Dataset::open(&address?)?;
     Ok((dataset.fetch_files()?, Some(dataset)))

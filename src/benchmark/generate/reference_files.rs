@@ -8,6 +8,7 @@ use serde_json::Map;
 use crate::benchmark::Benchmark;
 use crate::benchmark::aime::Aime;
 use crate::data::dataset::{Rows, WRONG_PATH, check_file, scalar};
+use crate::data::hub;
 use crate::error::{Error, Result};
 use crate::scorer::item::fields::{ItemFields, is_blank};
 use crate::scorer::item::references::ReferenceItem;
@@ -35,6 +36,14 @@ pub(super) struct ReferenceShape<'a> {
     pub(super) needed: &'a str,
     /// The preset that it follows.
     pub(super) ready: Option<&'a str>,
+}
+
+/// The files that these paths name, relative to a folder.
+pub(super) fn files(paths: &[PathBuf], folder: &Path) -> Result<Vec<PathBuf>> {
+    let files = paths
+        .iter()
+        .map(|path| Ok(hub::open(&hub::resolve(path, folder))?.0.files));
+    Ok(files.collect::<Result<Vec<_>>>()?.concat())
 }
 
 /// Reads the items of these files.

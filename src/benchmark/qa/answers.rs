@@ -78,16 +78,12 @@ fn quoted_parts(cell: &str, separator: &str) -> Option<Vec<String>> {
                 continue;
             }
         }
-        match rest.split_once(separator) {
-            Some((part, next)) => {
-                parts.push(part.trim().to_owned());
-                rest = next;
-            }
-            None => {
-                parts.push(rest.trim().to_owned());
-                break;
-            }
-        }
+        let (part, next) = rest.split_once(separator).unzip();
+        parts.push(part.unwrap_or(rest).trim().to_owned());
+        let Some(next) = next else {
+            break;
+        };
+        rest = next;
     }
     is_quoted.then_some(parts)
 }

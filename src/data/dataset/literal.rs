@@ -95,10 +95,8 @@ fn with_members(line: &str, take: impl FnOnce(&HashMap<String, &RawValue>)) {
 /// Replaces the numbers at a path, in arrays too, by their text in `raw`.
 fn write(value: &mut Value, raw: &str, path: &[String], wants: &dyn Fn(&str) -> bool) {
     match (value, path.split_first()) {
-        (value @ Value::Number(_), None) => {
-            if value.is_f64() && wants(raw) {
-                *value = Value::from(raw);
-            }
+        (value @ Value::Number(_), None) if value.is_f64() && wants(raw) => {
+            *value = Value::from(raw);
         }
         (Value::Array(items), first) => {
             let Ok(raw) = serde_json::from_str::<Vec<&RawValue>>(raw) else {

@@ -288,7 +288,9 @@ impl Table {
                 };
                 each_placed(&rows, sample, take)
             }
-            RowStore::Parts(parts) => each_of_parts(parts, Arc::new(make), take),
+            RowStore::Parts(parts) => {
+                each_of_parts(parts, &(Arc::new(make) as Arc<MakeSample>), take)
+            }
         }
     }
 }
@@ -305,14 +307,14 @@ struct PartIds {
 /// Like [`Table::each_sample`], of several files in turn. Ids must be unique in all of them.
 fn each_of_parts(
     parts: Vec<Table>,
-    make: Arc<MakeSample>,
+    make: &Arc<MakeSample>,
     take: &mut TakePlaced<'_>,
 ) -> Result<(), Error> {
     let mut before = 0;
     let mut earlier: Vec<Arc<PartIds>> = Vec::new();
     for part in parts {
         let path = part.path.clone();
-        let (make, known) = (Arc::clone(&make), earlier.clone());
+        let (make, known) = (Arc::clone(make), earlier.clone());
         let sample: Box<MakeSample> = Box::new(move |fields, index| {
             let sample = make(fields, before + index)?;
             match known.iter().find(|part| part.ids.contains(&sample.id)) {

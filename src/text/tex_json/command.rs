@@ -1,4 +1,4 @@
-//! TeX commands that begin like a JSON escape: commands of plain TeX, LaTeX, AMS and usual packages (siunitx, TikZ,
+//! TeX commands that begin like a JSON escape: commands of plain TeX, LaTeX, AMS and usual packages (siunitx, tikz,
 //! textcomp) with `n`, `r` or `t`, and some that mathematical texts define. Sorted, for binary search.
 //!
 //! Commands whose rest is a word of its own (`\nand`, `\nor`, `\the`) are left out: a line break before that word is as
