@@ -89,6 +89,13 @@ impl PerSample {
         self.make(spec)
     }
 
+    /// The scorer of a sample, which has a ground truth if that needs one.
+    pub(crate) fn scorer_of(&self, sample: &Sample) -> Result<Arc<dyn Scorer>> {
+        let scorer = self.of(&sample.metadata)?;
+        check_target(&*scorer, sample.target.is_some())?;
+        Ok(scorer)
+    }
+
     fn make(&self, spec: &Value) -> Result<Arc<dyn Scorer>> {
         let text = spec.to_string();
         if let Some(made) = lock(&self.made).get(&text) {
@@ -136,8 +143,7 @@ impl Scorer for PerSample {
     }
 
     fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
-        let scorer = self.of(&sample.metadata)?;
-        check_target(&*scorer, sample.target.is_some())?;
+        let scorer = self.scorer_of(sample)?;
         // It is named in the hash, but what it reads of the ground truth is not.
         let name = scorer.name();
         let read = scorer.criterion(sample);

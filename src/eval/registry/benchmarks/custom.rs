@@ -120,14 +120,14 @@ fn custom(keys: CustomKeys, surroundings: &Surroundings<'_>) -> Result<Custom> {
     let scorer = custom.per_sample(&Context::here().maker());
     if let Some(default) = keys.scorer {
         let any = Sample::new("any", "?").target("").scorer(default.clone());
-        scorer.criterion(&any).under("scorer")?;
+        scorer.scorer_of(&any).under("scorer")?;
         custom = custom.scorer(default);
     }
     for (item, sample) in custom.whole_samples().iter().enumerate() {
         // If the spec names scorers, they decide whether they need a ground truth.
         let excused = (has_scorers && sample.target.is_none()).then(|| sample.clone().target(""));
         let checked = scorer
-            .criterion(excused.as_ref().unwrap_or(sample))
+            .scorer_of(excused.as_ref().unwrap_or(sample))
             .under("scorer");
         let fits = || check_target(sample).under("ground_truth");
         let checked = checked.and_then(|_| fits());
@@ -385,7 +385,7 @@ agent: { type: echo, text: \"42\" }
 
     #[test]
     fn a_scorer_for_all_replaces_those_of_the_samples_with_a_notice() {
-        let text = SPEC.replace("agent:", "scorer: gaia\nagent:");
+        let text = SPEC.replace("agent:", "scorer: any_of\nagent:");
         let listing = crate::run::listing::Listing::of(&load(&text).unwrap(), 0).unwrap();
         let is_expected =
             |notice: &String| notice.contains("those that its samples name are not used");
