@@ -3,7 +3,8 @@
 //! A reply has a verdict or is unreadable, with a reason. There is no default and no clamping, and of two different
 //! verdicts neither is taken. The reply is scanned for claims: the objects of JSON at its top level, and for
 //! choices also its [`lines`]. Two different claims make it conflicting, wherever they are, so that a quoted injected
-//! verdict is never taken for the judge's own. Some claims can only contradict: those within quotes or broken JSON,
+//! verdict is never taken for the judge's own. A value that was not offered is a claim, too, if a [`label`] names it.
+//! Some claims can only contradict: those within quotes, under a condition, in JSON that is broken or was [`truncated`],
 //! points in prose, and if there are several objects, members nested deeper in them.
 //!
 //! `patterns`, `rating` and `hello` read replies like published programs.
@@ -11,12 +12,16 @@
 mod choices;
 #[cfg(feature = "command")]
 mod hello;
+mod label;
 mod lines;
 mod name;
 mod rating;
 mod rubric;
+mod truncated;
 
+use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use regex::Regex;
 use serde_json::{Map, Value};
@@ -34,7 +39,7 @@ pub use rubric::rubric;
 
 /// The version of this module's rules, part of every judge's fingerprint. Increment it when some reply is read
 /// differently.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The content of a reply.
 #[derive(Clone, Debug, PartialEq)]
@@ -125,8 +130,21 @@ pub fn patterns(reply: &str, patterns: &[(String, Regex)], first_match: bool) ->
     Reading::of_verdict(first.as_str())
 }
 
-const OPEN: &str = "<think>";
-const CLOSE: &str = "</think>";
+/// How models mark reasoning.
+const THOUGHTS: [(&str, &str); 6] = [
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("<thought>", "</thought>"),
+    ("<thoughts>", "</thoughts>"),
+    ("<reasoning>", "</reasoning>"),
+    ("[think]", "[/think]"),
+];
+
+/// The start of the final channel, with the marks of the harmony format or where they were removed.
+static FINAL: LazyLock<Regex> = LazyLock::new(|| {
+    let pattern = r"<\|channel\|>final(?:[^<]|<\|constrain\|>)*<\|message\|>|assistantfinal";
+    Regex::new(pattern).expect("a constant pattern")
+});
 
 /// A reply that is not blank.
 pub(crate) struct JudgeReply<'a> {
@@ -134,7 +152,7 @@ pub(crate) struct JudgeReply<'a> {
     pub(crate) body: &'a str,
     /// Text that may already be part of the body: reasoning that contains its own end mark, perhaps in a quotation.
     /// Claims in it can only contradict.
-    pub(crate) doubtful: &'a str,
+    pub(crate) doubtful: Cow<'a, str>,
     /// The body, if all of it is JSON.
     pub(crate) whole: Option<TexJson>,
     /// The objects at its top level, if not.
@@ -154,7 +172,7 @@ impl<'a> JudgeReply<'a> {
             Some(b'{' | b'[' | b'"') => tex_json::read(body),
             _ => None,
         };
-        let mut quoted = among(doubtful)?;
+        let mut quoted = among(&doubtful)?;
         for found in &mut quoted {
             found.is_certain = false;
         }
@@ -173,22 +191,70 @@ impl<'a> JudgeReply<'a> {
 }
 
 /// The text between the first and the last end mark of the reasoning, and the text after that.
-fn without_thoughts(text: &str) -> Result<(&str, &str), Unread> {
-    if !text.starts_with(OPEN) {
-        return Ok(("", text));
+fn without_thoughts(text: &str) -> Result<(Cow<'_, str>, &str), Unread> {
+    let (mut doubtful, mut body) = channels(text)?;
+    while let Some((between, rest)) = without_thought(body)? {
+        if doubtful.is_empty() {
+            doubtful = Cow::Borrowed(between);
+        } else if !between.is_empty() {
+            doubtful.to_mut().push_str("\n\n");
+            doubtful.to_mut().push_str(between);
+        }
+        body = rest;
     }
-    let (Some(first), Some(last)) = (text.find(CLOSE), text.rfind(CLOSE)) else {
-        // Reasoning without an end holds drafts.
-        return Err(Unread::InvalidResponseFormat);
-    };
-    let body = name::trimmed(&text[last + CLOSE.len()..]);
     if body.is_empty() {
         return Err(Unread::NoResponse);
     }
-    Ok((
-        text.get(first + CLOSE.len()..last).unwrap_or_default(),
-        body,
-    ))
+    Ok((doubtful, body))
+}
+
+/// The same for the first of several thoughts, if the text starts with one.
+fn without_thought(text: &str) -> Result<Option<(&str, &str)>, Unread> {
+    if !text.contains(['<', '[']) {
+        return Ok(None);
+    }
+    let lower = text.to_ascii_lowercase();
+    for (open, close) in THOUGHTS {
+        // Reasoning without an end holds drafts.
+        let ends = |place: usize| lower[place..].contains(close);
+        let is_line = |place: usize| lower[..place].trim_end_matches([' ', '\t']).ends_with('\n');
+        let last = lower.rmatch_indices(open).map(|(place, _)| place);
+        let last = last.take_while(|place| !ends(*place));
+        if { last }.any(|place| place == 0 || is_line(place)) {
+            return Err(Unread::InvalidResponseFormat);
+        }
+        if !lower.starts_with(open) {
+            continue;
+        }
+        if let (Some(first), Some(last)) = (lower.find(close), lower.rfind(close)) {
+            let between = text.get(first + close.len()..last).unwrap_or_default();
+            return Ok(Some((between, name::trimmed(&text[last + close.len()..]))));
+        }
+    }
+    Ok(None)
+}
+
+/// The same for a reply in channels.
+fn channels(text: &str) -> Result<(Cow<'_, str>, &str), Unread> {
+    let is_thought = |rest: &str| rest.starts_with("<|") || rest.starts_with(char::is_uppercase);
+    let has_channels = ["<|channel|>", "<|start|>"]
+        .iter()
+        .any(|mark| text.starts_with(mark))
+        || text
+            .strip_prefix("analysis")
+            .is_some_and(|rest| is_thought(rest) || FINAL.is_match(rest));
+    if !has_channels {
+        return Ok((Cow::Borrowed(""), text));
+    }
+    let mut marks = FINAL.find_iter(text);
+    let first = marks.next().ok_or(Unread::InvalidResponseFormat)?;
+    let last = marks.last().unwrap_or(first);
+    let mut body = name::trimmed(&text[last.end()..]);
+    for end in ["<|return|>", "<|end|>"] {
+        body = name::trimmed(body.strip_suffix(end).unwrap_or(body));
+    }
+    let between = text.get(first.end()..last.start()).unwrap_or_default();
+    Ok((Cow::Borrowed(between), body))
 }
 
 /// Limit of passes over the text in total. Prose takes one pass; many unclosed objects would take a pass each.

@@ -82,6 +82,23 @@ impl<'a> Names<'a> {
                 && contains_word(text, &name.to_lowercase(), self.name(choice))
         })
     }
+
+    /// Whether a text names another choice, as a word or as a letter.
+    pub(super) fn states_another(&self, text: &str, choice: usize) -> bool {
+        let mut others = self.names.iter().enumerate();
+        let is_letter = |name: &str| {
+            let mut words = text.split(|c: char| !c.is_alphanumeric());
+            name.chars().count() == 1 && words.any(|word| word == name)
+        };
+        self.mentions_another(&text.to_lowercase(), choice)
+            || others.any(|(other, (name, _))| other != choice && is_letter(name))
+    }
+
+    /// Whether a choice of several letters is a part of a lower-case text: `correct` of `incorrect`.
+    pub(super) fn are_part_of(&self, text: &str) -> bool {
+        let mut names = self.names.iter();
+        names.any(|(name, _)| name.chars().count() > 1 && text.contains(&name.to_lowercase()))
+    }
 }
 
 /// Whether a word continues after a name: `A` in `A+`, `correct` in `correct-ish`.

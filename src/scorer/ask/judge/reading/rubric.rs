@@ -22,7 +22,7 @@ fn read(reply: &str, dimensions: &[(&str, [i64; 2])]) -> Result<Reading, Unread>
     if whole.is_none() {
         strays.of_text(body, &claims, dimensions);
     }
-    strays.of_text(doubtful, &quoted, dimensions);
+    strays.of_text(&doubtful, &quoted, dimensions);
     claims.append(&mut quoted);
     if claims.len() > 1 {
         for claim in &claims {
@@ -121,7 +121,7 @@ impl Strays {
         objects: &[FoundObject],
         dimensions: &[(&str, [i64; 2])],
     ) {
-        let text = &*plain(text, objects);
+        let text = &*plain(text, objects, "\n");
         let mut from = 0;
         for (place, sign) in text.match_indices([':', '：', '=']) {
             let label = &text[std::mem::replace(&mut from, place + sign.len())..place];

@@ -126,6 +126,11 @@ fn any_reply_is_read_without_a_guess() {
         "not ",
         "{",
         "[",
+        "<thinking>",
+        "</thinking>",
+        "GRADE: Z",
+        "assistantfinal",
+        "? No: ",
     ];
     fuzz(|dice| {
         let reply = dice.wild(PIECES) + &dice.text(PIECES, 4);
@@ -138,10 +143,16 @@ fn any_reply_is_read_without_a_guess() {
         }
         // Followed by the other verdict in the plainest form, there are two.
         for (own, other) in [("C", "I"), ("I", "C")] {
-            if verdict == Some(own) && !reply.contains("<think>") {
+            let is_thought = ["<think", "assistantfinal"]
+                .iter()
+                .any(|mark| reply.contains(mark));
+            if verdict == Some(own) && !is_thought {
                 let both = format!("{reply}\nGRADE: {other}");
                 let read = choices(&both, &["C", "I"]).verdict;
                 assert_ne!(read, Some(json!(own)), "{both:?}");
+                // So are there if it was not offered.
+                let both = format!("{reply}\nGRADE: C\nGRADE: Z");
+                assert_eq!(choices(&both, &["C", "I"]).verdict, None, "{both:?}");
             }
         }
     });
@@ -189,8 +200,30 @@ fn hostile_replies_take_linear_time() {
         "conclusion: ",
         "so GRADE: correct. ",
         "wrong GRADE: correct\n",
+        "GRADE: Z ",
+        "GRADE: Z\n",
+        "GRADE: C? No: ",
+        "wait, ",
+        "## Grade\n",
+        "{\"verdict\": \"",
+        "{'a': ",
+        "[[Z]]",
+        "<thinking>",
+        "\n<thinking>",
+        "<think></think>",
+        "[THINK]",
+        "assistantfinal",
+        "<|channel|>final",
+        "{\"grade\":\"Z\"}",
     ] {
-        for start in ["", "<think>", "{\"verdict\": \"", "GRADE: C", "GRADE: "] {
+        for start in [
+            "",
+            "<think>",
+            "analysis",
+            "{\"verdict\": \"",
+            "GRADE: C",
+            "GRADE: ",
+        ] {
             let reply = format!("{start}{}", megabyte(piece));
             in_time(format_args!("{start}{piece}"), || {
                 drop(choices(&reply, &["C", "I", "correct", "wrong"]));
