@@ -191,6 +191,20 @@ fn form(fields: &Map<String, Value>) -> Option<(String, Value)> {
     ReplyForm::of(form.as_str()?).map(|_| (ReplyForm::KEY.to_owned(), form.clone()))
 }
 
+/// A list, also as JSON in a text. What else may hold calls is not passed over: scorers see one that they cannot read.
+fn list(value: &Value) -> Vec<Value> {
+    match value {
+        Value::Array(items) => items.clone(),
+        Value::Object(_) => vec![value.clone()],
+        Value::String(text) if !text.trim().is_empty() => match serde_json::from_str(text) {
+            Ok(Value::Array(items)) => items,
+            Ok(Value::Null) => Vec::new(),
+            _ => vec![value.clone()],
+        },
+        _ => Vec::new(),
+    }
+}
+
 fn from_jsonl(
     path: &Path,
     id: Option<&str>,
@@ -211,13 +225,7 @@ fn from_jsonl(
             Value::String(text) => Some(text.clone()),
             other => Some(other.to_string()),
         };
-        let list = |name: &str| {
-            row.fields
-                .get(name)
-                .and_then(Value::as_array)
-                .cloned()
-                .unwrap_or_default()
-        };
+        let list = |name: &str| row.fields.get(name).map(list).unwrap_or_default();
         let usage = row
             .fields
             .get("usage")
@@ -347,6 +355,8 @@ impl JudgeReplies {
 mod tests {
     use std::fs;
 
+    use serde_json::json;
+
     use super::*;
     use crate::data::task::JudgeTurn;
 
@@ -436,6 +446,21 @@ mod tests {
         // A single recorded reply counts for all.
         assert_eq!(reply(&lines[1..], 1, 0), "first");
         assert_eq!(reply(&lines[1..], 2, 1), "once more");
+    }
+
+    #[test]
+    fn lists_may_be_json_in_a_text() {
+        let check = |value: Value, expect: Value| {
+            assert_eq!(Value::from(list(&value)), expect, "{value}");
+        };
+        let call = json!({"name": "f"});
+        check(json!([call]), json!([call]));
+        check(json!("[{\"name\": \"f\"}]"), json!([call]));
+        check(call.clone(), json!([call]));
+        check(json!("f()"), json!(["f()"]));
+        for nothing in [json!(null), json!(""), json!(3), json!("null"), json!([])] {
+            check(nothing, json!([]));
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod json;
+mod message;
 mod native;
 mod pattern;
 mod text;

@@ -5,10 +5,17 @@ use crate::calls::plain_calls;
 use crate::calls::{Dict, JsonValue as _, Value, half};
 
 /// Keys that hold the name of a tool.
-const NAMES: [&str; 5] = ["name", "function", "tool", "tool_name", "function_name"];
+pub(super) const NAMES: [&str; 6] = [
+    "name",
+    "function",
+    "tool",
+    "tool_name",
+    "function_name",
+    "toolName",
+];
 
 /// Keys that hold the arguments.
-const ARGUMENTS: [&str; 7] = [
+pub(super) const ARGUMENTS: [&str; 7] = [
     "arguments",
     "parameters",
     "args",
@@ -19,7 +26,7 @@ const ARGUMENTS: [&str; 7] = [
 ];
 
 /// Keys that wrap one or more calls.
-const AROUND: [&str; 8] = [
+pub(super) const AROUND: [&str; 8] = [
     "tool_calls",
     "function_calls",
     "calls",

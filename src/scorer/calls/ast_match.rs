@@ -196,6 +196,7 @@ impl AstMatch {
                 form: "tool_calls",
             }));
         }
+        let mut none = None;
         if let Some(text) = answer.prediction {
             let found = match &self.pattern {
                 None => read::find(text)?,
@@ -206,13 +207,18 @@ impl AstMatch {
                         form: "pattern",
                     }),
             };
-            if found.is_some() {
+            // A text that says `[]` made no calls itself.
+            if found.as_ref().is_some_and(|found| !found.calls.is_empty()) {
                 return Ok(found);
             }
+            none = found;
         }
         let pattern = self.pattern.as_ref().map(|(_, pattern)| pattern);
         let calls = read::trajectory(answer.output, pattern)?.concat();
-        Ok((!calls.is_empty()).then_some(FoundCalls {
+        if calls.is_empty() {
+            return Ok(none);
+        }
+        Ok(Some(FoundCalls {
             calls,
             form: "messages",
         }))
@@ -287,7 +293,7 @@ impl Scorer for AstMatch {
             found: found
                 .as_ref()
                 .map(|found| found.as_ref().map(|found| found.form)),
-            has_answer: answer.prediction.is_some() || !answer.output.tool_calls.is_empty(),
+            has_answer: answer.prediction.is_some() || !made.is_empty(),
         };
         Ok(verdict.score(self.partial_credit))
     }

@@ -119,7 +119,7 @@ impl Trajectory {
             Some(value) => Expectation::of(value).map_err(|reason| {
                 Error::usage(format!("`metadata.{}` {reason}", self.key)).hint(HINT)
             })?,
-            None => match Expectation::of_target(target) {
+            None => match Expectation::of_target(target, self.expected.is_empty()) {
                 // The entry belongs to another scorer.
                 Err(_) if !self.expected.is_empty() => Expectation::default(),
                 Err(reason) => {

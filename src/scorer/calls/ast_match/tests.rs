@@ -281,6 +281,38 @@ fn native_calls_come_first_and_messages_last() {
 }
 
 #[test]
+fn no_call_is_expected_and_none_was_made() {
+    let target = Target(json!([]));
+    let check = |output: Value, reason: &str| {
+        let output: Output = serde_json::from_value(output).unwrap();
+        let answer = Answer::new(output.text.as_deref(), &target).output(&output);
+        let score = scorer("ast_match").score(&answer).unwrap();
+        assert_eq!(score.reason, reason, "{output:?} {score:?}");
+        assert_eq!(score.correct, reason == "exact_match");
+    };
+    let item = json!({"type": "function_call", "call_id": "1", "name": "f", "arguments": "{}"});
+    let spoken = json!({"type": "message", "content": [{"type": "output_text", "text": "No."}]});
+    let thought = json!({"type": "reasoning", "summary": []});
+    check(
+        json!({"text": "No.", "messages": [thought, spoken]}),
+        "exact_match",
+    );
+    check(json!({"text": "[]", "messages": [spoken]}), "exact_match");
+    check(json!({"text": "[]", "messages": [item]}), "unexpected_call");
+    check(
+        json!({"text": "No.", "messages": [item]}),
+        "unexpected_call",
+    );
+    check(json!({"messages": [item]}), "unexpected_call");
+    // What cannot be read is a call, too.
+    check(
+        json!({"text": "No.", "messages": [{"type": "function_call"}]}),
+        "unexpected_call",
+    );
+    check(json!({"text": "No.", "tool_calls": [7]}), "unexpected_call");
+}
+
+#[test]
 fn documents_name_positions_and_accepted_values_are_those_of_the_leaderboard() {
     let metadata = json!({"category": "simple_python", "function": [{"name": "f", "parameters": {
         "properties": {"x": {"type": "integer"}, "y": {"type": "dict"}}}}]});

@@ -211,6 +211,9 @@ impl CallVerdict<'_> {
                 let call = self.names.show_expected(&self.expected[place]);
                 Some(format!("`{}` is missing", snippet(&call)))
             }
+            (None, Some(place)) if self.names.text(self.made[place].name).is_empty() => {
+                Some("a call cannot be read".to_owned())
+            }
             (None, Some(place)) => {
                 let call = self.names.show(&self.made[place]);
                 Some(format!("`{}` is not expected", snippet(&call)))

@@ -72,12 +72,22 @@ impl Expectation {
         }
     }
 
-    /// Reads a ground truth. Text that is not JSON is for other scorers: the answer itself.
-    pub(super) fn of_target(target: &Json) -> Result<Self, String> {
+    /// Reads a ground truth. Text that is neither JSON nor calls is for other scorers: the answer itself, and so may
+    /// be `f(2)` without brackets, unless it is `needed`.
+    pub(super) fn of_target(target: &Json, needed: bool) -> Result<Self, String> {
+        let none = || "is no list of calls".to_owned();
         match &*inside(target) {
             Json::Null => Err("is missing".to_owned()),
             value @ (Json::Object(_) | Json::Array(_)) => Self::of(value),
-            _ => Err("is no list of calls".to_owned()),
+            value @ Json::String(text) => {
+                let text = text.trim();
+                let is_list = text.starts_with('[');
+                if text.is_empty() || !is_list && !needed {
+                    return Err(none());
+                }
+                Self::of(value).map_err(|reason| if is_list { reason } else { none() })
+            }
+            _ => Err(none()),
         }
     }
 

@@ -170,6 +170,39 @@ fn a_sample_lists_the_calls_of_its_shortest_run() {
 }
 
 #[test]
+fn call_text_lists_the_calls_too() {
+    let run = json!({"tool_calls": [{"name": "find", "arguments": {"q": 2}}]});
+    let reason = |spec: &str, target: &str| {
+        let score = score(spec, run.clone(), json!(target));
+        score.reason.into_owned()
+    };
+    assert_eq!(reason("trajectory", "[find(q=1 + 1)]"), "as_expected");
+    assert_eq!(reason("trajectory", " find(q=2) "), "as_expected");
+    assert_eq!(reason("trajectory", "[find(q=3)]"), "missing_call");
+    // Beside another expectation only a list is one: the answer may be `f(2)`.
+    let spec = "{ type: trajectory, required: find }";
+    assert_eq!(reason(spec, "[find(q=3)]"), "missing_call");
+    assert_eq!(reason(spec, "f(2)"), "as_expected");
+    assert_eq!(reason(spec, "[1"), "as_expected");
+}
+
+#[test]
+fn what_cannot_be_read_breaks_a_rule_of_absence() {
+    let unread = json!({"messages": [{"role": "assistant", "tool_calls": [{"function": {"name": "a", "arguments": "{}"}}, 7]}]});
+    let check = |options: &str, reason: &str| {
+        let spec = format!("{{ type: trajectory, {options} }}");
+        let score = score(&spec, unread.clone(), Value::Null);
+        assert_eq!(score.reason, reason, "{options}");
+        assert_eq!(score.correct, reason == "as_expected");
+    };
+    check("forbidden: [rm]", "unreadable_call");
+    check("after: { book: a }", "unreadable_call");
+    check("required: [a]", "as_expected");
+    check("required: [b]", "missing_call");
+    check("forbidden: [a]", "forbidden_call");
+}
+
+#[test]
 fn expectations_of_a_sample_are_in_its_metadata_when_the_ground_truth_is_the_answer() {
     let output = Output {
         tool_calls: vec![json!({"name": "rm", "arguments": {}})],

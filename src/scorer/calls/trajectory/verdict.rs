@@ -76,19 +76,7 @@ impl TrajectoryRun<'_> {
         let count: usize = self.steps.iter().map(Vec::len).sum();
         let mut faults: Vec<(&'static str, String)> = Vec::new();
 
-        let mut allowed = Checks::default();
-        let mut forbidden_calls = 0;
-        for name in &self.expected.forbidden {
-            let made = calls.get(name.as_str()).map_or(0, |calls| calls.count);
-            forbidden_calls += made;
-            allowed.add(made == 0);
-            if made > 0 {
-                faults.push((
-                    "forbidden_call",
-                    format!("`{}` is forbidden, and was called", snippet(name)),
-                ));
-            }
-        }
+        let (allowed, forbidden_calls) = self.allowed(&calls, &mut faults);
         let mut required = Checks {
             passed: self.matched,
             all: self.expected.calls.len(),
@@ -145,6 +133,42 @@ impl TrajectoryRun<'_> {
         }
         let faults = faults.into_iter().take(NAMED).map(|fault| fault.1);
         score.detail("faults", faults.collect::<Vec<_>>())
+    }
+
+    /// What must not be, and how often forbidden tools were called.
+    fn allowed(
+        &self,
+        calls: &HashMap<&str, Calls>,
+        faults: &mut Vec<(&'static str, String)>,
+    ) -> (Checks, usize) {
+        let mut allowed = Checks::default();
+        let mut forbidden_calls = 0;
+        for name in &self.expected.forbidden {
+            let made = calls.get(name.as_str()).map_or(0, |calls| calls.count);
+            forbidden_calls += made;
+            allowed.add(made == 0);
+            if made > 0 {
+                faults.push((
+                    "forbidden_call",
+                    format!("`{}` is forbidden, and was called", snippet(name)),
+                ));
+            }
+        }
+        // A call that cannot be read may be any of those that must not be made.
+        let unread = calls.get("").map_or(0, |calls| calls.count);
+        let expected = self.expected;
+        let is_absence = !expected.forbidden.is_empty()
+            || !expected.after.is_empty()
+            || expected.min_efficiency.is_some();
+        if is_absence && unread > 0 {
+            allowed.add(false);
+            let message = match unread {
+                1 => "a call cannot be read".to_owned(),
+                _ => format!("{unread} calls cannot be read"),
+            };
+            faults.push(("unreadable_call", message));
+        }
+        (allowed, forbidden_calls)
     }
 
     fn order(
