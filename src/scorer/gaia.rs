@@ -68,6 +68,7 @@ pub struct GaiaScorer;
 
 impl TextRule for GaiaScorer {
     const NAME: &'static str = "gaia";
+    const COUNTS_INVISIBLE: bool = true;
 
     fn compare(&self, answer: &Answer<'_>) -> Result<Score> {
         let ground_truth = truth_text(answer.target, Self::NAME)?;

@@ -60,26 +60,59 @@ impl TextRule for Gsm8kScorer {
 
     fn compare(&self, answer: &Answer<'_>) -> Result<Score> {
         let truth = ground_truth(answer.target)?;
-        let Some(prediction) = answer.prediction else {
-            return Ok(Score::new(0.0, false, "no_answer").normalized(Normalized::None, truth));
+        let official = answer.output.text.as_deref().and_then(published_number);
+        let differs = |score: &Score| {
+            let is_right = official.as_ref().map(|number| *number == truth);
+            is_right.is_some_and(|is_right| is_right != score.correct)
         };
-        let Some(number) = leading_number(prediction) else {
-            return Ok(Score::new(0.0, false, "not_a_number").normalized(Normalized::None, truth));
-        };
-        Ok(Score::binary(number == truth).normalized(number, truth))
-    }
-
-    fn check(&self, target: &Target) -> Result<()> {
-        ground_truth(target).map(drop)
+        let score = judge(answer, &truth);
+        Ok(match &official {
+            Some(number) if differs(&score) => {
+                let warning = format!(
+                    "the program published with the questions reads `{number}`, behind the first `####`"
+                );
+                score.detail("warning", warning)
+            }
+            _ => score,
+        })
     }
 
     fn detail_names(&self) -> Option<&'static [&'static str]> {
-        Some(&[])
+        Some(&["warning"])
     }
 
     fn extraction(&self) -> Option<Extract> {
         Some(Extract::gsm8k())
     }
+
+    fn check(&self, target: &Target) -> Result<()> {
+        ground_truth(target).map(drop)
+    }
+}
+
+fn judge(answer: &Answer<'_>, truth: &str) -> Score {
+    let wrong =
+        |reason: &'static str| Score::new(0.0, false, reason).normalized(Normalized::None, truth);
+    let Some(prediction) = answer.prediction else {
+        return wrong("no_answer");
+    };
+    match leading_number(prediction) {
+        None => wrong("not_a_number"),
+        Some(number) => Score::binary(number == truth).normalized(number, truth),
+    }
+}
+
+/// The number that the program published with the questions takes from an answer: what follows the first `#### `,
+/// without its commas.
+fn published_number(raw: &str) -> Option<String> {
+    let is_number = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',');
+    let mut parts = raw.split("#### ").skip(1);
+    parts.find_map(|rest| {
+        let digits = rest.strip_prefix('-').unwrap_or(rest);
+        let end = digits.find(|c| !is_number(c)).unwrap_or(digits.len());
+        let length = rest.len() - digits.len() + end;
+        (end > 0).then(|| rest[..length].replace(',', ""))
+    })
 }
 
 /// The number of a ground truth: a solution, a text that starts with a number, or a number.

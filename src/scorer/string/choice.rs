@@ -13,7 +13,7 @@ use crate::data::score::OTHER;
 use crate::data::{Normalized, Score};
 use crate::error::{Error, Result};
 use crate::scorer::extract::Extract;
-use crate::text::snippet;
+use crate::text::{is_invisible, snippet};
 
 const NAME: &str = "choice";
 
@@ -238,7 +238,7 @@ fn named(text: &str, letters: &str, choices: &[Cow<'_, str>]) -> Option<char> {
 
 /// The letter, if the text is nothing else: `B`, `b`, `(B)`, `B.`, `**B**`.
 fn bare_letter(text: &str) -> Option<char> {
-    let is_around = |c: char| c.is_whitespace() || "()[]{}*_`.:$".contains(c);
+    let is_around = |c: char| c.is_whitespace() || is_invisible(c) || "()[]{}*_`.:$".contains(c);
     let mut chars = text.trim_matches(is_around).chars();
     let letter = chars.next().filter(char::is_ascii_alphabetic)?;
     chars.next().is_none().then(|| letter.to_ascii_uppercase())

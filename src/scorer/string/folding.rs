@@ -9,7 +9,7 @@ use unicode_normalization::{UnicodeNormalization, is_nfc_quick, is_nfkc_quick};
 
 use super::super::OptionReader;
 use crate::error::Result;
-use crate::text::without_punctuation;
+use crate::text::{is_invisible, without_punctuation};
 
 /// Which differences between two texts are ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -38,7 +38,7 @@ pub struct Folding {
 pub enum Form {
     /// None: texts are compared as they are.
     None,
-    /// `é` equals `e` with a combining accent.
+    /// Characters that nobody sees are left out, and `é` equals `e` with a combining accent.
     Nfc,
     /// Also `ﬁ` equals `fi`, `①` and `¹` equal `1`, `Ａ` equals `A`.
     Nfkc,
@@ -102,6 +102,9 @@ impl Folding {
     pub fn apply<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut text = Cow::Borrowed(text);
         if !text.is_ascii() {
+            if self.unicode != Form::None {
+                change(&mut text, visible);
+            }
             change(&mut text, |text| self.unicode.apply(text));
         }
         if self.ignore_case {
@@ -141,6 +144,14 @@ fn change<'a>(text: &mut Cow<'a, str>, apply: impl for<'t> Fn(&'t str) -> Cow<'t
         Cow::Borrowed(text) => apply(text),
         Cow::Owned(text) => Cow::Owned(apply(text).into_owned()),
     };
+}
+
+/// The text without the characters that nobody sees.
+pub(in crate::scorer) fn visible(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() || !text.contains(is_invisible) {
+        return text.into();
+    }
+    text.replace(is_invisible, "").into()
 }
 
 fn lower(text: &str) -> Cow<'_, str> {

@@ -7,11 +7,12 @@ use serde_json::Value;
 
 use super::super::number::numeric::Numeric;
 use super::super::{Answer, Entry, Example, Scorer};
+use super::folding::visible;
 use super::text_rule::{Golds, TextRule};
 use super::token_f1::TokenF1;
 use crate::data::{Normalized, Score, Target};
 use crate::error::Result;
-use crate::text::py_digit;
+use crate::text::{is_invisible, py_digit};
 
 const NAME: &str = "qa";
 
@@ -71,7 +72,7 @@ impl QaScorer {
     fn number(answer: &Answer<'_>, gold: &str) -> Result<Score> {
         let target = Target::from(gold);
         let score = Numeric::default().score(&Answer {
-            prediction: answer.prediction.map(bare),
+            prediction: answer.prediction.map(without_marks),
             target: &target,
             ..*answer
         })?;
@@ -85,7 +86,12 @@ impl QaScorer {
 
     /// The verdict of `token_f1`.
     fn text(answer: &Answer<'_>, target: &Target) -> Result<Score> {
-        let score = TokenF1::default().score(&Answer { target, ..*answer })?;
+        let prediction = answer.prediction.map(visible);
+        let score = TokenF1::default().score(&Answer {
+            prediction: prediction.as_deref(),
+            target,
+            ..*answer
+        })?;
         Ok(score.detail("scorer", "token_f1"))
     }
 }
@@ -184,12 +190,28 @@ fn is_code(text: &str) -> bool {
     false
 }
 
-/// A prediction without markup around a number.
-fn bare(text: &str) -> &str {
-    const AROUND: [char; 11] = ['"', '\'', '`', '*', '_', '“', '”', '‘', '’', '«', '»'];
-    let is_end = |c: char| AROUND.contains(&c) || ".!?,;:".contains(c) || c.is_whitespace();
-    let is_start = |c: char| AROUND.contains(&c) || c.is_whitespace();
-    text.trim_start_matches(is_start).trim_end_matches(is_end)
+/// A prediction without marks and brackets around a number.
+fn without_marks(text: &str) -> &str {
+    const AROUND: [char; 12] = ['"', '\'', '`', '*', '_', '~', '“', '”', '‘', '’', '«', '»'];
+    const PAIRS: [(&str, &str); 6] = [
+        ("(", ")"),
+        ("[", "]"),
+        ("\\(", "\\)"),
+        ("\\[", "\\]"),
+        ("$$", "$$"),
+        ("$", "$"),
+    ];
+    let is_around = |c: char| AROUND.contains(&c) || c.is_whitespace() || is_invisible(c);
+    let mut text = text;
+    // A pair may be around marks, and these around a pair.
+    for _ in 0..4 {
+        text = text
+            .trim_start_matches(is_around)
+            .trim_end_matches(|c: char| is_around(c) || ".…!?,;:".contains(c));
+        let within = |(open, close): &(&str, &str)| text.strip_prefix(open)?.strip_suffix(close);
+        text = PAIRS.iter().find_map(within).unwrap_or(text);
+    }
+    text
 }
 
 /// How many samples each rule judges.

@@ -136,6 +136,7 @@ impl QuasiExact {
 
 impl TextRule for QuasiExact {
     const NAME: &'static str = "quasi_exact";
+    const COUNTS_INVISIBLE: bool = true;
 
     fn compare(&self, answer: &Answer<'_>) -> Result<Score> {
         let ground_truth = truth_text(answer.target, Self::NAME)?;

@@ -100,6 +100,7 @@ impl Substring {
 
 impl TextRule for Substring {
     const NAME: &'static str = "substring";
+    const COUNTS_INVISIBLE: bool = true;
 
     fn compare(&self, answer: &Answer<'_>) -> Result<Score> {
         let ground_truth = truth_text(answer.target, Self::NAME)?;

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::super::{Answer, Reads, Scorer};
+use super::folding::visible;
 use crate::data::{Normalized, Sample, Score, Target};
 use crate::error::{Error, Result};
 use crate::scorer::extract::Extract;
@@ -19,6 +20,10 @@ use crate::scorer::extract::Extract;
 )]
 pub(crate) trait TextRule: Send + Sync {
     const NAME: &'static str;
+
+    /// Whether it is the rule of an official program for which characters that nobody sees count. Where these alone make
+    /// an answer wrong, the score has a warning.
+    const COUNTS_INVISIBLE: bool = false;
 
     /// See [`Scorer::score`].
     fn compare(&self, answer: &Answer<'_>) -> Result<Score>;
@@ -51,7 +56,11 @@ impl<R: TextRule> Scorer for R {
     }
 
     fn score(&self, answer: &Answer<'_>) -> Result<Score> {
-        self.compare(answer)
+        let score = self.compare(answer)?;
+        if R::COUNTS_INVISIBLE && !score.correct && is_right_as_seen(self, answer) {
+            return Ok(score.detail("warning", INVISIBLE));
+        }
+        Ok(score)
     }
 
     fn extract(&self) -> Option<Extract> {
@@ -78,6 +87,40 @@ impl<R: TextRule> Scorer for R {
         let names = self.detail_names()?;
         Some(names.iter().copied().map(Cow::Borrowed).collect())
     }
+}
+
+/// The warning for an answer that only characters make wrong that nobody sees.
+const INVISIBLE: &str = "the answer would be correct without characters that nobody sees, such as U+200B, which count by this rule";
+
+/// Whether the answer is correct without the characters that nobody sees.
+fn is_right_as_seen(rule: &impl TextRule, answer: &Answer<'_>) -> bool {
+    let Some(prediction) = answer.prediction else {
+        return false;
+    };
+    let seen = |text: &str| visible(text).into_owned();
+    let target = match &answer.target.0 {
+        Value::String(text) => Value::from(seen(text)),
+        Value::Array(texts) => {
+            let texts = texts.iter().map(|text| match text {
+                Value::String(text) => seen(text).into(),
+                other => other.clone(),
+            });
+            texts.collect()
+        }
+        other => other.clone(),
+    };
+    let visible = visible(prediction);
+    if *visible == *prediction && target == answer.target.0 {
+        return false;
+    }
+    let target = &Target(target);
+    let prediction = Some(&*visible);
+    let score = rule.compare(&Answer {
+        prediction,
+        target,
+        ..*answer
+    });
+    score.is_ok_and(|score| score.correct)
 }
 
 /// A ground truth that is one string.

@@ -181,6 +181,7 @@ impl TokenF1 {
 
 impl TextRule for TokenF1 {
     const NAME: &'static str = NAME;
+    const COUNTS_INVISIBLE: bool = true;
 
     fn compare(&self, answer: &Answer<'_>) -> Result<Score> {
         let golds = Golds::read(answer.target, NAME)?;

@@ -7,7 +7,7 @@ use regex::Regex;
 
 use super::number::{ExactNumber, exponent};
 use super::{DecimalSign, Percent, Units, words};
-use crate::text::py_digit;
+use crate::text::{is_invisible, py_digit};
 
 /// How texts are parsed.
 #[derive(Clone, Copy, Debug)]
@@ -213,7 +213,7 @@ fn plain(text: &str) -> Cow<'_, str> {
                     plain.push(' ');
                 }
             }
-            '\u{200b}' | '\u{2060}' | '\u{feff}' => {}
+            c if is_invisible(c) => {}
             '−' | '–' | '‒' | '‐' | '‑' | '﹣' | '－' => plain.push('-'),
             '＋' => plain.push('+'),
             '．' => plain.push('.'),
