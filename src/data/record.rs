@@ -568,6 +568,7 @@ mod judgement_tests {
         let judgement = Judgement {
             scores: Map::from_iter([("gaia".to_owned(), Value::Null)]),
             judged: vec![JudgeCall::default()],
+            found_by: Some(FoundBy::Box),
             ..Judgement::default()
         };
         let outcome = serde_json::to_value(Outcome::default().judged(judgement)).unwrap();

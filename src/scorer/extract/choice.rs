@@ -154,6 +154,11 @@ pub(super) fn letter<'a>(raw: &'a str, letters: Option<&str>) -> Option<(&'a str
         (&WORD, Rejects::Denied),
     ];
     let found = weaker.into_iter().find_map(|(pattern, rejects)| {
+        if std::ptr::eq(pattern, &*BRACKETED)
+            && let Some(letter) = on_last_line(raw).filter(|letter| is_legal(upper(letter)))
+        {
+            return Some(Some(letter));
+        }
         let found = one_of(raw, pattern, &is_legal, rejects)?;
         // The options themselves are no answer.
         let is_first = found.is_some_and(|letter| upper(letter) == 'A');
@@ -164,6 +169,25 @@ pub(super) fn letter<'a>(raw: &'a str, letters: Option<&str>) -> Option<(&'a str
         Some(found.filter(|_| !is_list))
     });
     found.flatten().map(|letter| (letter, FoundBy::Letter))
+}
+
+/// The option that the last line writes out, behind a line that does not.
+fn on_last_line(raw: &str) -> Option<&str> {
+    let (before, line) = raw.trim_end().rsplit_once('\n')?;
+    let before = before.trim_end();
+    let previous = tail(before, LONGEST)
+        .rsplit('\n')
+        .next()
+        .unwrap_or_default();
+    let letter = WRITTEN_OUT.captures(start(line, LONGEST))?.get(1)?;
+    let is_upper = letter
+        .as_str()
+        .bytes()
+        .all(|byte| byte.is_ascii_uppercase());
+    let is_of_list =
+        WRITTEN_OUT.is_match(previous) || previous.ends_with(':') && previous.contains("option");
+    let rest = start(&line[letter.end()..], 120);
+    (is_upper && !is_of_list && !REJECTED_BEHIND.is_match(rest)).then_some(letter.as_str())
 }
 
 /// Which letters are no claims.
@@ -283,9 +307,25 @@ fn is_hedged(raw: &str, label: &Label) -> bool {
         .rsplit(|c: char| !c.is_alphabetic())
         .next()
         .unwrap_or_default();
-    let is_hedge = ["if", "whether", "is", "why", "incorrect", "wrong"]
-        .iter()
-        .any(|hedge| word.eq_ignore_ascii_case(hedge));
+    let is_hedge = [
+        "if",
+        "whether",
+        "is",
+        "why",
+        "incorrect",
+        "wrong",
+        "common",
+        "tempting",
+        "popular",
+        "typical",
+        "naive",
+        "usual",
+        "other",
+        "another",
+        "obvious",
+    ]
+    .iter()
+    .any(|hedge| word.eq_ignore_ascii_case(hedge));
     is_hedge || CONDITION.is_match(tail(&raw[..label.start], 120))
 }
 

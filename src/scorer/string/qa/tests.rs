@@ -241,7 +241,7 @@ fn it_is_one_rule_or_the_other() {
         let bare = if is_text {
             &prediction
         } else {
-            bare(&prediction)
+            without_marks(&prediction)
         };
         let expect = judge(&**rule, Some(bare), &truth).expect("a verdict");
         assert_eq!((got.correct, got.value), (expect.correct, expect.value));

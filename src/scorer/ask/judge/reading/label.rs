@@ -378,7 +378,7 @@ fn is_same(short: &str, choice: &str) -> bool {
 static BACK: LazyLock<Regex> = LazyLock::new(|| {
     let pattern = "(?i)(?:^|[.!?;:,(。！？；，…–—-])[\\s*_`>#)\"'(]*\
         (?:(?P<sure>hold on|scratch that|correction|on second thoughts?|i take (?:that|it) back|make that|i mean|wait)\
-        (?:[\\s*_]*[,.:;!?…–—-]|[\\s,]+(?:no|actually|that)\\b)|(?:no|nope|actually|rather|instead|or rather|sorry)[\\s,:;.!?…–—-])";
+        (?:[\\s*_]*[,.:;!?…–—-]|[\\s,]+(?:no|actually|that)\\b)|(?:no|nope|actually|rather|instead|or rather|sorry|but (?:really|actually|in fact|no))[\\s,:;.!?…–—-])";
     Regex::new(pattern).expect("a constant pattern")
 });
 
@@ -452,6 +452,7 @@ mod tests {
         check(" - scratch that: it names Lyon", true);
         check("Actually, it is wrong.", true);
         check("No, I.", true);
+        check(", I would say, but really wrong", true);
         check(". No errors.", false);
         check(". No, nothing is missing.", false);
         check("It has to wait.", false);
