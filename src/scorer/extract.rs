@@ -236,7 +236,7 @@ impl Way {
             }
             Self::Boxed => match boxed::last(raw) {
                 boxed::LastBox::Closed(found) => (found.content, FoundBy::Box),
-                boxed::LastBox::None | boxed::LastBox::Open => return None,
+                _ => return None,
             },
             Self::Number => number::answer(raw)?,
             Self::JsonPointer(pointer) => {

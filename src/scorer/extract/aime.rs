@@ -7,7 +7,7 @@ use super::number;
 /// The content of the last `\boxed{…}`; otherwise the number that the answer claims, or its last one.
 pub(super) fn answer(raw: &str) -> Option<(&str, FoundBy)> {
     match boxed::last(raw) {
-        LastBox::Open => None,
+        LastBox::Open | LastBox::Several => None,
         LastBox::Closed(found) => Some((found.content, FoundBy::Box)),
         LastBox::None => number::answer(raw),
     }

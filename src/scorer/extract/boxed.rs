@@ -19,6 +19,8 @@ pub(super) enum LastBox<'a> {
     Closed(Closed<'a>),
     /// It is not closed: the answer was cut off, or the text is broken.
     Open,
+    /// It is an alternative to another one: `\boxed{48}` or `\boxed{50}`.
+    Several,
 }
 
 const MARKERS: [&str; 2] = ["\\boxed", "\\fbox"];
@@ -28,6 +30,7 @@ pub(super) fn last(raw: &str) -> LastBox<'_> {
     let bytes = raw.as_bytes();
     let mut best: Option<(usize, usize)> = None;
     let mut differs = false;
+    let mut is_alternative = false;
     // For each open brace, the start of the box content if it opens a box.
     let mut open: Vec<Option<usize>> = Vec::new();
     let mut place = 0;
@@ -72,6 +75,7 @@ pub(super) fn last(raw: &str) -> LastBox<'_> {
                 {
                     differs |= best
                         .is_some_and(|(from, to)| raw[from..to].trim() != raw[start..place].trim());
+                    is_alternative = best.is_some_and(|(_, to)| is_or(&bytes[to..start]));
                     best = Some((start, place));
                 }
             }
@@ -81,6 +85,7 @@ pub(super) fn last(raw: &str) -> LastBox<'_> {
     let last_open = open.iter().rev().find_map(|start| *start);
     match best {
         Some((start, _)) if last_open.is_some_and(|open| open > start) => LastBox::Open,
+        Some(_) if differs && is_alternative => LastBox::Several,
         Some((start, end)) => LastBox::Closed(Closed {
             content: raw[start..end].trim(),
             start,
@@ -91,17 +96,26 @@ pub(super) fn last(raw: &str) -> LastBox<'_> {
     }
 }
 
+/// Whether there is nothing but `or` or `and` between two boxes.
+fn is_or(between: &[u8]) -> bool {
+    let mut words = between
+        .split(|byte| !byte.is_ascii_alphabetic())
+        .filter(|word| !word.is_empty());
+    between.len() <= 24
+        && words.clone().any(|word| word == b"or" || word == b"and")
+        && words.all(|word| matches!(word, b"or" | b"and" | b"boxed" | b"fbox"))
+}
+
 fn char_len(text: &str) -> usize {
     text.chars().next().map_or(0, char::len_utf8)
 }
 
 /// The last `<answer>…</answer>`. Servers leave the end tag out where it stops the model.
 pub(super) fn last_tag(raw: &str) -> Option<Closed<'_>> {
-    const TAGS: [(&str, &str); 4] = [
+    const TAGS: [(&str, &str); 3] = [
         ("<answer>", "</answer>"),
         ("<final_answer>", "</final_answer>"),
         ("<final-answer>", "</final-answer>"),
-        ("<|begin_of_solution|>", "<|end_of_solution|>"),
     ];
     let bytes = raw.as_bytes();
     let is_at = |place: usize, tag: &str| {

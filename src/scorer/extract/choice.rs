@@ -26,10 +26,11 @@ static CHOSEN: LazyLock<Regex> = LazyLock::new(|| {
     const LETTER: &str = r"[*_`(\[]*(?:(?i:option|choice|answer|letter|antwort|opción|opção|opzione|réponse|respuesta|resposta|proposition|alternativa|variante)[\s:*_`(\[]+)?[*_`(\[]*([A-Z])(?-u:\b)";
     let pattern = [
         r"(?i:\b(?:choose|chose|pick|picked|select|selected|go with|going with|went with|opt for|opting for|vote for|settle on|leaving|leaves|left with|go for|bet on|lean towards?|points? to|elijo|escojo|escolho|scelgo|choisis|wähle|выбираю)(?: only)?)\s+(?i:(?:with|the answer|la|a|die)\s+)?{LETTER}",
-        r"(?i:\b(?:it(?:'s|’s| is| must be| has to be| should be| can only be)|that(?:'s|’s| is)|this (?:is|matches|leads to|gives|corresponds to)|(?:so|therefore|thus|hence),?(?: it(?:'s|’s| is| must be)| the answer is)?|which (?:is|matches|corresponds to)|corresponds to|matches|(?:richtig|korrekt) ist|sino|sondern|bensì|mais plutôt)(?: clearly| therefore| only| definitely| die| la| le)?)\s+{LETTER}",
-        r"{LETTER}[*_`)\].:]*(?:\s+[^\s.,;:!?]+){0,4}?(?i:\s+(?:is|must be|has to be|should be|seems(?: to be)?)\s+(?:(?:clearly|definitely|indeed|therefore|thus|obviously|probably)\s+)?(?:the\s+)?(?:(?:most|only|single)\s+)?(?:correct|right|best|true|accurate|appropriate|answer|suitable|valid|selected|chosen)\b)",
+        r"(?i:\b(?:it(?:'s|’s| is| must be| has to be| should be| can only be)|that(?:'s|’s| is)|this (?:is|matches|leads to|gives|corresponds to)|(?:so|therefore|thus|hence),?(?: it(?:'s|’s| is| must be)| the answer is)?|which (?:is|matches|corresponds to)|corresponds to|matches|(?:richtig|korrekt) ist|(?:pick|guess|vote|bet) is|sino|sondern|bensì|mais plutôt)(?: clearly| therefore| only| definitely| die| la| le)?)\s+{LETTER}",
+        r"{LETTER}[*_`)\].:]*(?:\s+[^\s.,;:!?]+){0,4}?(?i:\s+(?:is|must be|has to be|should be|seems(?: to be)?)\s+(?:(?:clearly|definitely|indeed|therefore|thus|obviously|probably)\s+)?(?:the\s+)?(?:(?:most|only|single)\s+)?(?:correct|right|best|true|accurate|appropriate|answer|suitable|valid|selected|chosen)(?:\s+(?:answer|option|choice|one|response|because|as|since|and|for|here|in|given|to)\b|[\s*_`]*(?:[.,;:!)\n–—-]|$)))",
         r"{LETTER}[*_`)\].:]*\s+(?i:(?:ist\s+)?(?:richtig|korrekt)\b|est (?:la )?(?:bonne|correcte|exacte)|es (?:la )?correcta|está correta|è (?:la )?(?:corretta|giusta))",
         r"(?:选择|選擇|选|選|而是)\s*{LETTER}",
+        r"{LETTER}[*_`)\]]*\s*(?:が正解|が正しい|是正确|正确)",
     ];
     let pattern = pattern.join("|").replace("{LETTER}", LETTER);
     Regex::new(&pattern).expect("a constant pattern")
@@ -96,7 +97,7 @@ static HEDGED: LazyLock<Regex> = LazyLock::new(|| {
 /// What stands behind a letter that is not chosen.
 static REJECTED_BEHIND: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
-        r"^['”’]\s+where\b|^[*_`)\].]*\s*(?:\([^)\n]{0,40}\)\s*)?(?:(?i:and|or)\s+[*_`(]*[A-Z]\b[*_`)]*\s*)?",
+        r"^[)\]*_`'”’\x22,\s]*where\b|^[*_`)\].]*\s*(?:\([^)\n]{0,40}\)\s*)?(?:(?i:and|or)\s+[*_`(]*[A-Z]\b[*_`)]*\s*)?",
         r"(?i:(?:is|are|was|were|would be|can(?:not)? be|cannot|can['’]t|does|do|isn['’]t|doesn['’]t)\s*(?:also\s+|both\s+|clearly\s+|simply\s+)?",
         r"(?:not|n['’]t|in(?:correct|valid|accurate|appropriate)|wrong|false|untrue|out\b|eliminated|excluded|ruled|discarded|considered|too\b|irrelevant|unrelated|impossible|an? (?:common |classic )?(?:mistake|distractor)|be\b|there\b)",
         r"|(?:isn['’]t|doesn['’]t|cannot|can['’]t|fails?|ignores?|would|seems|describes?|refers?|confuses?|contradicts?|wäre|ist falsch|est faux|est fausse|confond\w*|es incorrecta)\b",
@@ -120,7 +121,7 @@ pub(super) fn letter<'a>(raw: &'a str, letters: Option<&str>) -> Option<(&'a str
         return is_legal(char::from(byte.to_ascii_uppercase())).then_some((whole, by));
     }
     let boxed = match boxed::last(raw) {
-        LastBox::Open => return None,
+        LastBox::Open | LastBox::Several => return None,
         LastBox::None => boxed::last_tag(raw).map(|tag| (tag, FoundBy::Tag)),
         LastBox::Closed(found) => Some((found, FoundBy::Box)),
     };
@@ -202,7 +203,7 @@ enum Rejects {
 
 /// What says that there is no choice.
 static UNDECIDED: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:can['’]?t|cannot|unable to|not able to) (?:settle|decide|choose|tell|determine|say|pick)\b")
+    Regex::new(r"(?i)\b(?:can['’]?t|cannot|unable to|not able to) (?:settle|decide|choose|tell|determine|say|pick|give an answer|answer)\b")
         .expect("a constant pattern")
 });
 

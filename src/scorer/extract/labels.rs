@@ -7,36 +7,107 @@ use regex::Regex;
 
 use crate::text::is_invisible;
 
-/// The words that announce an answer. What may stand beside such a word is looked at by [`Label::read`], as `\b` knows no
-/// scripts without spaces.
-static WORDS: LazyLock<Regex> = LazyLock::new(|| {
-    // Between two words, there may be emphasis.
-    const GAP: &str = r"[\s*_\x{200b}\x{feff}\x{a0}]{1,4}";
+/// The words that announce an answer by themselves. Those with other letters than ASCII are in [`OTHER_WORDS`].
+const NOUNS: [&str; 12] = [
+    "answer",
+    "antwort",
+    "ergebnis",
+    "respuesta",
+    "resposta",
+    "risposta",
+    "jibu",
+    "cevap",
+    "jawaban",
+    "svar",
+    "svaret",
+    "antwoord",
+];
+
+/// The words that announce one behind an adjective, or before one of [`ENDINGS`].
+const OPTIONS: [&str; 11] = [
+    "option",
+    "choice",
+    "response",
+    "alternative",
+    "letter",
+    "result",
+    "solution",
+    "value",
+    "proposition",
+    "alternativa",
+    "opzione",
+];
+
+/// The adjectives that call an answer final, and others.
+const FINAL: [&str; 5] = ["final", "overall", "ultimate", "finale", "akhir"];
+const PLAIN: [&str; 11] = [
+    "correct",
+    "right",
+    "best",
+    "appropriate",
+    "chosen",
+    "selected",
+    "my",
+    "your",
+    "richtige",
+    "korrekte",
+    "doğru",
+];
+
+/// The adjectives behind a noun, and whether they call it final.
+const ENDINGS: [(&str, bool); 12] = [
+    ("final", true),
+    ("finale", true),
+    ("definitiva", true),
+    ("correcta", false),
+    ("correta", false),
+    ("corretta", false),
+    ("esatta", false),
+    ("correcte", false),
+    ("exacte", false),
+    ("choice", false),
+    ("option", false),
+    ("letter", false),
+];
+
+/// The words that announce an answer in other letters, with their adjectives. `\b` knows no scripts without spaces, so
+/// what stands beside them is looked at by [`Label::read`].
+static OTHER_WORDS: LazyLock<Regex> = LazyLock::new(|| {
     let pattern = [
-        "(?P<final>final|overall|ultimate){GAP}(?:(?:correct|numerical|numeric){GAP})?(?:answer|option|choice|result|solution|value)",
-        "(?:correct|right|best|most{GAP}appropriate|appropriate|chosen|selected|my|your){GAP}(?:answer|option|choice|response|alternative|letter)(?:{GAP}(?:choice|option|letter))?",
-        "answer(?:{GAP}(?:choice|option|letter))?",
-        "(?:(?P<final_de>endgültige|finale){GAP})?(?:(?:richtige|korrekte){GAP})?(?:antwort|lösung|ergebnis)|(?:richtige|korrekte){GAP}option",
-        "(?:bonne{GAP})?réponse(?:{GAP}(?:(?P<final_fr>finale|définitive)|correcte|exacte))?|(?:option|proposition){GAP}(?:correcte|exacte)",
-        "respuesta(?:{GAP}(?:(?P<final_es>final|definitiva)|correcta))?|(?:opción|alternativa){GAP}correcta",
-        "resposta(?:{GAP}(?:(?P<final_pt>final|definitiva)|correta))?|(?:opção|alternativa){GAP}correta",
-        "risposta(?:{GAP}(?:(?P<final_it>finale|definitiva)|corretta|esatta))?|(?:opzione|alternativa){GAP}corretta",
-        "(?:(?:(?P<final_ru>окончательный)|правильный|верный){GAP})?ответ",
-        "(?:正确|正確|(?P<final_zh>最终|最終))?的?(?:答案|选项|選項)|(?:因此|所以|故|应|應|我|综上)(?:选择|選擇|选|選)",
-        "(?:(?P<final_ja>最終的?な?))?(?:答え|回答|正解|解答)|正しい(?:選択肢|答え)",
-        "(?:(?P<final_ko>최종){GAP})?(?:정답|답)",
-        "(?:الإجابة|الجواب|الاجابة)(?:{GAP}(?:(?P<final_ar>النهائية|النهائي)|الصحيحة|الصحيح))?",
-        "(?:(?:सही|(?P<final_hi>अंतिम)){GAP})?उत्तर",
-        "(?:(?:সঠিক|(?P<final_bn>চূড়ান্ত)){GAP})?উত্তর",
-        "jibu(?:{GAP}(?:sahihi|(?P<final_sw>la mwisho)))?",
+        "(?:endgültige{GAP}|finale{GAP})?lösung",
+        "(?:bonne{GAP})?réponse(?:{GAP}(?:finale|définitive|correcte|exacte))?",
+        "(?:opción|opção){GAP}corr?ec?ta",
+        "(?:(?:окончательный|правильный|верный){GAP})?ответ|(?:правильна{GAP})?відповідь",
+        "(?:正确|正確|最终|最終)?的?(?:答案|选项|選項)|(?:因此|所以|故|应|應|我|综上)(?:选择|選擇|选|選)",
+        "(?:最終的?な?)?(?:答え|回答|正解|解答)|正しい(?:選択肢|答え)",
+        "(?:최종{GAP})?(?:정답|답)",
+        "(?:الإجابة|الجواب|الاجابة)(?:{GAP}(?:النهائية|النهائي|الصحيحة|الصحيح))?",
+        "(?:(?:सही|अंतिम){GAP})?उत्तर|(?:(?:সঠিক|চূড়ান্ত){GAP})?উত্তর",
         "(?:ì|ì)d(?:á|á)h(?:ù|ù)n",
+        "đáp án|odpowiedź|odpověď|απάντηση|پاسخ|תשובה|คำตอบ",
     ];
-    let pattern = pattern.join("|").replace("{GAP}", GAP);
+    let pattern = pattern
+        .join("|")
+        .replace("{GAP}", r"[\s*_\x{200b}\x{feff}\x{a0}]{1,4}");
     Regex::new(&format!("(?i){pattern}")).expect("a constant pattern")
 });
 
+/// The parts of [`OTHER_WORDS`] that call an answer final.
+const OTHER_FINAL: [&str; 10] = [
+    "endgültig",
+    "finale",
+    "définitive",
+    "окончательный",
+    "最终",
+    "最終",
+    "최종",
+    "النهائي",
+    "अंतिम",
+    "চূড়ান্ত",
+];
+
 /// What may link a label with its value, in place of a colon. Longer ones first.
-const VERBS: [&str; 39] = [
+const VERBS: [&str; 46] = [
     "would therefore be",
     "should therefore be",
     "would be",
@@ -76,6 +147,13 @@ const VERBS: [&str; 39] = [
     "হলো",
     "হল",
     "ni",
+    "là",
+    "adalah",
+    "jest",
+    "är",
+    "er",
+    "είναι",
+    "คือ",
 ];
 
 /// What stands between the verb and the value without changing what is said.
@@ -125,43 +203,17 @@ const DENIALS: [&str; 10] = [
 ];
 
 /// What a text says where it takes an answer back.
-const CORRECTIONS: [&str; 30] = [
-    "wait",
-    "no, ",
-    "no. ",
-    "no - ",
-    "hmm",
-    "actually",
-    "correction",
-    "corrected",
-    "correcting",
-    "sorry",
-    "my mistake",
-    "mistaken",
-    "made a mistake",
-    "let me re",
-    "let me check",
-    "recheck",
-    "re-check",
-    "re-reading",
-    "reflection",
-    "double-check",
-    "double check",
-    "second thought",
-    "scratch that",
-    "revis",
-    "oops",
-    "non, ",
-    "perdón",
-    "不对",
-    "等等",
-    "いや",
-];
+static CORRECTION: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?i)wait|no[,.] |no - |hmm|actually|correct(?:ion|ed|ing)|sorry|my mistake|mistaken|made a mistake|let me (?:re|check)",
+        r"|re-?check|re-?reading|reflection|double[- ]check|second thought|scratch that|revis|oops|non, |perdón|不对|等等|いや",
+    ))
+    .expect("a constant pattern")
+});
 
 /// Whether the text between two claims takes the first one back.
 pub(super) fn is_corrected(between: &str) -> bool {
-    let text = tail(between, 1000).to_lowercase();
-    CORRECTIONS.iter().any(|word| text.contains(word))
+    CORRECTION.is_match(tail(between, 1000))
 }
 
 /// A label and where its value starts.
@@ -183,29 +235,172 @@ const MOST: usize = 64;
 /// The last labels of a text, in order.
 pub(super) fn labels(raw: &str) -> VecDeque<Label> {
     let mut last = VecDeque::new();
-    let mut words = WORDS.capture_locations();
-    let mut place = 0;
-    while let Some(found) = WORDS.captures_read_at(&mut words, raw, place) {
-        place = found.end();
-        let is_final = (1..words.len()).any(|group| words.get(group).is_some());
-        if let Some(label) = Label::read(raw, found.start(), found.end(), is_final) {
-            if last.len() == MOST {
-                last.pop_front();
-            }
-            last.push_back(label);
+    let mut add = |label: Option<Label>| {
+        if last.len() == MOST {
+            last.pop_front();
         }
+        last.extend(label);
+    };
+    let mut words = words(raw);
+    if raw.is_ascii() {
+        words.for_each(|word| add(Label::read(raw, word)));
+    } else {
+        let mut next = words.next();
+        for found in OTHER_WORDS.find_iter(raw) {
+            let lower = found.as_str().to_lowercase();
+            let other = Word {
+                start: found.start(),
+                end: found.end(),
+                is_final: OTHER_FINAL.iter().any(|word| lower.contains(word)),
+            };
+            while let Some(word) = next.take_if(|word| word.start < other.start) {
+                add(Label::read(raw, word));
+                next = words.next();
+            }
+            add(Label::read(raw, other));
+        }
+        next.into_iter()
+            .chain(words)
+            .for_each(|word| add(Label::read(raw, word)));
+    }
+    // A model that runs on asks itself further questions.
+    if let Some(first) = last.front()
+        && let Some(question) = raw[first.value..].find("\nQuestion:")
+    {
+        let end = first.value + question;
+        last.retain(|label| label.start < end);
     }
     last
 }
 
+/// Words that may be a label.
+#[derive(Clone, Copy)]
+struct Word {
+    start: usize,
+    end: usize,
+    is_final: bool,
+}
+
+/// The places of [`NOUNS`] and [`OPTIONS`], each with its adjectives.
+fn words(raw: &str) -> impl Iterator<Item = Word> + '_ {
+    let bytes = raw.as_bytes();
+    let mut place = 0;
+    std::iter::from_fn(move || {
+        while place < bytes.len() {
+            let start = place;
+            if !bytes[start].is_ascii_alphabetic() {
+                place += 1;
+                continue;
+            }
+            let length = bytes[start..]
+                .iter()
+                .take_while(|byte| byte.is_ascii_alphabetic())
+                .count();
+            place = start + length;
+            let run = &bytes[start..place];
+            if let Some(word) = word_of(raw, start, run) {
+                place = place.max(word.end);
+                return Some(word);
+            }
+            // Models run on without a space: `AAnswer: B`.
+            let inner = run
+                .windows(2)
+                .skip(1)
+                .position(|two| two[0].is_ascii_uppercase() && two[1].is_ascii_lowercase());
+            if let Some(inner) = inner
+                && let Some(word) = word_of(raw, start + 1 + inner, &run[1 + inner..])
+            {
+                place = place.max(word.end);
+                return Some(word);
+            }
+        }
+        None
+    })
+}
+
+fn word_of(raw: &str, start: usize, run: &[u8]) -> Option<Word> {
+    let is_any = |words: &[&str], run: &[u8]| {
+        words
+            .iter()
+            .any(|word| run.eq_ignore_ascii_case(word.as_bytes()))
+    };
+    if !(4..=11).contains(&run.len()) {
+        return None;
+    }
+    let is_noun = is_any(&NOUNS, run);
+    if !is_noun && !is_any(&OPTIONS, run) {
+        return None;
+    }
+    let mut word = Word {
+        start,
+        end: start + run.len(),
+        is_final: false,
+    };
+    let mut is_called = is_noun;
+    // `final numerical answer`, `most appropriate option`.
+    let mut before = previous_word(raw, start);
+    if let Some((at, "correct" | "numerical" | "numeric")) = before {
+        let further = previous_word(raw, at).filter(|(_, word)| is_any(&FINAL, word.as_bytes()));
+        before = further.or(before);
+    }
+    if let Some((at, adjective)) = before {
+        let is_final = is_any(&FINAL, adjective.as_bytes());
+        if is_final || is_any(&PLAIN, adjective.as_bytes()) {
+            (word.start, word.is_final, is_called) = (at, is_final, true);
+        }
+    }
+    let rest = &raw[word.end..];
+    let gap = rest.len() - rest.trim_start_matches(is_gap).len();
+    if (1..=12).contains(&gap) {
+        let rest = &rest.as_bytes()[gap..];
+        let length = rest
+            .iter()
+            .take_while(|byte| byte.is_ascii_alphabetic())
+            .count();
+        let ending = ENDINGS
+            .iter()
+            .find(|(ending, _)| rest[..length].eq_ignore_ascii_case(ending.as_bytes()));
+        if let Some((_, is_final)) = ending {
+            (word.end, is_called) = (word.end + gap + length, true);
+            word.is_final |= is_final;
+        }
+    }
+    is_called.then_some(word)
+}
+
+/// What may stand between two words of a label: emphasis, too.
+fn is_gap(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '*' | '_') || is_invisible(c)
+}
+
+/// The word before this place, behind a gap.
+fn previous_word(raw: &str, place: usize) -> Option<(usize, &str)> {
+    let before = raw[..place].trim_end_matches(is_gap);
+    if !(1..=12).contains(&(place - before.len())) {
+        return None;
+    }
+    let length = before
+        .bytes()
+        .rev()
+        .take(12)
+        .take_while(u8::is_ascii_alphabetic)
+        .count();
+    let start = before.len() - length;
+    (length > 0).then(|| (start, &before[start..]))
+}
+
 impl Label {
     /// The label at this place, if what is around it makes it one.
-    fn read(raw: &str, start: usize, end: usize, is_final: bool) -> Option<Self> {
+    fn read(raw: &str, found: Word) -> Option<Self> {
+        let Word {
+            start,
+            end,
+            is_final,
+        } = found;
         let (word, rest) = (&raw[start..end], &raw[end..]);
         let is_spaced = word.chars().next_back().is_some_and(has_spaces);
         let before = raw[..start].chars().next_back();
-        if is_spaced && before.is_some_and(char::is_alphabetic) {
-            // Models run on without a space: `AAnswer: B`.
+        if is_spaced && before.is_some_and(|c| c.is_alphabetic() && has_spaces(c)) {
             let mut letters = word.chars();
             let is_upper = letters.next().is_some_and(char::is_uppercase);
             if !is_upper || !letters.next().is_some_and(char::is_lowercase) {
@@ -258,7 +453,9 @@ impl Link {
             } else if matches!(first, '-' | '–' | '—' | '−') && !is_linked && is_dash(text) {
                 is_heading = true;
                 text.len() - text.trim_start_matches(['-', '–', '—', '−', '>']).len()
-            } else if let Some(arrow) = ["→", "⇒", "➜"].iter().find(|it| text.starts_with(**it))
+            } else if let Some(arrow) = ["→", "⇒", "➜", "➡\u{fe0f}", "➡", "👉"]
+                .iter()
+                .find(|it| text.starts_with(**it))
             {
                 arrow.len()
             } else if let Some(length) = particle(text).filter(|_| place == 0 || !had_space) {

@@ -20,7 +20,7 @@ const LONGEST: usize = 600;
 static ASIDE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?i)^[\s*_>#\-–•✓]*(?:check|verif|verification|note|notes|hint|hinweis|remark|source|sources|reference|references|",
-        r"a common mistake|common mistake|if you (?:like|want|need)|let me know|had |for example|step)\b|^\s*\[\d+\]",
+        r"a common mistake|common mistake|if you (?:like|want|need)|let me know|had |for example|step)\b|^\s*(?:\[\d+\]|[¹²³†])",
     ))
     .expect("a constant pattern")
 });
@@ -39,7 +39,8 @@ static NO_ANSWER: LazyLock<Regex> = LazyLock::new(|| {
 static SAYS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?i)(?:[=≈:→]|\b(?:is|are|was|were|be|makes?|gives?|equals?|totals?|totalling|leaves|has|have|had|gets?|costs?|earns?|needs?|becomes?|",
-        r"total of|sum of|left with|comes to|amounts to|ist|sind|macht|est|sont|es|son|fait|è|sono|são|равно))\s*[$€£¥*_`(\\\[~]*$",
+        r"total of|sum of|left with|comes to|amounts to|ist|sind|macht|est|sont|es|son|fait|è|sono|são|равно))",
+        r"(?:\s+(?:approximately|about|roughly|around|now|then|only|exactly|still|therefore|thus|also|just|equal to))?\s*(?:\\[a-z]+\{|[$€£¥*_`(\\\[~])*$",
     ))
     .expect("a constant pattern")
 });
@@ -57,7 +58,7 @@ static EQUATION: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// What makes a number a bound, a place or a date.
-static BESIDE: LazyLock<Regex> = LazyLock::new(|| {
+static CONTEXT: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?i)(?:\b(?:less than|more than|greater than|smaller than|at most|at least|fewer than|up to|rounded to|chapter|page|table|",
         r"figure|section|note|step|question|problem|part)|[<>≤≥])\s*[$*_`(\\]*$",
@@ -143,7 +144,7 @@ fn of_this(raw: &str, sentence: Range<usize>, numbers: &[Range<usize>]) -> Found
     };
     let is_beside = |number: &Range<usize>| {
         let before = tail(before(number), 40);
-        BESIDE.is_match(before) || is_year(number) && YEAR.is_match(before)
+        CONTEXT.is_match(before) || is_year(number) && YEAR.is_match(before)
     };
     let is_term = |number: &Range<usize>| {
         let mut rest = raw[number.end..].chars();
@@ -171,11 +172,32 @@ fn of_this(raw: &str, sentence: Range<usize>, numbers: &[Range<usize>]) -> Found
     };
     let says =
         SAYS.is_match(tail(before(last), 40)) || CONCLUDES.is_match(&raw[other.end..last.start]);
-    if says && !is_alternative(raw, &candidates) {
-        Found::One((*last).clone())
-    } else {
-        Found::Several
+    if is_alternative(raw, &candidates) {
+        return Found::Several;
     }
+    if says {
+        return Found::One((*last).clone());
+    }
+    // `Its consumption is 6.4 L/100 km.`
+    let is_said = |number: &&&Range<usize>| {
+        let before = tail(before(number), 60);
+        SAYS.is_match(before) && !before.trim_end().ends_with(':')
+    };
+    let mut said = candidates.iter().filter(is_said);
+    match (said.next(), said.next()) {
+        (Some(only), None) if !continues(&raw[only.end..]) => Found::One((*only).clone()),
+        _ => Found::Several,
+    }
+}
+
+/// Whether what follows a number calculates with it, or goes on with its word.
+fn continues(rest: &str) -> bool {
+    let rest = rest.trim_start_matches(['*', '$', '`']);
+    let is_open = !rest.is_empty() && !rest.starts_with([' ', ',', '.', '\n', '\u{a0}']);
+    is_open
+        || rest
+            .trim_start_matches(' ')
+            .starts_with(['+', '-', '−', '*', '×', '/', '='])
 }
 
 /// Whether the number before the last one is another answer: `x = 3 and x = -3`, `20 or 30`.
@@ -258,5 +280,8 @@ fn is_cut_off(raw: &str, last: usize) -> bool {
             && !crate::text::is_invisible(c)
             && c < '\u{2600}'
     });
-    (stops && has_sentence_end || is_open) && text.len() > 60
+    let is_operand = [" -", " −", " +", " ×", " /", " ="]
+        .iter()
+        .any(|sign| text.ends_with(sign));
+    (stops && has_sentence_end || is_open || is_operand) && text.len() > 60
 }

@@ -16,7 +16,7 @@ const LONGEST: usize = 400;
 pub(super) fn answer(raw: &str) -> Option<(&str, FoundBy)> {
     let label = labelled(raw);
     let boxed = match boxed::last(raw) {
-        LastBox::Open => return None,
+        LastBox::Open | LastBox::Several => return None,
         LastBox::None => boxed::last_tag(raw).map(|tag| (tag, FoundBy::Tag)),
         LastBox::Closed(found) => Some((found, FoundBy::Box)),
     };

@@ -156,7 +156,7 @@ fn frac(text: &str) -> Option<usize> {
             Some(inner) => {
                 let (content, after) = inner.split_once('}')?;
                 let is_number =
-                    !content.is_empty() && content.chars().all(|c| digit(c) || " ,.".contains(c));
+                    !content.is_empty() && content.chars().all(|c| digit(c) || " ,.-".contains(c));
                 is_number.then_some(after)?
             }
             None => open.strip_prefix(|c: char| c.is_ascii_digit())?,
@@ -254,6 +254,12 @@ fn with_sign(text: &str, start: usize) -> usize {
     let currency = |c: char| "$€£¥₹\\".contains(c) || is_invisible(c);
     let before = text[..start].trim_end_matches(|c: char| is_invisible(c));
     let behind_currency = before.trim_end_matches(currency);
+    // `\pm 4` are two numbers, of which the second is no answer.
+    for plus_minus in ["±", "\\pm"] {
+        if let Some(before) = before.trim_end_matches(' ').strip_suffix(plus_minus) {
+            return before.len();
+        }
+    }
     for before in [before, behind_currency] {
         let Some(sign) = before.chars().next_back() else {
             continue;
@@ -427,11 +433,12 @@ pub(super) fn of_value(
     let is_result = leading.is_some_and(|first| {
         let rest = line[first.range.end..].trim_start_matches([' ', '$', '*']);
         rest.starts_with(['=', '≈'])
+            || !first.is_operand && !is_one_of_several(&line[first.range.end..])
     });
     if let Some(first) = leading.filter(|_| is_result) {
         return Value::Number(first.range.clone());
     }
-    if let Some(equals) = line[sentence.clone()].rfind(['=', '≈', '＝']) {
+    if let Some(equals) = line[sentence.clone()].rfind(['=', '＝']) {
         let after = sentence.start + equals;
         let result = found.iter().find(|span| span.range.start > after);
         return match result {

@@ -238,6 +238,7 @@ fn plain(text: &str) -> Cow<'_, str> {
         (r"\cdot", "×"),
         (r"\dfrac", r"\frac"),
         (r"\tfrac", r"\frac"),
+        (r"\frac{-", r"-\frac{"),
     ] {
         plain = plain.replace(from, to);
     }
