@@ -64,6 +64,14 @@ impl Output {
         }
     }
 
+    /// Whether the endpoint marked it as a refusal.
+    pub(crate) fn is_refusal(&self) -> bool {
+        let metadata = |key: &str| self.metadata.get(key);
+        let finish = metadata("finish_reason").and_then(Value::as_str);
+        matches!(finish, Some("content_filter" | "refusal"))
+            || metadata("refused") == Some(&Value::Bool(true))
+    }
+
     /// Sets the conversation that led to the answer, in Chat Completions format.
     #[must_use]
     pub fn messages(mut self, messages: impl IntoIterator<Item = Value>) -> Self {

@@ -58,6 +58,7 @@ const REASONS: &[&str] = &[
     "partial_match",
     "partly_matched",
     "passed",
+    "refused",
     "rejected",
     "similar",
     "substring_match",

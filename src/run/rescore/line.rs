@@ -319,20 +319,37 @@ impl Rejudge {
             let metadata = serde_json::from_str(&subject.metadata)?;
             return Ok((metadata, serde_json::from_str(subject.output)?));
         }
-        let OutputText { text } = serde_json::from_str(subject.output)?;
+        let OutputText { text, metadata } = serde_json::from_str(subject.output)?;
+        let marks = [
+            ("finish_reason", metadata.finish_reason),
+            ("refused", metadata.refused),
+        ];
+        let marks = marks.into_iter();
+        let marks = marks.filter_map(|(name, mark)| Some((name.to_owned(), mark?)));
         let output = Output {
             text: text.map(Cow::into_owned),
+            metadata: marks.collect(),
             ..Output::default()
         };
         Ok((Map::new(), output))
     }
 }
 
-/// The text of an [`Output`].
+/// The text of an [`Output`], and the marks that tell a refusal.
 #[derive(Deserialize)]
 struct OutputText<'a> {
     #[serde(default, borrow)]
     text: Option<Cow<'a, str>>,
+    #[serde(default)]
+    metadata: RefusalMarks,
+}
+
+#[derive(Default, Deserialize)]
+struct RefusalMarks {
+    #[serde(default)]
+    finish_reason: Option<Value>,
+    #[serde(default)]
+    refused: Option<Value>,
 }
 
 impl Subject<'_> {

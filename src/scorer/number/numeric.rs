@@ -247,6 +247,7 @@ impl Numeric {
 
 impl TextRule for Numeric {
     const NAME: &'static str = NAME;
+    const NAMES_NO_ANSWER: bool = true;
 
     fn compare(&self, answer: &Answer<'_>) -> Result<Score> {
         let expected = self.expected(&answer.target.0)?;

@@ -156,6 +156,7 @@ fn wrong_labels(options: &OptionReader<'_>) -> Error {
 
 impl TextRule for Exact {
     const NAME: &'static str = NAME;
+    const NAMES_NO_ANSWER: bool = true;
 
     fn compare(&self, answer: &Answer<'_>) -> Result<Score> {
         let golds = Golds::read(answer.target, NAME)?;

@@ -134,6 +134,7 @@ impl Includes {
 
 impl TextRule for Includes {
     const NAME: &'static str = NAME;
+    const NAMES_NO_ANSWER: bool = true;
 
     fn compare(&self, answer: &Answer<'_>) -> Result<Score> {
         let golds = Golds::read(answer.target, NAME)?;
@@ -204,7 +205,7 @@ mod tests {
                 ("New\n  York", json!("new york"), true, 1.0, "included"),
                 ("Pari", json!("Paris"), false, 0.0, "mismatch"),
                 ("1927", json!("19"), true, 1.0, "included"),
-                ("", json!("a"), false, 0.0, "mismatch"),
+                ("", json!("a"), false, 0.0, "no_prediction"),
                 ("a", json!(""), false, 0.0, "empty_ground_truth"),
                 ("", json!(" \n"), false, 0.0, "empty_ground_truth"),
                 ("b a", json!(["a", "b"]), true, 1.0, "included"),

@@ -11,6 +11,7 @@ use super::super::calls::matching;
 use super::super::compose::forward::forward;
 use super::super::compose::parts;
 use super::super::{Answer, Entry, Example, Scorer, gaia};
+use super::text_rule::without_answer;
 use crate::data::{Sample, Score, Target};
 use crate::error::{Error, Result};
 use crate::text::is_py_space;
@@ -187,25 +188,8 @@ impl List {
         }
         Ok(matching::largest(&fits, targets.len()))
     }
-}
 
-/// The element in an error.
-fn place(target: &Target) -> String {
-    format!("element `{}` of the ground truth", display(target))
-}
-
-/// An element of the ground truth, for display.
-fn display(target: &Target) -> String {
-    let text = target.as_text().map(str::to_owned);
-    text.unwrap_or_else(|| target.0.to_string())
-}
-
-impl Scorer for List {
-    fn name(&self) -> &'static str {
-        "list"
-    }
-
-    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+    fn compare(&self, answer: &Answer<'_>) -> Result<Score> {
         let targets = self.targets(answer.target)?;
         let truth: Vec<String> = targets.iter().map(display).collect();
         let prediction = parts::prediction(&*self.element, answer);
@@ -243,6 +227,28 @@ impl Scorer for List {
             .detail("extra", json!(extra));
         let pieces: Vec<String> = pieces.into_iter().map(str::to_owned).collect();
         Ok(score.normalized(pieces, truth))
+    }
+}
+
+/// The element in an error.
+fn place(target: &Target) -> String {
+    format!("element `{}` of the ground truth", display(target))
+}
+
+/// An element of the ground truth, for display.
+fn display(target: &Target) -> String {
+    let text = target.as_text().map(str::to_owned);
+    text.unwrap_or_else(|| target.0.to_string())
+}
+
+impl Scorer for List {
+    fn name(&self) -> &'static str {
+        "list"
+    }
+
+    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+        self.compare(answer)
+            .map(|score| without_answer(score, answer))
     }
 
     /// Each element must be one that its scorer reads.

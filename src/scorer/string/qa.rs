@@ -71,7 +71,7 @@ impl QaScorer {
     /// The verdict of `numeric`: all or nothing.
     fn number(answer: &Answer<'_>, gold: &str) -> Result<Score> {
         let target = Target::from(gold);
-        let score = Numeric::default().score(&Answer {
+        let score = Numeric::default().compare(&Answer {
             prediction: answer.prediction.map(without_marks),
             target: &target,
             ..*answer
@@ -87,7 +87,7 @@ impl QaScorer {
     /// The verdict of `token_f1`.
     fn text(answer: &Answer<'_>, target: &Target) -> Result<Score> {
         let prediction = answer.prediction.map(visible);
-        let score = TokenF1::default().score(&Answer {
+        let score = TokenF1::default().compare(&Answer {
             prediction: prediction.as_deref(),
             target,
             ..*answer
@@ -98,6 +98,7 @@ impl QaScorer {
 
 impl TextRule for QaScorer {
     const NAME: &'static str = NAME;
+    const NAMES_NO_ANSWER: bool = true;
 
     fn compare(&self, answer: &Answer<'_>) -> Result<Score> {
         let target = as_texts(answer.target);

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use regex::Regex;
 
 use super::super::{Answer, Entry, Example, OptionReader, Reads, Scorer};
+use super::text_rule::without_answer;
 use crate::data::{Normalized, Sample, Score, Target};
 use crate::error::{Error, Result};
 use crate::text::{MatchScope, compile};
@@ -109,14 +110,8 @@ impl RegexMatch {
                 .map_err(|error| error.at("`ground_truth`")),
         }
     }
-}
 
-impl Scorer for RegexMatch {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+    fn compare(&self, answer: &Answer<'_>) -> Result<Score> {
         let (text, pattern) = self.pattern(answer.target)?;
         let prediction = answer.prediction.map(|prediction| match self.scope {
             MatchScope::Part => prediction,
@@ -133,6 +128,17 @@ impl Scorer for RegexMatch {
             }
         };
         Ok(score.normalized(prediction, text))
+    }
+}
+
+impl Scorer for RegexMatch {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+        self.compare(answer)
+            .map(|score| without_answer(score, answer))
     }
 
     fn criterion(&self, sample: &Sample) -> Result<Option<String>> {

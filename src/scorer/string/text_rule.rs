@@ -1,7 +1,8 @@
 //! `TextRule`: the base of scorers that compare only the prediction with the ground truth.
 //!
 //! A rule defines its name and its comparison. [`Golds`] are the accepted answers of a ground truth that is a string or
-//! an array of strings; [`Golds::compare`] is the frame of a rule that compares normalised texts.
+//! an array of strings; [`Golds::compare`] is the frame of a rule that compares normalised texts. [`without_answer`] gives
+//! blank answers and refusals a reason of their own.
 
 use std::borrow::Cow;
 
@@ -12,6 +13,7 @@ use super::folding::visible;
 use crate::data::{Normalized, Sample, Score, Target};
 use crate::error::{Error, Result};
 use crate::scorer::extract::Extract;
+use crate::text::is_invisible;
 
 /// A rule that compares a prediction with the ground truth.
 #[diagnostic::on_unimplemented(
@@ -24,6 +26,10 @@ pub(crate) trait TextRule: Send + Sync {
     /// Whether it is the rule of an official program for which characters that nobody sees count. Where these alone make
     /// an answer wrong, the score has a warning.
     const COUNTS_INVISIBLE: bool = false;
+
+    /// Whether blank answers and refusals have a reason of their own, see [`without_answer`]. A published rule has the
+    /// reasons of its program.
+    const NAMES_NO_ANSWER: bool = false;
 
     /// See [`Scorer::score`].
     fn compare(&self, answer: &Answer<'_>) -> Result<Score>;
@@ -57,10 +63,16 @@ impl<R: TextRule> Scorer for R {
 
     fn score(&self, answer: &Answer<'_>) -> Result<Score> {
         let score = self.compare(answer)?;
-        if R::COUNTS_INVISIBLE && !score.correct && is_right_as_seen(self, answer) {
-            return Ok(score.detail("warning", INVISIBLE));
-        }
-        Ok(score)
+        let score = if R::COUNTS_INVISIBLE && !score.correct && is_right_as_seen(self, answer) {
+            score.detail("warning", INVISIBLE)
+        } else {
+            score
+        };
+        Ok(if R::NAMES_NO_ANSWER {
+            without_answer(score, answer)
+        } else {
+            score
+        })
     }
 
     fn extract(&self) -> Option<Extract> {
@@ -182,5 +194,201 @@ impl<'a> Golds<'a> {
                 Normalized::List(texts)
             }
         }
+    }
+}
+
+/// The score of a wrong answer that is blank or a refusal, with that as its reason: it says nothing of what the agent
+/// knows. The verdict stays.
+pub(in crate::scorer) fn without_answer(score: Score, answer: &Answer<'_>) -> Score {
+    let truth = answer.target.as_text();
+    if score.correct || truth.is_some_and(is_blank) {
+        return score;
+    }
+    let text = answer.output.text.as_deref().or(answer.prediction);
+    let reason = if answer.output.is_refusal() || text.is_some_and(is_refusal) {
+        "refused"
+    } else if answer.prediction.is_none_or(is_blank) {
+        "no_prediction"
+    } else {
+        return score;
+    };
+    if reason == "refused" && truth.is_some_and(is_refusal) {
+        return score;
+    }
+    Score {
+        reason: reason.into(),
+        ..score
+    }
+}
+
+/// Whether there is nothing to see.
+pub(in crate::scorer) fn is_blank(text: &str) -> bool {
+    text.chars().all(|c| c.is_whitespace() || is_invisible(c))
+}
+
+/// The longest refusal, in bytes. What is longer says more than that.
+const LONGEST_REFUSAL: usize = 300;
+
+/// What may stand before a refusal.
+const APOLOGIES: &[&str] = &[
+    "i'm sorry",
+    "i am sorry",
+    "i'm very sorry",
+    "sorry",
+    "i apologize",
+    "i apologise",
+    "my apologies",
+    "apologies",
+    "unfortunately",
+    "as an ai language model",
+    "as an ai model",
+    "as an ai assistant",
+    "as an ai",
+    "but",
+    "however",
+];
+
+/// How a refusal begins.
+const REFUSES: &[&str] = &[
+    "i can't",
+    "i cannot",
+    "i can not",
+    "i won't",
+    "i will not",
+    "i'm unable to",
+    "i am unable to",
+    "i'm not able to",
+    "i am not able to",
+    "i must decline to",
+    "i have to decline to",
+    "i'm not comfortable",
+    "i am not comfortable",
+];
+
+/// What is refused. `I can't find the answer` is none of them.
+const REFUSED: &[&str] = &[
+    "help",
+    "assist",
+    "answer",
+    "provide",
+    "comply",
+    "fulfill",
+    "fulfil",
+    "do that",
+    "do this",
+    "discuss",
+    "share",
+    "support",
+    "engage",
+    "participate",
+    "respond",
+    "continue with",
+    "complete th",
+    "give you",
+    "give advice",
+    "process th",
+    "helping",
+    "answering",
+    "providing",
+    "discussing",
+];
+
+/// Whether a text is a plain refusal: `I'm sorry, but I can't help with that.`
+fn is_refusal(text: &str) -> bool {
+    if text.len() > LONGEST_REFUSAL {
+        return false;
+    }
+    let text: String = text.chars().filter(|c| !is_invisible(*c)).collect();
+    let text = text.replace(['’', '‘'], "'").to_lowercase();
+    let between = |c: char| c.is_whitespace() || ",.;:!*\"-–—".contains(c);
+    let mut text = text.trim_start_matches(between);
+    // Each step makes the text shorter.
+    while let Some(rest) = APOLOGIES.iter().find_map(|start| text.strip_prefix(start)) {
+        if !rest.starts_with(between) {
+            break;
+        }
+        text = rest.trim_start_matches(between);
+    }
+    let rest = REFUSES.iter().find_map(|start| text.strip_prefix(start));
+    rest.is_some_and(|rest| {
+        let rest = rest.trim_start();
+        REFUSED.iter().any(|what| rest.starts_with(what))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::data::Output;
+    use crate::scorer::tests::check::scorer;
+
+    #[test]
+    fn refusals_are_seen() {
+        for text in [
+            "I'm sorry, but I can't help with that.",
+            "I’m sorry, I cannot assist with that request.",
+            "Sorry. I am unable to provide this.",
+            "As an AI language model, I cannot answer this question.",
+            "**I cannot comply.**",
+            "Unfortunately, I'm not able to share that",
+        ] {
+            assert!(is_refusal(text), "{text}");
+        }
+        for text in [
+            "",
+            "Paris",
+            "I'm sorry",
+            "I can't find the answer",
+            "Sorry, the answer is 7",
+            "I cannot be sure, but it is Paris",
+            "sorrow, i can't help",
+        ] {
+            assert!(!is_refusal(text), "{text}");
+        }
+        let long = format!("I can't help with that. {}", "But this is so. ".repeat(30));
+        assert!(!is_refusal(&long));
+    }
+
+    #[test]
+    fn blank_answers_and_refusals_have_their_own_reason() {
+        let refusal = "I'm sorry, but I can't help with that.";
+        let check = |spec: &str, output: Output, truth: Value, expect: &str| {
+            let target = Target(truth);
+            let answer = Answer::new(output.text.as_deref(), &target).output(&output);
+            let score = scorer(spec).score(&answer).unwrap();
+            assert_eq!(score.reason, expect, "{spec} {output:?}");
+            assert!(!score.correct, "{spec} {output:?}");
+        };
+        for spec in [
+            "exact", "includes", "token_f1", "qa", "numeric", "list", "fuzzy", "regex",
+        ] {
+            check(spec, Output::text(refusal), json!("42"), "refused");
+            check(
+                spec,
+                Output::text(" \u{200b}\n"),
+                json!("42"),
+                "no_prediction",
+            );
+            check(spec, Output::default(), json!("42"), "no_prediction");
+            let mut marked = Output::text("No.");
+            marked.metadata.insert("refused".to_owned(), true.into());
+            check(spec, marked, json!("42"), "refused");
+        }
+        check("numeric", Output::text("Paris"), json!(42), "not_a_number");
+        check("qa", Output::text("?!"), json!("42"), "not_a_number");
+        // A published rule has the reasons of its program.
+        check("gaia", Output::text(refusal), json!("Paris"), "mismatch");
+        let asked = json!("I can't help with that");
+        check("exact", Output::text(refusal), asked, "mismatch");
+    }
+
+    #[test]
+    fn a_right_answer_may_be_blank_or_a_refusal() {
+        let text = "I can't help with that";
+        let target = Target::from(text);
+        let score = scorer("exact").score(&Answer::new(text, &target)).unwrap();
+        assert!(score.correct && score.reason == "exact_match");
     }
 }

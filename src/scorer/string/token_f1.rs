@@ -182,6 +182,7 @@ impl TokenF1 {
 impl TextRule for TokenF1 {
     const NAME: &'static str = NAME;
     const COUNTS_INVISIBLE: bool = true;
+    const NAMES_NO_ANSWER: bool = true;
 
     fn compare(&self, answer: &Answer<'_>) -> Result<Score> {
         let golds = Golds::read(answer.target, NAME)?;
@@ -273,7 +274,7 @@ mod tests {
                 ("a a b", json!("a b b"), false, 1.0 / 1.5, "overlap"),
                 ("London", json!("Paris"), false, 0.0, "mismatch"),
                 ("yes it is", json!("yes"), false, 0.5, "overlap"),
-                ("", json!("Paris"), false, 0.0, "mismatch"),
+                ("", json!("Paris"), false, 0.0, "no_prediction"),
                 ("", json!(""), true, 1.0, "exact_match"),
                 ("Paris", json!(""), false, 0.0, "mismatch"),
                 ("the", json!("A"), false, 0.0, "mismatch"),

@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::data::{Score, Target};
 use crate::error::Result;
 use crate::eval::registry::scorers::{Context, from_value};
+use crate::scorer::string::text_rule::is_blank;
 use crate::scorer::{Answer, Scorer};
 use crate::tests::fuzz::{in_time, megabyte};
 use crate::text::setting::Override;
@@ -34,7 +35,9 @@ pub(crate) fn judge(
     let is_legal = (0.0..=1.0).contains(&score.value);
     assert!(is_legal, "{prediction:?} {ground_truth} {score:?}");
     let is_missing = score.reason == "no_prediction";
-    assert_eq!(is_missing, prediction.is_none(), "{score:?}");
+    let is_blank = prediction.is_none_or(is_blank);
+    assert!(is_missing || prediction.is_some(), "{score:?}");
+    assert!(is_blank || !is_missing, "{score:?}");
     assert!(!(is_missing && score.correct), "{score:?}");
     Ok(score)
 }

@@ -19,13 +19,10 @@ pub(in crate::scorer::ask) struct Reply {
 
 impl Reply {
     pub(in crate::scorer::ask) fn of(output: &Output) -> Self {
-        let metadata = |key: &str| output.metadata.get(key);
-        let finish = metadata("finish_reason").and_then(Value::as_str);
-        let has_refused = metadata("refused") == Some(&Value::Bool(true));
+        let finish = output.metadata.get("finish_reason").and_then(Value::as_str);
         let spoilt = match finish {
             Some("length" | "max_tokens") => Some(Unread::Truncated),
-            Some("content_filter" | "refusal") => Some(Unread::Refusal),
-            _ => has_refused.then_some(Unread::Refusal),
+            _ => output.is_refusal().then_some(Unread::Refusal),
         };
         Self {
             text: text(output),

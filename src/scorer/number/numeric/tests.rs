@@ -33,7 +33,7 @@ fn verdicts() {
             ),
             ("1.0000000000000000000001", json!(1), false, 0.0, "mismatch"),
             ("unknown", json!(1), false, 0.0, "not_a_number"),
-            ("", json!(1), false, 0.0, "not_a_number"),
+            ("", json!(1), false, 0.0, "no_prediction"),
         ],
     );
     check_all(

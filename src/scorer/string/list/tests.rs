@@ -98,7 +98,7 @@ fn splitting() {
     check(json!({}), "", json!([]), (1.0, "all_matched"));
     check(json!({}), " , ", "", (1.0, "all_matched"));
     check(json!({}), "a", json!([]), (0.0, "none_matched"));
-    check(json!({}), "", "a", (0.0, "none_matched"));
+    check(json!({}), "", "a", (0.0, "no_prediction"));
     let whole = List::new(gaia::GaiaScorer).separator("");
     assert!(
         judge(&whole, Some("a, b"), &json!(["a, b"]))
