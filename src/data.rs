@@ -21,7 +21,8 @@ pub(crate) mod yaml_places;
 
 pub use judged::{JudgeCall, JurorVote, ReplyForm, Unread};
 pub use output::{AgentError, EndedBy, FailureKind, Output, Usage};
-pub use record::{FoundBy, Outcome, Record, RefusedAnswer, Status};
+pub use record::reading::{FoundBy, Missed, MissedPart};
+pub use record::{Outcome, Record, RefusedAnswer, Status};
 pub use sample::{Attachment, Sample, Target};
 pub(crate) use score::DetailBounds;
 pub use score::{Details, Normalized, Score, display_prediction};

@@ -213,8 +213,8 @@ pub mod summary {
     //! results of `no_regression` ([`Regression`]: `baseline_run`, `baseline_accuracy` with `baseline_ci95`,
     //! `became_correct`, the `assumption` of the smallest detectable drop).
 
-    pub use crate::data::RefusedAnswer;
     pub use crate::data::reviews::{ReviewedAgreement, ReviewedFigures};
+    pub use crate::data::{FoundBy, Missed, MissedPart, RefusedAnswer};
     pub use crate::verdict::agreement::ScorerPair;
     pub use crate::verdict::alert::{AlertResult, AlertVerdict};
     pub use crate::verdict::judged::calibration::{
@@ -224,7 +224,8 @@ pub mod summary {
     pub use crate::verdict::summary::{
         BaselineChange, Confusion, DifficultyDrop, EpochFigures, Estimate, Flaky, Group,
         JudgeSummary, JurorSummary, JurySummary, LabelAgreement, LabelFigures, Labels, Latency,
-        Majority, Range, Recovered, ScorerSummary, StepFigures, UsageTotal, WorsePanel,
+        Majority, MissedCount, Range, ReadingFigures, Recovered, ScorerSummary, StepFigures,
+        UsageTotal, WorsePanel,
     };
 }
 
@@ -255,8 +256,8 @@ pub use bfcl::benchmark::Bfcl;
 pub use data::{AgentError, EndedBy, FailureKind, Output, Usage};
 pub use data::{Attachment, Sample, Target, Task, TaskFile};
 pub use data::{Details, Normalized, Score};
-pub use data::{FoundBy, Outcome, Record, Status};
 pub use data::{JudgeCall, JurorVote, ReplyForm, Unread};
+pub use data::{Outcome, Record, Status};
 pub use error::{Error, Result};
 pub use eval::registry::{Options, Registry};
 pub use eval::{Answers, Assert, Budget, Errors, Eval, Flips};

@@ -25,6 +25,7 @@ pub(crate) mod gaia;
 pub(crate) mod hash;
 pub(crate) mod item;
 pub(crate) mod json;
+pub(crate) mod missed;
 pub(crate) mod number;
 pub(crate) mod options;
 pub(crate) mod string;

@@ -4,6 +4,7 @@
 //! no change elsewhere; members that scoring computes belong to `Judgement`.
 
 pub(crate) mod parts;
+pub(crate) mod reading;
 
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
@@ -16,6 +17,7 @@ use super::output::{AgentError, Output, Usage};
 use super::score::Score;
 use crate::data::Details;
 use parts::{Part, Parts, read_parts};
+use reading::{FoundBy, Missed};
 
 /// How a sample ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -105,35 +107,6 @@ pub struct Record {
     pub result: Outcome,
 }
 
-/// How a prediction was found in an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum FoundBy {
-    /// In LaTeX's `\boxed{…}`.
-    Box,
-    /// Behind a label, such as `Final answer:`.
-    Label,
-    /// In a tag, such as `<answer>…</answer>`.
-    Tag,
-    /// A letter alone on its line, or in a sentence that chooses it.
-    Letter,
-    /// The last number of the answer.
-    LastNumber,
-    /// A member of the answer's JSON.
-    Json,
-    /// Behind the marker of the extraction, such as `####`.
-    Marker,
-    /// Where a regular expression matched.
-    Pattern,
-    /// The last line.
-    LastLine,
-    /// The whole answer.
-    WholeAnswer,
-    /// The answer has nothing to take.
-    Nothing,
-}
-
 /// The outcome of a sample; by default it was never requested.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -147,6 +120,9 @@ pub struct Outcome {
     /// How the prediction was found in the raw answer. Missing without an answer, and in older files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found_by: Option<FoundBy>,
+    /// What the answer has and the extraction did not take.
+    #[serde(default, skip_serializing_if = "Missed::is_empty")]
+    pub missed: Missed,
     /// The verdict of the first scorer, which is the deciding one.
     pub score: Option<Score>,
     /// The verdicts of all scorers by name, if there are several.
@@ -402,6 +378,7 @@ judgement! {
     status: Status,
     prediction: Option<String>,
     found_by: Option<FoundBy>,
+    missed: Missed,
     score: Option<Score>,
     scores: Map<String, Value>,
     judged: Vec<JudgeCall>,
@@ -426,6 +403,7 @@ impl Judgement {
             status: Status::Scored,
             prediction: None,
             found_by: None,
+            missed: Missed::default(),
             scores: scorers.iter().map(entry).collect(),
             score: Some(score),
             judged: Vec::new(),
@@ -566,6 +544,8 @@ mod judgement_tests {
     #[test]
     fn files_have_the_members_by_these_names() {
         let judgement = Judgement {
+            found_by: Some(FoundBy::Label),
+            missed: vec![reading::MissedPart::Number].into(),
             scores: Map::from_iter([("gaia".to_owned(), Value::Null)]),
             judged: vec![JudgeCall::default()],
             found_by: Some(FoundBy::Box),

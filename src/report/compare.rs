@@ -16,6 +16,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use crate::data::FoundBy;
 use crate::error::{Error, Result};
 use crate::report::reported::MaskedTexts;
 use crate::report::reported::masked::PublicWords;
@@ -143,6 +144,9 @@ pub struct ComparedRun {
     pub error_rate: Option<f64>,
     /// Errors by kind.
     pub failures: BTreeMap<String, u64>,
+    /// Answers by the way they were read; empty for older runs.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub found_by: BTreeMap<FoundBy, u64>,
     /// Samples that were not requested.
     pub skipped: u64,
     /// Samples with cached answers, which are in no figure of cost or time.
@@ -459,6 +463,7 @@ impl ComparedRun {
             errors: summary.errors,
             error_rate: summary.error_rate,
             failures: summary.failures.clone(),
+            found_by: summary.found_by.clone(),
             skipped: summary.skipped,
             cached: summary.cached,
             usage: summary.usage,

@@ -42,6 +42,7 @@ const FIGURES: &[Section] = &[
     epochs::epochs,
     slices::slices,
     problems::problems,
+    scorers::extraction,
     scorers::scorers,
     labels::labels,
     metrics::metrics,

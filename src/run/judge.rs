@@ -11,12 +11,14 @@ use serde_json::{Map, Value};
 use super::record::skipped;
 use super::session::question::Question;
 use crate::data::record::Judgement;
-use crate::data::{AgentError, FoundBy, Outcome, Output, Sample, Score, Status, Target, Unread};
+use crate::data::{
+    AgentError, FoundBy, Missed, MissedPart, Outcome, Output, Sample, Score, Status, Target, Unread,
+};
 use crate::error::{Error, Result};
 use crate::eval::plan::Plan;
 use crate::scorer::ask::client::{AgentClient, NamedClient};
 use crate::scorer::extract::Extraction;
-use crate::scorer::{Answer, Scorer, verdict};
+use crate::scorer::{Answer, Scorer, missed, verdict};
 use crate::store::journal::past::Answered;
 use crate::system::panics;
 use crate::text::redact::is_blanked;
@@ -164,6 +166,9 @@ pub(super) fn score_all(
         if number == 0 {
             judgement.prediction = prediction.as_deref().map(str::to_owned);
             judgement.found_by = raw.map(|_| found_by);
+            judgement.missed = raw.map_or_else(Missed::default, |raw| {
+                missed::unread(raw, &extract, found_by, judged.target)
+            });
         }
         let answer = Answer {
             prediction: prediction.as_deref(),
@@ -195,6 +200,11 @@ pub(super) fn score_all(
         }
         match score {
             Ok(score) => {
+                let read = (prediction.as_deref(), found_by);
+                let verdict = (&**scorer, &score);
+                if raw.is_some_and(|raw| missed::has_truth(raw, read, verdict, answer.target)) {
+                    judgement.missed.add(MissedPart::GroundTruth);
+                }
                 judgement.status = Status::Scored;
                 judgement.score = Some(score);
             }

@@ -192,6 +192,7 @@ fn write(
     };
     let summary = SummaryBuilder::new(&*parent.eval)
         .scorer(names.first().map(String::as_str))
+        .extract(judge.extraction.of_first(&judge.scorers))
         .epochs(parent.epochs);
     let mut gathered = Gathered::new(summary, &gates, baseline.as_ref());
     let samples = judge_all(&dir.file(RECORDS), new, judge, &mut |record| {
@@ -240,6 +241,7 @@ fn write(
     run.notices
         .extend(model_family::notices(&answerer(&parent), &judge.scorers));
     run.notices.extend(judge_notices(&run.summary));
+    run.notices.extend(gathered::reading_notices(&run));
     let mut artifacts = samples.files;
     artifacts.extend(judge.close()?);
     artifacts.extend(run.write_summary(new)?);
@@ -274,6 +276,7 @@ fn with_scorers(run: Manifest, names: &[String], judge: &Rejudge) -> Manifest {
         judges: calibrations::judges_of(&judge.scorers, None),
         extract: Some(judge.extraction.extract.to_value()),
         extract_is_given: judge.extraction.is_given,
+        scorer_extract: judge.extraction.own_of_first(&judge.scorers),
         ..run
     }
 }

@@ -31,6 +31,7 @@ use super::judge::judges::Judging;
 use super::judge::{judge, judge_failure};
 use super::record::Ledger;
 use super::record::failed;
+use super::record::gathered;
 use super::shard::siblings;
 use crate::data::{AgentError, FailureKind, Record, Shard, Status};
 use crate::error::Result;
@@ -445,6 +446,9 @@ impl Session {
         let mut run = ended.map_err(|error| self.dir().unless_gone(error))?;
         if !self.is_part() {
             for notice in judge_notices(&run.summary) {
+                self.emitter.notice(&notice);
+            }
+            for notice in gathered::reading_notices(&run) {
                 self.emitter.notice(&notice);
             }
             run.notices = self.emitter.notices();

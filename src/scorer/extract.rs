@@ -18,6 +18,7 @@ pub(crate) mod thoughts;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use regex::Regex;
 use serde_json::{Map, Value};
@@ -264,6 +265,19 @@ impl Extraction {
     pub fn of(&self, scorer: &dyn Scorer) -> Cow<'_, Extract> {
         let own = scorer.extract().filter(|_| !self.is_given);
         own.map_or(Cow::Borrowed(&self.extract), Cow::Owned)
+    }
+
+    /// The extraction of the deciding scorer, as in a spec.
+    pub(crate) fn of_first(&self, scorers: &[Arc<dyn Scorer>]) -> Option<Value> {
+        let first = scorers.first()?;
+        Some(self.of(&**first).to_value())
+    }
+
+    /// The same if it is the scorer's own.
+    pub(crate) fn own_of_first(&self, scorers: &[Arc<dyn Scorer>]) -> Option<Value> {
+        let own = scorers.first()?.extract();
+        own.filter(|_| !self.is_given)
+            .map(|extract| extract.to_value())
     }
 }
 

@@ -174,6 +174,9 @@ pub struct Manifest {
     /// Whether the eval names the extraction; otherwise it is the benchmark's.
     #[serde(default)]
     pub extract_is_given: bool,
+    /// The extraction of the deciding scorer, if it is its own. Missing in older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scorer_extract: Option<Value>,
     /// What answered, as endpoints report it: models with their fingerprints, and the number of answers of each.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub models: BTreeMap<String, usize>,

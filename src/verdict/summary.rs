@@ -23,6 +23,7 @@ mod group;
 mod json;
 mod judge;
 mod labels;
+mod reading;
 mod tally;
 
 use std::collections::BTreeMap;
@@ -31,7 +32,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::data::reviews::ReviewedFigures;
-use crate::data::{Outcome, Record};
+use crate::data::{FoundBy, Outcome, Record};
 use crate::exit::Exit;
 use crate::stats;
 use crate::stats::Sum;
@@ -46,6 +47,8 @@ pub(crate) use judge::judge_notices;
 pub use judge::{JudgeSummary, JurorSummary, JurySummary, LabelAgreement, WorsePanel};
 pub(crate) use labels::MAX_LABELS;
 pub use labels::{Confusion, LabelFigures, Labels};
+pub use reading::{MissedCount, ReadingFigures};
+pub(crate) use reading::{found_by_counts, reading_notices};
 pub(crate) use tally::VALUE;
 
 /// The version of `summary.json`, increased whenever a reader of an older version would be misled.
@@ -56,7 +59,8 @@ pub(crate) use tally::VALUE;
 ///   `partial`; `early_stop`; `unjudged` of slices and scorers, if any; `judge`, if one was used; `not_judged`, if any;
 ///   `change`, with a baseline; `failure_rate` with its bounds and interval, also of slices; `steps`, also of slices,
 ///   if agents report them; `refused`, if any; `reviewed`, if people reviewed; `tier`, in a run of one; `progressive`,
-///   if the run goes on tier by tier; `alerts`, if it is in a history; `part`, of a shard or other part.
+///   if the run goes on tier by tier; `alerts`, if it is in a history; `part`, of a shard or other part; `found_by`, if
+///   known; `reading`, if something is to be said of it.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
 /// The most flaky samples that are listed; [`EpochFigures::flaky`] counts all.
@@ -100,6 +104,10 @@ pub struct Summary {
     pub scorer: Option<String>,
     /// Samples that are correct in some epochs and wrong in others, in dataset order, at most 1,000.
     pub flaky: Vec<Flaky>,
+    /// How many answers were read in which way; empty in older files.
+    pub found_by: BTreeMap<FoundBy, u64>,
+    /// What may be wrong with that, if anything.
+    pub reading: Option<ReadingFigures>,
     /// How often the agent was asked, over all samples.
     pub attempts: u64,
     /// The effect of retries.

@@ -77,6 +77,7 @@ mod mistyped;
 mod named;
 mod newcomer;
 mod nextest;
+mod notices;
 mod orphans;
 mod overview;
 mod packages;

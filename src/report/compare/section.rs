@@ -253,6 +253,17 @@ fn figures(runs: &[&ComparedRun]) -> [Block; 2] {
         let rate = run.error_rate.filter(|rate| *rate > 0.0)?;
         Some(Share(rate).to_string())
     });
+    let mut ways: Vec<_> = runs.iter().flat_map(|run| run.found_by.keys()).collect();
+    ways.sort();
+    ways.dedup();
+    for way in ways {
+        let count = |run: &ComparedRun| run.found_by.get(way).copied().unwrap_or_default();
+        if runs.iter().any(|run| count(run) != count(runs[0])) {
+            row(&format!("found by {}", way.words()), &|run| {
+                (!run.found_by.is_empty()).then(|| count(run).to_string())
+            });
+        }
+    }
     row("skipped", &|run| some(run.skipped));
     row("from the cache", &|run| some(run.cached));
     row("input tokens", &|run| {

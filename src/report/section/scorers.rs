@@ -1,11 +1,15 @@
 //! The figures of each scorer.
 
+mod extraction;
+
 use super::accuracy;
 use super::slices::in_order;
 use super::source::{Source, number};
 use crate::figure::{Interval, Scale, Share, ci95, or_dash, part_of};
 use crate::report::document::{Align, Block, IntervalScale, Intervals, Table};
 use crate::verdict::summary::{ScorerSummary, Summary};
+
+pub(super) use extraction::extraction;
 
 /// Maximum number of disagreements listed.
 const LISTED: usize = 20;

@@ -10,6 +10,8 @@ use crate::error::Result;
 use crate::run::CiPolicy;
 use crate::run::judge::calibrations;
 use crate::store::{Manifest, RunDir, RunStatus};
+use crate::system::project::display;
+use crate::text::shell_word;
 use crate::verdict::baseline::Baseline;
 use crate::verdict::conclude::{Notable, Run};
 use crate::verdict::facts::{Facts, Stop};
@@ -17,7 +19,7 @@ use crate::verdict::gate::Gate;
 use crate::verdict::gather::Gathered;
 use crate::verdict::result::InterimAnalysis;
 use crate::verdict::result::Progressive;
-use crate::verdict::summary::SummaryBuilder;
+use crate::verdict::summary::{self, SummaryBuilder};
 
 /// Takes the records of a run in dataset order, and judges it when it has them all.
 pub(in crate::run) struct GatheredRun<'a> {
@@ -50,6 +52,12 @@ pub(in crate::run) struct RequestedGates<'a> {
     pub(in crate::run) ignores_baseline: bool,
 }
 
+/// Notices about the reading of the answers of a run, each with the command that shows one.
+pub(in crate::run) fn reading_notices(run: &Run) -> Vec<String> {
+    let dir = shell_word(&display(&run.dir));
+    summary::reading_notices(&run.summary, &dir)
+}
+
 impl<'a> GatheredRun<'a> {
     /// Without records yet, for these gates.
     pub(in crate::run) fn new(
@@ -59,6 +67,7 @@ impl<'a> GatheredRun<'a> {
     ) -> Self {
         let summary = SummaryBuilder::new(&*manifest.eval)
             .scorer(manifest.scorers.first().map(String::as_str))
+            .extract(manifest.scorer_extract.clone().or(manifest.extract.clone()))
             .epochs(manifest.epochs);
         Self {
             manifest,

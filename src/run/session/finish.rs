@@ -418,6 +418,7 @@ impl Finish {
         let (plan, eval) = (&self.plan, &self.plan.eval);
         let summary = SummaryBuilder::new(&*eval.name)
             .scorer(plan.scorers.first().map(|scorer| scorer.name()))
+            .extract(plan.extraction.of_first(&plan.scorers))
             .epochs(eval.epochs);
         Gathered::new(summary, &plan.gates, plan.baseline.as_ref())
     }

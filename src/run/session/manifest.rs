@@ -126,6 +126,7 @@ pub(in crate::run) fn new_manifest(
         failed_assertions: Vec::new(),
         extract: Some(plan.extraction.extract.to_value()),
         extract_is_given: plan.extraction.is_given,
+        scorer_extract: plan.extraction.own_of_first(&plan.scorers),
         models: BTreeMap::new(),
         judge_models: BTreeMap::new(),
         parent: None,

@@ -21,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::eval::registry::Registry;
 use crate::eval::{Eval, plan, spec};
 use crate::run::history::RunHistory;
+use crate::run::record::gathered;
 use crate::run::rescore::reload;
 use crate::run::{CiPolicy, history};
 use crate::snapshot::AnswerSheet;
@@ -95,6 +96,8 @@ pub fn merge(parts: FoundParts, options: &MergeOptions) -> Result<Run> {
     };
     let mut gathered = gather(pieces, builder.dir(), &how)?;
     builder.path().clone_into(&mut gathered.run.dir);
+    let notices = gathered::reading_notices(&gathered.run);
+    gathered.run.notices.extend(notices);
     let answers = gathered.answers.take();
     reporter.add(&gathered.manifest, &mut gathered.run, answers);
     let (manifest, mut run) = gathered.write(builder.dir())?;
@@ -117,6 +120,7 @@ fn again(
     notices.extend(dir.check()?);
     let mut run = reload(dir, None, options.ci.is_set, options.ci.allow_ignored)?;
     run.notices = notices;
+    run.notices.extend(gathered::reading_notices(&run));
     if !options.history {
         let known = Summary::read(&dir.file(SUMMARY))?;
         run.summary.set_alerts(known.alerts);

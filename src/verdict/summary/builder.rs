@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::difficulty_drops;
 use super::judge::JudgeTally;
+use super::reading::ReadingTally;
 use super::tally::{Tally, is_answered};
 use super::{FORMAT_VERSION, Flaky, MAX_FLAKY, Recovered, Summary};
 use crate::data::Record;
@@ -30,6 +31,7 @@ pub(crate) struct SummaryBuilder {
     refused: u64,
     recovered: Recovered,
     judge: JudgeTally,
+    reading: ReadingTally,
     metrics: Map<String, Value>,
     epochs: u32,
     /// The epochs of the current sample, if there are several.
@@ -63,6 +65,7 @@ impl SummaryBuilder {
             refused: 0,
             recovered: Recovered::default(),
             judge: JudgeTally::default(),
+            reading: ReadingTally::default(),
             metrics: Map::new(),
             epochs: 1,
             sample: None,
@@ -99,11 +102,19 @@ impl SummaryBuilder {
         self
     }
 
+    /// Sets the extraction of the deciding scorer, as in a spec.
+    #[must_use]
+    pub(crate) fn extract(mut self, extract: Option<Value>) -> Self {
+        self.reading.extract = extract;
+        self
+    }
+
     /// Adds a record.
     pub(crate) fn add(&mut self, record: &Record) {
         let outcome = &record.result;
         self.total.add(record);
         self.judge.add(record, self.scorer.as_deref());
+        self.reading.add(record);
         let slices = self.has_slices.then(|| slices_of(record));
         for (dimension, value) in slices.into_iter().flatten() {
             // `entry` would allocate a `String` for every record.
@@ -192,6 +203,7 @@ impl SummaryBuilder {
     pub(crate) fn finish(mut self) -> Summary {
         self.end_sample();
         let total = self.total.finish();
+        let (found_by, reading) = self.reading.finish();
         let slices: BTreeMap<_, BTreeMap<_, _>> = self
             .slices
             .into_iter()
@@ -219,6 +231,8 @@ impl SummaryBuilder {
             slices,
             scorer: self.scorer,
             flaky: self.flaky,
+            found_by,
+            reading,
             attempts: self.attempts,
             recovered_by_retry: Recovered {
                 share: stats::ratio(self.recovered.recovered, self.recovered.retried),

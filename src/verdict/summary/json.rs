@@ -74,6 +74,8 @@ impl Serialize for Summary {
             "scorers": whole.scorers;
             "epochs": whole.epochs, if whole.epochs.is_some();
             "flaky": self.flaky, if !self.flaky.is_empty();
+            "found_by": self.found_by, if !self.found_by.is_empty();
+            "reading": self.reading, if self.reading.is_some();
             "usage": whole.usage;
             "latency_s": whole.latency_s;
             "steps": whole.steps, if whole.steps.is_some();
@@ -117,6 +119,8 @@ impl Summary {
             difficulty_drop: optional(members, "difficulty_drop")?,
             scorer: optional(members, "scorer")?,
             flaky: optional(members, "flaky")?,
+            found_by: optional(members, "found_by")?,
+            reading: optional(members, "reading")?,
             attempts: required(members, "attempts")?,
             recovered_by_retry: required(members, "recovered_by_retry")?,
             judge: optional(members, "judge")?,

@@ -18,6 +18,7 @@ use evaltest::engine::report::terminal::in_epoch;
 use evaltest::engine::store::{Carried, RunDir, files, read_carried, read_records};
 use evaltest::engine::text::{clean, excerpt};
 use evaltest::engine::verdict::FailureGroups;
+use evaltest::summary::FoundBy;
 use evaltest::{Error, Exit, JudgeCall, Normalized, Outcome, Output, Record, Result, Score};
 use serde_json::Value;
 
@@ -255,6 +256,13 @@ fn whole(record: &Record, attempts: &[Value]) -> Document {
     }
     let extracted = outcome.prediction.as_deref().unwrap_or("(none)");
     text.blocks.push(titled("extracted", extracted));
+    if let Some(by) = outcome.found_by {
+        text.paragraph(match by {
+            FoundBy::WholeAnswer => "found by taking the whole answer".to_owned(),
+            FoundBy::Nothing => "found by nothing: the answer has nothing to take".to_owned(),
+            by => format!("found by {}", by.words()),
+        });
+    }
     if !record.ground_truth.is_null() {
         let truth = plain(&record.ground_truth);
         text.blocks.push(titled("ground truth", &truth));
