@@ -1,6 +1,6 @@
 //! A run says when it could not read its answers, and what to write.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -42,21 +42,22 @@ const BOXED: &str = "extract: boxed\nscorer: numeric\n";
 const NOTHING: &str = "19 of 20 answers have nothing to take: `extract: boxed` finds no box in them; see one: `cargo evaltest show ";
 const TRUTH: &str = "19 wrong answers contain the ground truth as a whole word or number";
 
-/// The notices of a command, without the name of the run.
+/// The notices of a command about the reading of answers, without the names of eval and run.
 fn notices(ran: &Ran) -> Vec<String> {
     let lines = ran.err.lines().chain(ran.out.lines());
-    let lines =
-        lines.filter(|line| line.contains("cargo evaltest show") && line.contains("note: "));
-    let words = lines.map(|line| {
-        let words = line
-            .split(' ')
-            .filter(|word| !word.contains("evaltest-runs"));
+    let notices = lines.map(|line| line.trim_start_matches("eval: "));
+    let notices = notices.map(|line| line.trim_start_matches("note: "));
+    let notices = notices.map(|line| line.trim_start_matches("eval: "));
+    let notices = notices.filter(|notice| notice.contains("cargo evaltest show"));
+    let without_run = notices.map(|notice| {
+        let words = notice.split(' ');
+        let words = words.filter(|word| !word.contains("evaltest-runs") && !word.contains("parts"));
         words.collect::<Vec<_>>().join(" ")
     });
-    words.collect()
+    without_run.collect()
 }
 
-fn name(dir: &PathBuf) -> String {
+fn name(dir: &Path) -> String {
     dir.file_name().unwrap().to_str().unwrap().to_owned()
 }
 
