@@ -31,6 +31,7 @@ use crate::system::spawn_scoped;
 use crate::text::hash::{Hasher, MaskKey};
 use crate::text::redact::Redactor;
 use crate::verdict::baseline::Baseline;
+use crate::verdict::baseline::readers::{Readers, UsedReaders};
 use crate::verdict::gate::Gate;
 use crate::verdict::{check, gate};
 use crate::{scorer, snapshot, text};
@@ -199,6 +200,7 @@ impl Plan {
         if let Some(committed) = committed {
             plan.baseline = committed;
             plan.check_baseline()?;
+            plan.notices.extend(plan.other_reader());
             if let Some(baseline) = &mut plan.baseline {
                 // A sample that is not asked is not missing.
                 baseline.samples.retain(|id, _| !excluded.contains(id));
@@ -246,13 +248,7 @@ impl Plan {
         let Some(baseline) = &self.baseline else {
             return Ok(());
         };
-        let compares = matches!(self.eval.snapshot.assert, Assert::Baseline | Assert::Exact)
-            || self
-                .eval
-                .gates
-                .iter()
-                .any(crate::verdict::gate::Gate::needs_baseline);
-        if !compares {
+        if !self.compares() {
             return Ok(());
         }
         let ids = self.items.iter().map(|item| &*item.id);
@@ -263,6 +259,19 @@ impl Plan {
                 let folder = self.eval.snapshot.folder.display();
                 error.at(format!("eval `{}`, `{folder}`", self.eval.name))
             })
+    }
+
+    /// Whether anything compares a run with the baseline.
+    fn compares(&self) -> bool {
+        let asserts = matches!(self.eval.snapshot.assert, Assert::Baseline | Assert::Exact);
+        asserts || self.eval.gates.iter().any(Gate::needs_baseline)
+    }
+
+    /// The notice that the baseline was read by another version of the reader, if it was.
+    fn other_reader(&self) -> Option<String> {
+        let baseline = self.baseline.as_ref().filter(|_| self.compares())?;
+        let used = UsedReaders::of(&self.extraction, &self.scorers);
+        baseline.readers.notice(Readers::CURRENT, used)
     }
 
     /// The test name of a sample: `gaia::level1::<id>`, `bfcl::simple_python::<id>`.

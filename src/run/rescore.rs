@@ -50,6 +50,7 @@ use crate::store::records::{self, Sorted};
 use crate::store::{Manifest, RunDir, RunStatus, random_run_id};
 use crate::system::parallel;
 use crate::verdict::baseline::Baseline;
+use crate::verdict::baseline::readers::Readers;
 use crate::verdict::conclude::{Notable, Run};
 use crate::verdict::facts::{Facts, Stop};
 use crate::verdict::gate::{Gate, OWN, with_default};
@@ -242,6 +243,11 @@ fn write(
         .extend(model_family::notices(&answerer(&parent), &judge.scorers));
     run.notices.extend(judge_notices(&run.summary));
     run.notices.extend(gathered::reading_notices(&run));
+    if gates.iter().any(Gate::needs_baseline) {
+        let older = baseline.as_ref();
+        let older = older.and_then(|baseline| gathered::other_reader(baseline, &parent));
+        run.notices.extend(older);
+    }
     let mut artifacts = samples.files;
     artifacts.extend(judge.close()?);
     artifacts.extend(run.write_summary(new)?);
@@ -270,10 +276,13 @@ fn write(
 
 /// The manifest of a run with these scorers.
 fn with_scorers(run: Manifest, names: &[String], judge: &Rejudge) -> Manifest {
+    let judges = calibrations::judges_of(&judge.scorers, None);
     Manifest {
         scorers_hash: scorers_hash(&judge.extraction, &judge.scorers),
         scorers: names.to_vec(),
-        judges: calibrations::judges_of(&judge.scorers, None),
+        reader: Some(Readers::CURRENT.answers),
+        judge_reader: (!judges.is_empty()).then_some(Readers::CURRENT.verdicts),
+        judges,
         extract: Some(judge.extraction.extract.to_value()),
         extract_is_given: judge.extraction.is_given,
         scorer_extract: judge.extraction.own_of_first(&judge.scorers),

@@ -58,6 +58,13 @@ enum Way {
     Aime,
 }
 
+/// The version of the rules of this module. Increment it when some answer is read differently. It is no part of
+/// fingerprints: a baseline of another version is compared, with a notice.
+///
+/// * 1: labels in few forms; what was not found was taken whole, and nobody recorded how.
+/// * 2: answers are read as claims, and records say how ([`FoundBy`]).
+pub(crate) const VERSION: u32 = 2;
+
 /// The documentation of all extractions, in Markdown.
 pub const PAGE: &str = include_str!("extract.md");
 
@@ -145,6 +152,11 @@ impl Extract {
     /// The integer in the last `\boxed{…}`, with fallbacks.
     pub fn aime() -> Self {
         Self::new(Way::Aime)
+    }
+
+    /// Whether it takes anything but the whole answer.
+    pub(crate) fn reads(&self) -> bool {
+        self.strip_think || !matches!(self.way, Way::None)
     }
 
     /// Removes `<think>` blocks first.

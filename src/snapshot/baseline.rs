@@ -22,6 +22,7 @@ use crate::system::spawn_scoped;
 use crate::text::EscapedLineEnds;
 use crate::text::hash::Hasher;
 use crate::verdict::baseline::Baseline;
+use crate::verdict::baseline::readers::Readers;
 
 pub(crate) const FILE: &str = "_baseline.json";
 
@@ -44,6 +45,12 @@ pub(super) struct BaselineFile {
     pub(super) runs: Vec<PooledRun>,
     pub(super) scorer_hash: String,
     pub(super) verdict_digest: String,
+    /// The version of the rules by which answers were read, the oldest of all runs; absent for version 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reader: Option<u32>,
+    /// The same for the replies of judges; absent without any, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    judge_reader: Option<u32>,
     /// Identifies the dataset whose questions and answers key the snapshots, if they are masked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) mask_id: Option<String>,
@@ -75,6 +82,8 @@ impl BaselineFile {
             runs,
             scorer_hash,
             verdict_digest: String::new(),
+            reader: None,
+            judge_reader: None,
             mask_id,
             judges,
             samples: digests.len(),
@@ -83,6 +92,22 @@ impl BaselineFile {
         };
         file.verdict_digest = file.digest();
         file
+    }
+
+    /// With the versions by which its answers were read.
+    #[must_use]
+    pub(super) fn read_by(self, readers: Readers) -> Self {
+        let has_judges = readers.verdicts > Readers::default().verdicts;
+        Self {
+            reader: Some(readers.answers),
+            judge_reader: has_judges.then_some(readers.verdicts),
+            ..self
+        }
+    }
+
+    /// The versions by which its answers were read.
+    pub(super) fn readers(&self) -> Readers {
+        Readers::recorded(self.reader, self.judge_reader)
     }
 
     /// Digest of everything that affects a comparison.
@@ -185,16 +210,22 @@ pub(super) fn write(path: &Path, file: &BaselineFile) -> Result<()> {
     })
 }
 
-/// The scorer hash in the `_baseline.json` of a folder, if it can be read; the rest of the file is not parsed.
-pub(super) fn scorer_hash_of(folder: &Path) -> Option<String> {
+/// The scorer hash in the `_baseline.json` of a folder, if it can be read, and the versions of its readers; the rest of
+/// the file is not parsed.
+pub(super) fn scorer_hash_of(folder: &Path) -> Option<(String, Readers)> {
     #[derive(Deserialize)]
     struct ScorerOf {
         format_version: u32,
         scorer_hash: String,
+        #[serde(default)]
+        reader: Option<u32>,
+        #[serde(default)]
+        judge_reader: Option<u32>,
     }
     let file = open_plain(&folder.join(FILE)).ok()?;
     let read: ScorerOf = serde_json::from_reader(BufReader::new(file)).ok()?;
-    (read.format_version <= FORMAT_VERSION).then_some(read.scorer_hash)
+    let readers = Readers::recorded(read.reader, read.judge_reader);
+    (read.format_version <= FORMAT_VERSION).then_some((read.scorer_hash, readers))
 }
 
 /// Whether answers of a run may also be in the baseline of a folder, so that the two are not independent.
@@ -226,7 +257,9 @@ pub(crate) fn read(folder: &Path) -> Result<Option<Baseline>> {
         Some(file) => file.compare(&found, folder),
         None => (false, vec![FILE.to_owned()]),
     };
+    let readers = file.as_ref().map(BaselineFile::readers).unwrap_or_default();
     let known = file.map_or_else(Baseline::default, |file| Baseline {
+        readers,
         runs: file.runs.iter().map(PooledRun::known).collect(),
         scorer_hash: file.scorer_hash,
         // All runs of a baseline have the same prompt.
@@ -238,7 +271,7 @@ pub(crate) fn read(folder: &Path) -> Result<Option<Baseline>> {
         ..Baseline::default()
     });
     let samples = found.contents.into_iter();
-    let samples = samples.map(|(id, content)| (id, content.into_sample()));
+    let samples = samples.map(|(id, content)| (id, content.read_by(readers.answers).into_sample()));
     Ok(Some(Baseline {
         samples: samples.collect(),
         digest_matches,
@@ -308,7 +341,7 @@ pub(super) fn read_to_add(
     // Again, with their texts.
     for (id, content) in found.contents {
         let whole = Content::read(&super::path(folder, &id))?;
-        see(id, whole.unwrap_or(content))?;
+        see(id, whole.unwrap_or(content).read_by(file.readers().answers))?;
     }
     Ok(file)
 }
@@ -337,7 +370,7 @@ fn each_as_accepted(
                 if path == super::path(folder, &id) && file.digests.has(&id, &content) =>
             {
                 found += 1;
-                see(id, content)?;
+                see(id, content.read_by(file.readers().answers))?;
             }
             _ => return Ok(false),
         }

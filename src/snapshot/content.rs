@@ -5,10 +5,11 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::{SnapshotHeader, read};
-use crate::data::Record;
+use crate::data::{FoundBy, Record};
 use crate::error::{Error, Result};
 use crate::verdict::baseline::BaselineSample;
 use crate::verdict::baseline::marks::Marks;
+use crate::verdict::baseline::ways;
 
 /// The content of a sample's snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +18,9 @@ pub(crate) struct Content {
     pub(crate) correct: Option<bool>,
     /// The verdict on each answer, in the order of runs and epochs; `None` if there was none.
     pub(crate) answers: Vec<Option<bool>>,
+    /// How each answer with a verdict was found; `None` if unknown. Empty if the snapshot does not say: see
+    /// [`read_by`](Self::read_by).
+    pub(crate) ways: Vec<Option<FoundBy>>,
     #[serde(rename = "said")]
     pub(crate) answer: AnswerForm,
     pub(crate) input: InputHash,
@@ -59,13 +63,14 @@ impl Content {
     /// Converts to a baseline sample. A verdict that no answer has was edited by hand and replaces them.
     pub(crate) fn into_sample(self) -> BaselineSample {
         let (InputHash::Question(input_hash) | InputHash::Rendered(input_hash)) = self.input;
-        let answers = if self.answers.contains(&self.correct) {
-            self.answers
+        let (answers, ways) = if self.answers.contains(&self.correct) {
+            (self.answers, self.ways)
         } else {
-            vec![self.correct]
+            (vec![self.correct], Vec::new())
         };
         BaselineSample {
             answers,
+            ways,
             input_hash,
             target_hash: self.target_hash,
         }
@@ -77,18 +82,45 @@ impl Content {
         hash
     }
 
+    /// A snapshot of a baseline that this version of the reader of answers read. One that does not say how its answers
+    /// were found has whole answers; in a baseline of an older reader it is unknown.
+    pub(super) fn read_by(mut self, reader: u32) -> Self {
+        if self.ways.is_empty() {
+            let way = (reader >= ways::FIRST_READER).then_some(FoundBy::WholeAnswer);
+            self.ways = self.answers.iter().map(|answer| answer.and(way)).collect();
+        }
+        self
+    }
+
     /// Pads the answers at the front to this number.
     pub(super) fn with_answers(mut self, number: usize) -> Self {
         let missing = number.saturating_sub(self.answers.len());
         self.answers.splice(..0, std::iter::repeat_n(None, missing));
+        self.ways.splice(..0, std::iter::repeat_n(None, missing));
         self
+    }
+
+    /// Pads or truncates the answers at the end to this number.
+    pub(super) fn resize(&mut self, number: usize) {
+        self.answers.resize(number, None);
+        self.ways.resize(number, None);
+    }
+
+    /// Appends the answers of a further run.
+    pub(super) fn append(&mut self, other: Self) {
+        self.answers.extend(other.answers);
+        self.ways.extend(other.ways);
     }
 
     /// Keeps at most this number of answers, the last that have a verdict.
     pub(super) fn trimmed(mut self, number: usize) -> Self {
+        let mut answers = self.answers.iter();
+        self.ways
+            .retain(|_| answers.next().is_some_and(Option::is_some));
         self.answers.retain(Option::is_some);
         let more = self.answers.len().saturating_sub(number);
         self.answers.drain(..more);
+        self.ways.drain(..more.min(self.ways.len()));
         let trimmed = self.with_answers(number);
         let correct = if trimmed.answers.contains(&trimmed.correct) {
             trimmed.correct
@@ -128,6 +160,10 @@ impl Content {
             }
             AnswerForm::Masked(digest) => lines.push(format!("prediction: {MASKED}{digest}")),
             AnswerForm::Normalized(answer) => lines.push(format!("answer: {answer}")),
+        }
+        if !matches!(self.answer, AnswerForm::Normalized(_)) {
+            let ways = ways::text(&self.ways, &self.answers);
+            lines.extend(ways.map(|ways| format!("found_by: {ways}")));
         }
         lines.push(match &self.input {
             InputHash::Question(hash) => format!("question: {hash}"),

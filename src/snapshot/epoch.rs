@@ -6,7 +6,7 @@ use super::content::{AnswerForm, Content, InputHash};
 use super::{LONGEST_TEXT, json, path};
 use crate::data::{Normalized, Record, Status};
 use crate::text::hash::{Hasher, MaskKey};
-use crate::verdict::baseline::marks;
+use crate::verdict::baseline::{marks, ways};
 use crate::verdict::poll::Poll;
 
 /// The snapshot content for one answer of a sample.
@@ -45,9 +45,11 @@ impl EpochContent {
                 });
         let ballot = normalized.clone();
         let ballot = ballot.unwrap_or_else(|| json(prediction.unwrap_or_default().trim()));
+        let way = correct.and_then(|_| ways::of(outcome));
         let version_1 = Content {
             correct,
             answers: vec![correct],
+            ways: Vec::new(),
             answer: AnswerForm::Normalized(version_1(
                 record,
                 &ballot,
@@ -91,6 +93,7 @@ impl EpochContent {
             content: Content {
                 correct,
                 answers: vec![correct],
+                ways: vec![way],
                 answer,
                 input,
                 target_hash,
@@ -120,6 +123,8 @@ impl SampleContent {
             }
         }
         let answers = epochs.iter().map(|answer| answer.content.correct).collect();
+        let ways = epochs.iter().flat_map(|answer| answer.content.ways.clone());
+        let ways = ways.collect();
         let spokesman = poll.spokesman().and_then(|vote| usize::try_from(vote).ok());
         let place = spokesman.and_then(|vote| voters.get(vote).copied());
         let answer = epochs.into_iter().nth(place.unwrap_or_default())?;
@@ -128,6 +133,7 @@ impl SampleContent {
             content: Content {
                 correct,
                 answers,
+                ways,
                 ..answer.content
             },
             version_1: Content {
@@ -138,7 +144,7 @@ impl SampleContent {
     }
 
     /// What `exact` compares with `old`: verdict, answer, question and ground truth, but not the number of right
-    /// answers, which is up to gates. For an `old` of version 1, what that version has.
+    /// answers, which is up to gates, nor how they were found. For an `old` of version 1, what that version has.
     pub(crate) fn asserted(&self, old: &Content) -> Content {
         let now = match old.answer {
             AnswerForm::Normalized(_) => &self.version_1,
@@ -146,6 +152,7 @@ impl SampleContent {
         };
         Content {
             answers: old.answers.clone(),
+            ways: old.ways.clone(),
             ..now.clone()
         }
     }

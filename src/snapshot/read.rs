@@ -7,6 +7,7 @@ use super::broken;
 use super::content::{AnswerForm, Content, InputHash, MASKED};
 use crate::error::{Error, Result};
 use crate::text::{excerpt, yaml};
+use crate::verdict::baseline::ways;
 
 /// The conflict markers of version control.
 const CONFLICT: [&str; 3] = ["<<<<<<<", "=======", ">>>>>>>"];
@@ -84,6 +85,15 @@ fn content(text: &str) -> std::result::Result<Content, String> {
         Some(answers) => verdicts(&answers)?,
         None => vec![correct],
     };
+    let ways = match field("found_by") {
+        Some(text) => ways::read(&text, &answers).ok_or_else(|| {
+            format!(
+                "its `found_by` is `{}`, which is neither one way nor as many as `answers`",
+                excerpt(&text)
+            )
+        })?,
+        None => Vec::new(),
+    };
     let answer = match (field("prediction"), field("answer")) {
         (Some(prediction), _) => match prediction.strip_prefix(MASKED) {
             Some(digest) => AnswerForm::Masked(digest.to_owned()),
@@ -103,6 +113,7 @@ fn content(text: &str) -> std::result::Result<Content, String> {
     Ok(Content {
         correct,
         answers,
+        ways,
         answer,
         input,
         target_hash,

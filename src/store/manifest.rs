@@ -138,6 +138,13 @@ pub struct Manifest {
     /// ([`Agent::sandbox`](crate::Agent::sandbox)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<String>,
+    /// The version of the rules by which its answers were read: those of extractions. Missing in older files, which is
+    /// version 1, as for the next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) reader: Option<u32>,
+    /// The version of the rules by which the replies of its judges were read, if it has any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) judge_reader: Option<u32>,
     /// Whether the agent changed between the parts of the run: such a run cannot become a baseline.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) mixed: bool,

@@ -4,15 +4,18 @@
 //! sample: keeping only good answers makes an unchanged agent look worse from then on.
 
 pub(crate) mod marks;
+pub(crate) mod readers;
+pub(crate) mod ways;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::data::{Record, Status};
+use crate::data::{FoundBy, Record, Status};
 use crate::error::{Error, Result};
 use crate::stats::AnswerCounts;
 use crate::verdict::baseline::marks::Marks;
+use crate::verdict::baseline::readers::Readers;
 use crate::verdict::gate::Slice;
 
 /// The accepted runs.
@@ -22,6 +25,8 @@ pub struct Baseline {
     pub runs: Vec<BaselineRun>,
     /// Hash of scorer, options and extraction.
     pub scorer_hash: String,
+    /// The versions by which its answers were read; the oldest, if its runs differ.
+    pub readers: Readers,
     /// The samples by id.
     pub samples: BTreeMap<String, BaselineSample>,
     /// Whether the snapshots are still those of these runs.
@@ -57,6 +62,8 @@ pub struct BaselineRun {
 pub struct BaselineSample {
     /// The verdict on each answer, in the order of runs and epochs; `None` if there was none.
     pub answers: Vec<Option<bool>>,
+    /// How each answer was found; `None` if unknown.
+    pub ways: Vec<Option<FoundBy>>,
     /// Hash of the question with its files, or its mask; of the whole prompt in snapshots of version 1.
     pub input_hash: String,
     /// Hash of the ground truth, or its mask.
@@ -71,6 +78,8 @@ pub struct CurrentSample {
     /// The verdict on each answer, in the order of epochs; `None` if it errored or was never requested. Empty if no
     /// verdict is expected.
     pub answers: Vec<Option<bool>>,
+    /// How each of these answers was found; `None` if unknown.
+    pub ways: Vec<Option<FoundBy>>,
     /// The same by the name of the scorer, if there are several.
     pub by_scorer: BTreeMap<String, Vec<Option<bool>>>,
     /// Hash of the input of the agent.
@@ -109,6 +118,7 @@ impl CurrentSample {
     pub(crate) fn add(&mut self, record: &Record) {
         let outcome = &record.result;
         self.skipped |= outcome.status == Status::Skipped;
+        let before = self.answers.len();
         let is_timed = match outcome.status {
             Status::Scored => {
                 self.answers.push(Some(outcome.is_correct()));
@@ -124,6 +134,9 @@ impl CurrentSample {
                 false
             }
         };
+        if self.answers.len() > before {
+            self.ways.push(ways::of(outcome));
+        }
         for (scorer, score) in &outcome.scores {
             let verdict = score.get("correct").and_then(Value::as_bool);
             match self.by_scorer.get_mut(scorer) {
@@ -161,7 +174,7 @@ pub(crate) struct Pairing<'a> {
 }
 
 /// One sample in both, with at least one verdict in the baseline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pair<'a> {
     /// The sample's id.
     pub(crate) id: &'a str,
@@ -169,6 +182,10 @@ pub(crate) struct Pair<'a> {
     pub(crate) before: &'a [Option<bool>],
     /// The verdict on each answer now, in the order of epochs; `None` if it errored or was never requested.
     pub(crate) now: &'a [Option<bool>],
+    /// How each answer in the baseline was found; `None` if unknown. Empty if unknown for all.
+    pub(crate) before_ways: &'a [Option<FoundBy>],
+    /// How each answer now was found.
+    pub(crate) now_ways: &'a [Option<FoundBy>],
     /// The group of dependent samples it belongs to.
     pub(crate) cluster: Option<&'a str>,
 }
@@ -318,6 +335,8 @@ impl Baseline {
             } else {
                 &sample.answers
             },
+            before_ways: &before.ways,
+            now_ways: if self.majorities { &[] } else { &sample.ways },
             cluster: sample.cluster.as_deref(),
         });
     }

@@ -112,6 +112,7 @@ impl<'a> Comparing<'a> {
             before: &before,
             now: &now,
             cluster: b.cluster.as_deref(),
+            ..Pair::default()
         };
         if !now.is_empty() && a.answers.iter().any(|it| *it != SideAnswer::Unscored) {
             // A sample for which no verdict is expected is not an error.

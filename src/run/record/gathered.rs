@@ -13,6 +13,7 @@ use crate::store::{Manifest, RunDir, RunStatus};
 use crate::system::project::display;
 use crate::text::shell_word;
 use crate::verdict::baseline::Baseline;
+use crate::verdict::baseline::readers::{Readers, UsedReaders};
 use crate::verdict::conclude::{Notable, Run};
 use crate::verdict::facts::{Facts, Stop};
 use crate::verdict::gate::Gate;
@@ -104,9 +105,11 @@ impl<'a> GatheredRun<'a> {
         failed_assertions: Vec<String>,
     ) -> Result<Run> {
         let manifest = self.manifest;
+        let mut notices = Vec::new();
         if let Some(baseline) = self.baseline
             && requested.gates.iter().any(Gate::needs_baseline)
         {
+            notices.extend(other_reader(baseline, manifest));
             let ids = self.common.iter().map(String::as_str);
             baseline.check_comparable(&manifest.scorer_hash, ids)?;
         }
@@ -153,10 +156,16 @@ impl<'a> GatheredRun<'a> {
             failed_assertions,
             differences: BTreeMap::new(),
             stop_reason,
-            notices: Vec::new(),
+            notices,
             duration_s: manifest.duration_s.unwrap_or_default(),
         })
     }
+}
+
+/// The notice that the baseline of a run was read by another version of the reader, if it was.
+pub(in crate::run) fn other_reader(baseline: &Baseline, manifest: &Manifest) -> Option<String> {
+    let now = Readers::of_run(manifest);
+    baseline.readers.notice(now, UsedReaders::of_run(manifest))
 }
 
 /// The baseline without the samples that the eval's limit or tier excludes: those are not missing.

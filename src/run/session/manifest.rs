@@ -16,6 +16,7 @@ use crate::store::manifest::{ProgressiveRun, environment};
 use crate::store::{FORMAT_VERSION, Manifest, RunDir, RunStatus};
 use crate::system::project;
 use crate::verdict::baseline::Baseline;
+use crate::verdict::baseline::readers::Readers;
 
 /// The root of an eval's project.
 pub(in crate::run) fn root_of(eval: &Eval) -> Option<PathBuf> {
@@ -63,6 +64,7 @@ pub(in crate::run) fn new_manifest(
     // Answers of a run asked in parts are cached under the parts' common name.
     let parts = options.invocation.clone();
     let parts = parts.filter(|_| matches!(options.origin, RunOrigin::Merged(_)));
+    let judges = calibrations::judges_of(&plan.scorers, Some(&root));
     Ok(Manifest {
         format_version: FORMAT_VERSION,
         evaltest_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -109,6 +111,8 @@ pub(in crate::run) fn new_manifest(
         scorers_hash: plan.scorers_hash.clone(),
         agent_hash: identity.hash,
         sandbox: None,
+        reader: Some(Readers::CURRENT.answers),
+        judge_reader: (!judges.is_empty()).then_some(Readers::CURRENT.verdicts),
         mixed: false,
         answers_of: identity.recordings.into_iter().chain(parts).collect(),
         overrides: overrides.collect(),
@@ -122,7 +126,7 @@ pub(in crate::run) fn new_manifest(
             .map(|scorer| scorer.name().to_owned())
             .collect(),
         detail_bounds: detail_bounds(&plan.scorers),
-        judges: calibrations::judges_of(&plan.scorers, Some(&root)),
+        judges,
         failed_assertions: Vec::new(),
         extract: Some(plan.extraction.extract.to_value()),
         extract_is_given: plan.extraction.is_given,

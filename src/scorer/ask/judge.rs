@@ -178,7 +178,7 @@ impl Judge {
             self.grading.canonical(),
             self.sees.names(),
             prompt::PROMPT_VERSION,
-            reading::VERSION,
+            reading::IN_FINGERPRINTS,
         ]);
         format!("judge {parts}")
     }

@@ -202,7 +202,7 @@ impl Pairwise {
             self.grading.canonical(),
             self.sees.as_ref().map(Sees::names),
             prompt::PROMPT_VERSION,
-            reading::VERSION,
+            reading::IN_FINGERPRINTS,
         ]);
         parts.to_string()
     }

@@ -19,6 +19,7 @@ use crate::snapshot::{
 use crate::store::files::RECORDS;
 use crate::store::{Manifest, RunDir, read_records};
 use crate::text::hash::mark;
+use crate::verdict::baseline::readers::Readers;
 use crate::verdict::poll;
 
 /// A baseline under construction. Only the ids of its samples are in memory.
@@ -27,6 +28,8 @@ pub(super) struct NewBaseline {
     /// Identifies the dataset that keys the snapshots, if they are masked.
     mask_id: Option<String>,
     runs: Vec<PooledRun>,
+    /// The oldest versions by which the answers of the runs were read.
+    readers: Option<Readers>,
     /// The models that served judges in any of the runs.
     judges: Judges,
     drafts: Drafts,
@@ -56,6 +59,7 @@ impl NewBaseline {
             scorer_hash,
             mask_id,
             runs: Vec::new(),
+            readers: None,
             judges: Judges::new(),
             drafts,
             answers: None,
@@ -72,6 +76,7 @@ impl NewBaseline {
             drafts.put(&id, &Draft { content, header })
         })?;
         Ok(Self {
+            readers: Some(file.readers()),
             runs: file.runs,
             judges: file.judges,
             ..Self::new(file.scorer_hash, file.mask_id, drafts)
@@ -95,7 +100,12 @@ impl NewBaseline {
     ) -> Result<()> {
         let mut roll = Roll::of(manifest);
         let is_first = self.runs.is_empty();
-        let is_same = is_first && scorer_hash_of(folder).is_none_or(|it| it == self.scorer_hash);
+        let known = scorer_hash_of(folder);
+        let is_same = known.as_ref().is_none_or(|(it, _)| *it == self.scorer_hash);
+        let reader = known
+            .map(|(_, readers)| readers.answers)
+            .unwrap_or_default();
+        let older = (is_first && is_same).then_some((folder, reader));
         let before: usize = self.runs.iter().map(|run| run.epochs as usize).sum();
         let all = before + manifest.epochs as usize;
         let lists = [&self.errors, &self.missing, &self.incomplete].map(Vec::len);
@@ -119,7 +129,7 @@ impl NewBaseline {
                 is_error: records.iter().any(|record| record.result.status.is_error()),
             };
             if is_first {
-                self.begin(sample, record, (folder, is_same), manifest)?;
+                self.begin(sample, record, older, manifest)?;
             } else {
                 is_of_another |= self.join(sample, record, all)?;
             }
@@ -150,15 +160,18 @@ impl NewBaseline {
             self.answers = Some(all);
         }
         self.runs.push(run);
+        let readers = Readers::of_run(manifest);
+        self.readers = Some(self.readers.map_or(readers, |known| known.min(readers)));
         Ok(())
     }
 
-    /// Takes a sample of the first run. An outage must not overwrite an earlier snapshot that is still comparable.
+    /// Takes a sample of the first run. An outage must not overwrite an earlier snapshot that is still comparable: one
+    /// in `older`, whose answers were read by that version.
     fn begin(
         &mut self,
         sample: NewSample,
         record: &Record,
-        (folder, is_same): (&Path, bool),
+        older: Option<(&Path, u32)>,
         manifest: &Manifest,
     ) -> Result<()> {
         let NewSample {
@@ -169,8 +182,11 @@ impl NewBaseline {
         if !is_error {
             return self.drafts.put(&id, &draft);
         }
-        let before = Content::read(&path(folder, &id)).ok().flatten();
-        let before = before.filter(|before| is_same && before.is_of(record));
+        let before = older.and_then(|(folder, reader)| {
+            let before = Content::read(&path(folder, &id)).ok().flatten()?;
+            Some(before.read_by(reader))
+        });
+        let before = before.filter(|before| before.is_of(record));
         match before {
             Some(before) => {
                 let before = if manifest.masked {
@@ -205,9 +221,9 @@ impl NewBaseline {
             Some(mut old) => {
                 if let Some(answers) = self.answers {
                     // The sample was not in an earlier run.
-                    old.content.answers.resize(answers, None);
+                    old.content.resize(answers);
                 }
-                old.content.answers.extend(draft.content.answers);
+                old.content.append(draft.content);
                 old.header = old.header.or(draft.header);
                 self.drafts.put(&id, &old)?;
             }
@@ -244,10 +260,11 @@ impl NewBaseline {
             } = self.drafts.read(place)?;
             if let Some(answers) = self.answers {
                 // The sample was not in the last run.
-                content.answers.resize(answers, None);
+                content.resize(answers);
             }
             let path = path(&folder, &id);
-            if Content::read(&path).ok().flatten().as_ref() != Some(&content) {
+            let before = Content::read(&path).ok().flatten();
+            if before.is_none_or(|before| before.text() != content.text()) {
                 // For a sample that was not asked this time, the existing snapshot has the header.
                 let header = header.or_else(|| SnapshotHeader::read(&path).filter(|_| !masked));
                 content.write(&path, &header.unwrap_or_else(|| SnapshotHeader::bare(&id)))?;
@@ -273,7 +290,8 @@ impl NewBaseline {
             self.judges,
             digests,
             correct,
-        );
+        )
+        .read_by(self.readers.unwrap_or_default());
         write(&folder.join(FILE), &file)?;
         let accepted = Accepted {
             eval,

@@ -1,11 +1,13 @@
 use super::super::SnapshotHeader;
 use super::super::content::InputHash;
 use super::*;
+use crate::data::FoundBy;
 
 fn content(correct: bool) -> Content {
     Content {
         correct: Some(correct),
         answers: vec![Some(correct), Some(true)],
+        ways: vec![Some(FoundBy::WholeAnswer); 2],
         answer: AnswerForm::Plain {
             prediction: "\"17\"".to_owned(),
             normalized: "\"17\"".to_owned(),
@@ -180,4 +182,68 @@ fn the_file_of_the_first_version_is_one_run_and_its_digest_holds() {
     let baseline = check(Some("0"));
     // Version 1 cannot name the changed file.
     assert!(!baseline.digest_matches && baseline.changed_files.is_empty());
+}
+
+/// The ways of sample `a` in a baseline that was read by a version of the reader.
+fn ways_of_a(folder: &Path, readers: Readers) -> Vec<Option<FoundBy>> {
+    let file = file(&folder.join(FILE)).unwrap().unwrap();
+    write(folder, &file.read_by(readers));
+    let mut baseline = read(folder).unwrap().unwrap();
+    assert!(baseline.digest_matches, "{:?}", baseline.changed_files);
+    assert_eq!(baseline.readers, readers);
+    baseline.samples.remove("a").unwrap().ways
+}
+
+#[test]
+fn a_snapshot_without_ways_has_whole_answers_unless_an_older_reader_read_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    accepted(folder);
+    let path = super::super::path(folder, "a");
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(!text.contains("found_by"), "{text}");
+    assert_eq!(ways_of_a(folder, Readers::default()), [None, None]);
+    let whole = Some(FoundBy::WholeAnswer);
+    assert_eq!(ways_of_a(folder, Readers::CURRENT), [whole, whole]);
+    // Either way the digest of the verdicts holds, and what is not whole is written.
+    let labelled = Content {
+        ways: vec![Some(FoundBy::Label), None],
+        ..content(true)
+    };
+    labelled.write(&path, &SnapshotHeader::bare("a")).unwrap();
+    let text = std::fs::read_to_string(&path).unwrap();
+    let expect = "normalized_prediction: \"17\"\nfound_by: label, unknown\nquestion: 00\n";
+    assert!(text.contains(expect), "{text}");
+    assert_eq!(
+        ways_of_a(folder, Readers::default()),
+        [Some(FoundBy::Label), None]
+    );
+    assert_eq!(Content::read(&path).unwrap(), Some(labelled));
+    // Masked ones have them, too.
+    let masked = Content {
+        answer: AnswerForm::Masked("22".to_owned()),
+        ways: vec![Some(FoundBy::Box); 2],
+        ..content(true)
+    };
+    assert!(
+        masked
+            .text()
+            .contains("prediction: (masked) 22\nfound_by: box\n")
+    );
+    masked.write(&path, &SnapshotHeader::bare("a")).unwrap();
+    assert_eq!(Content::read(&path).unwrap(), Some(masked));
+}
+
+#[test]
+fn ways_that_are_not_as_many_as_the_answers_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    accepted(folder.path());
+    let path = super::super::path(folder.path(), "a");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let broken = text.replace("question:", "found_by: box, label, tag\nquestion:");
+    std::fs::write(&path, broken).unwrap();
+    let error = read(folder.path()).unwrap_err();
+    let says =
+        "its `found_by` is `box, label, tag`, which is neither one way nor as many as `answers`";
+    assert!(error.message().contains(says), "{}", error.message());
 }

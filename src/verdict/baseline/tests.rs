@@ -61,13 +61,13 @@ fn sorts_the_samples_out() {
             id: "both",
             before: &[RIGHT, WRONG, RIGHT],
             now: &[WRONG, RIGHT],
-            cluster: None,
+            ..Pair::default()
         },
         Pair {
             id: "errored",
             before: &[WRONG],
             now: &[None],
-            cluster: None,
+            ..Pair::default()
         },
     ];
     assert_eq!(pairing.pairs, expect);

@@ -519,7 +519,7 @@ mod alone_tests {
             id: "s",
             before,
             now,
-            cluster: None,
+            ..Pair::default()
         });
         PairedFigures::of(&CountedPairs::of(&pairs.collect::<Vec<_>>()))
     }

@@ -138,7 +138,8 @@ pub(crate) fn gather(
         Ok::<_, Error>((run, answers, files, journal, notices))
     })?;
     let mut run = run;
-    run.notices = std::mem::take(&mut pieces.notices);
+    let before = std::mem::take(&mut pieces.notices);
+    run.notices.splice(0..0, before);
     run.notices.extend(notices);
     manifest.artifacts.extend(files);
     manifest.artifacts.insert(JOURNAL.to_owned(), journal);

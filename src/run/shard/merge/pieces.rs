@@ -162,6 +162,8 @@ impl Pieces {
         all.environment
             .retain(|name, value| part.environment.get(name) == Some(value));
         all.mixed |= part.mixed;
+        all.reader = all.reader.min(part.reader);
+        all.judge_reader = all.judge_reader.min(part.judge_reader);
         all.git_dirty = all.git_dirty.max(part.git_dirty);
         if all.sandbox != part.sandbox {
             self.notices.push(format!(

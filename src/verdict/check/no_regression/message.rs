@@ -3,6 +3,8 @@
 use crate::figure::{Interval, P, Points, Value};
 use crate::printable::on_one_line;
 use crate::stats;
+use crate::text::shell_word;
+use crate::verdict::baseline::ways::WayChanges;
 use crate::verdict::baseline::{Pair, flipped, right_of};
 use crate::verdict::result::Regression;
 use crate::verdict::result::Verdict;
@@ -99,6 +101,7 @@ impl Decided<'_> {
         lines.extend(accuracies(before, now));
         lines.extend(self.difference(found));
         lines.extend(self.prompts());
+        lines.extend(self.way_changes());
         // If everything is masked, each sample looks changed.
         let is_known = self.comparison.hidden().is_none();
         let changed: &[_] = if is_known { &found.changed } else { &[] };
@@ -229,6 +232,18 @@ impl Decided<'_> {
         let (before, now) = (printable(before), printable(now));
         (before != now).then(|| {
             format!("the prompt is another one than in the baseline: {before} before, {now} now")
+        })
+    }
+
+    /// Of a red gate: how many of the flips changed the way they were found.
+    fn way_changes(&self) -> Option<String> {
+        if self.verdict != Verdict::Failed {
+            return None;
+        }
+        let eval = &self.comparison.facts.summary.eval;
+        WayChanges::of(&self.comparison.pairing.pairs).message(|id| {
+            let words = [eval, id].map(|word| shell_word(&printable(word)));
+            format!("cargo evaltest show {}", words.join(" "))
         })
     }
 

@@ -24,6 +24,7 @@ fn compare(gate: &Gate, before: &str, after: &str, whole: bool) -> GateResult {
                     answers: vec![(c != 'E').then_some(c == 'C')],
                     input_hash: "i".to_owned(),
                     target_hash: "t".to_owned(),
+                    ..BaselineSample::default()
                 };
                 (id(i), sample)
             })
