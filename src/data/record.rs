@@ -93,6 +93,10 @@ pub struct Record {
     /// Hash of the dataset's question with its files. Missing in older files.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub question_hash: String,
+    /// Hash of the ground truth as versions read it that rounded the numbers of JSON files, if it differs: it identifies
+    /// the sample in their baselines.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub older_target_hash: String,
     /// The dataset's question, if it is not the whole prompt. Dropped from memory once it is on disk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<String>,
@@ -100,6 +104,9 @@ pub struct Record {
     /// be published, like this file.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub mask: String,
+    /// The same as those versions derived it, if it differs.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub older_mask: String,
     /// Number of steps that people needed, if the dataset has it. Missing in older files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotated_steps: Option<u64>,
@@ -219,7 +226,9 @@ impl Record {
             target_hash: String::new(),
             question_hash: String::new(),
             question: None,
+            older_target_hash: String::new(),
             mask: String::new(),
+            older_mask: String::new(),
             annotated_steps: None,
             result: Outcome {
                 status: Status::Scored,

@@ -35,7 +35,7 @@ use crate::verdict::baseline::readers::{Readers, UsedReaders};
 use crate::verdict::gate::Gate;
 use crate::verdict::{check, gate};
 use crate::{scorer, snapshot, text};
-use hashes::truth_text;
+use hashes::keys;
 use item::Slices;
 use load::Loaded;
 use notices::{drawn_seed, missing_attachments, repeated_answers, unused_scorers};
@@ -69,6 +69,8 @@ pub(crate) struct Plan {
     pub(crate) prompt_name: String,
     /// The key of masked snapshots, if this eval or its baseline has such.
     pub(crate) mask: Option<MaskKey>,
+    /// The same as versions had it that rounded numbers, if it differs.
+    pub(crate) older_mask: Option<MaskKey>,
     /// Whether an existing baseline is ignored.
     pub(crate) ignores_baseline: bool,
     pub(crate) notices: Vec<String>,
@@ -150,8 +152,9 @@ impl Plan {
             baseline.is_some_and(|baseline| baseline.mask_id.is_some())
         };
         let mask = (eval.masks_answers() || committed.as_ref().is_some_and(is_masked))
-            .then(|| key(eval))
+            .then(|| keys(eval))
             .transpose()?;
+        let (mask, older_mask) = mask.map_or((None, None), |(key, older)| (Some(key), older));
         let dataset_hash = dataset_hash(items.iter(), eval, mask.as_ref());
         let dataset = dataset(eval);
         let truths = Truths::of(eval);
@@ -179,6 +182,7 @@ impl Plan {
             request_hash: request_hash(eval, &dataset_hash, &scorers_hash),
             prompt_name: prompt_name(eval),
             mask,
+            older_mask,
             notices,
             dataset,
             hidden: hidden(eval).into(),
@@ -241,6 +245,12 @@ impl Plan {
     /// An id of the dataset, by which masked snapshots are keyed.
     pub(crate) fn mask_id(&self) -> Option<String> {
         self.mask.as_ref().map(|key| key.short(["dataset"]))
+    }
+
+    /// The same as older versions had it, if it differs.
+    pub(crate) fn older_mask_id(&self) -> Option<String> {
+        let key = self.older_mask.as_ref();
+        key.map(|key| key.short(["dataset"]))
     }
 
     /// Refuses a baseline that cannot be compared.
@@ -421,21 +431,6 @@ fn request_hash(eval: &Eval, dataset_hash: &str, scorers_hash: &str) -> String {
         .part(Value::Object((*eval.agent_options).clone()).to_string())
         .short();
     eval.errors.mark(hash)
-}
-
-/// The key of masked snapshots: a digest of all questions and answers of the dataset, independent of order and of the
-/// part that is asked. Without all of them the key cannot be made, so answers cannot be guessed one by one.
-fn key(eval: &Eval) -> Result<MaskKey> {
-    let mut samples = Vec::new();
-    let loaded = eval.benchmark.each_unfiltered(&mut |sample| {
-        let hash = Hasher::default().part(&sample.id).text(&sample.prompt);
-        samples.push(hash.part(truth_text(&sample)).hex());
-        Ok(())
-    });
-    loaded.map_err(|error| error.at(format_args!("eval `{}`", eval.name)))?;
-    samples.sort_unstable();
-    let all = Hasher::default().part("evaltest mask 1");
-    Ok(MaskKey::of(samples.iter().fold(all, Hasher::part)))
 }
 
 /// Names what surrounds the questions: the instructions, and the system text of an endpoint's agent.

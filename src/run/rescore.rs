@@ -216,7 +216,7 @@ fn write(
         total: parent.samples as u64,
         detail_bounds: detail_bounds.clone(),
         prompt: parent.prompt.clone(),
-        mask_id: parent.mask_id.clone(),
+        mask_ids: parent.mask_ids(),
         partial: parent.is_limited(),
         tier: parent.tier.clone(),
         below_tier: parent.below_tier.clone(),

@@ -19,6 +19,8 @@ pub(crate) struct EpochContent {
     content: Content,
     /// The same in format version 1.
     version_1: Content,
+    /// The hash of the ground truth as versions had it that rounded numbers, if it differs.
+    older_target: Option<String>,
 }
 
 /// The current snapshot content of a sample.
@@ -26,6 +28,7 @@ pub(crate) struct EpochContent {
 pub(crate) struct SampleContent {
     pub(crate) content: Content,
     version_1: Content,
+    older_target: Option<String>,
 }
 
 impl EpochContent {
@@ -99,6 +102,8 @@ impl EpochContent {
                 target_hash,
             },
             version_1,
+            older_target: Some(record.older_target_hash.clone())
+                .filter(|hash| !masked && !hash.is_empty()),
         }
     }
 }
@@ -140,6 +145,7 @@ impl SampleContent {
                 correct,
                 ..answer.version_1
             },
+            older_target: answer.older_target,
         })
     }
 
@@ -150,9 +156,12 @@ impl SampleContent {
             AnswerForm::Normalized(_) => &self.version_1,
             AnswerForm::Plain { .. } | AnswerForm::Masked(_) => &self.content,
         };
+        let older = self.older_target.as_ref();
+        let target_hash = older.filter(|older| **older == old.target_hash);
         Content {
             answers: old.answers.clone(),
             ways: old.ways.clone(),
+            target_hash: target_hash.unwrap_or(&now.target_hash).clone(),
             ..now.clone()
         }
     }

@@ -115,6 +115,9 @@ pub struct Manifest {
     /// Identifies the dataset whose questions and answers key the digests of masked snapshots.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mask_id: Option<String>,
+    /// The same as versions had it that rounded the numbers of JSON files, if it differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) older_mask_id: Option<String>,
     /// The prompt around the questions: the preset with a hash of its text. Like the agent, this is configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
@@ -298,6 +301,11 @@ fn once() -> u32 {
 }
 
 impl Manifest {
+    /// What identifies the dataset in masked snapshots: of this version, and of those that rounded numbers.
+    pub(crate) fn mask_ids(&self) -> [Option<String>; 2] {
+        [self.mask_id.clone(), self.older_mask_id.clone()]
+    }
+
     /// Whether the command line asked for fewer samples than the eval has.
     pub(crate) fn is_limited(&self) -> bool {
         let mut overrides = self.overrides.iter();

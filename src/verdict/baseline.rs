@@ -4,6 +4,7 @@
 //! sample: keeping only good answers makes an unchanged agent look worse from then on.
 
 pub(crate) mod marks;
+pub(crate) mod older_ids;
 pub(crate) mod readers;
 pub(crate) mod ways;
 
@@ -75,6 +76,8 @@ pub struct BaselineSample {
 pub struct CurrentSample {
     /// The sample's id.
     pub id: String,
+    /// Its id in the baseline, if that wrote the same number in another form.
+    pub older_id: Option<String>,
     /// The verdict on each answer, in the order of epochs; `None` if it errored or was never requested. Empty if no
     /// verdict is expected.
     pub answers: Vec<Option<bool>>,
@@ -111,6 +114,19 @@ impl CurrentSample {
             ..Self::default()
         };
         sample.add(record);
+        sample
+    }
+
+    /// The same, which a baseline may know by another form of its id.
+    pub(crate) fn in_baseline(record: &Record, baseline: Option<&Baseline>) -> Self {
+        let mut sample = Self::of(record);
+        let older = baseline.and_then(|baseline| baseline.id_of(&sample.id));
+        if let Some(older) = older.filter(|older| *older != sample.id) {
+            let hash = &record.target_hash;
+            let target = older_ids::target_hash([&sample.id, older], &record.ground_truth, hash);
+            sample.marks.targets.extend(target);
+            sample.older_id = Some(older.to_owned());
+        }
         sample
     }
 
@@ -274,11 +290,27 @@ impl Baseline {
         ids.join(", ")
     }
 
-    /// Why nothing can be compared with a run whose dataset has this [`mask_id`](Self::mask_id): ground truths are
-    /// masked by different keys.
-    pub(crate) fn hidden_from(&self, mask_id: Option<&str>) -> Option<String> {
-        let (then, now) = (self.mask_id.as_deref()?, mask_id?);
-        (then != now).then(|| {
+    /// The id of a sample in it: this one, or another form of the same number.
+    pub(crate) fn id_of(&self, id: &str) -> Option<&str> {
+        let known = |id: &str| {
+            self.samples
+                .get_key_value(id)
+                .map(|(known, _)| known.as_str())
+        };
+        known(id).or_else(|| older_ids::other_forms(id).find_map(|form| known(&form)))
+    }
+
+    /// A current sample as it was.
+    pub(crate) fn sample(&self, now: &CurrentSample) -> Option<&BaselineSample> {
+        let older = || self.samples.get(now.older_id.as_ref()?);
+        self.samples.get(&now.id).or_else(older)
+    }
+
+    /// Why nothing can be compared with a run whose dataset has these [`mask_id`](Self::mask_id)s, that of now first:
+    /// ground truths are masked by different keys.
+    pub(crate) fn hidden_from(&self, [mask_id, older]: &[Option<String>; 2]) -> Option<String> {
+        let (then, now) = (self.mask_id.as_ref()?, mask_id.as_ref()?);
+        (then != now && older.as_ref() != Some(then)).then(|| {
             format!(
                 "the dataset is another one than that of the baseline (run `{}`), whose snapshots are masked: \
                  questions and ground truths cannot be compared one by one. Accept a run on this one: cargo evaltest \
@@ -305,7 +337,11 @@ impl Baseline {
             self.pair_one(sample, &mut pairing);
         }
         if slice.is_none() {
-            let there: BTreeSet<&str> = current.iter().map(|sample| sample.id.as_str()).collect();
+            let ids = current.iter().flat_map(|sample| {
+                let older = sample.older_id.as_deref();
+                [Some(sample.id.as_str()), older]
+            });
+            let there: BTreeSet<&str> = ids.flatten().collect();
             let gone = |(id, _): &(&String, _)| !there.contains(id.as_str());
             for (id, sample) in self.samples.iter().filter(gone) {
                 pairing.expected += usize::from(sample.has_verdict());
@@ -317,7 +353,7 @@ impl Baseline {
 
     fn pair_one<'a>(&'a self, sample: &'a CurrentSample, pairing: &mut Pairing<'a>) {
         let id = sample.id.as_str();
-        let Some(before) = self.samples.get(id) else {
+        let Some(before) = self.sample(sample) else {
             return pairing.added.push(id);
         };
         pairing.expected += usize::from(before.has_verdict());
@@ -359,8 +395,8 @@ impl Baseline {
             ))
             .hint(HINT));
         }
-        let known: BTreeSet<&str> = self.samples.keys().map(String::as_str).collect();
-        if !self.samples.is_empty() && !ids.into_iter().any(|id| known.contains(id)) {
+        let mut ids = ids.into_iter();
+        if !self.samples.is_empty() && !ids.any(|id| self.id_of(id).is_some()) {
             return Err(Error::usage(format!(
                 "the baseline (run `{}`) has none of the samples",
                 self.run_ids()

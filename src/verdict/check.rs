@@ -223,7 +223,7 @@ impl BaselineChange {
         let baseline = facts.baseline?;
         let same_scorer = baseline.scorer_hash.is_empty()
             || facts.scorer_hash.as_ref() == Some(&baseline.scorer_hash);
-        if !same_scorer || baseline.hidden_from(facts.mask_id.as_deref()).is_some() {
+        if !same_scorer || baseline.hidden_from(&facts.mask_ids).is_some() {
             return None;
         }
         let pairing = baseline.pair(&facts.current, None, false);

@@ -56,8 +56,9 @@ pub struct Facts<'a> {
     pub scorer_hash: Option<String>,
     /// The prompt around the questions: the preset with a hash of its text. `None` if unknown.
     pub prompt: Option<String>,
-    /// Identifies the dataset that keys masked hashes, if there are any.
-    pub mask_id: Option<String>,
+    /// What identifies the dataset that keys masked hashes, if there are any: in this version, and in older ones if that
+    /// differs.
+    pub mask_ids: [Option<String>; 2],
     /// Why the run ended before every selected sample was asked, if it did.
     pub stop: Option<Stop>,
     /// The current interim analysis of gates that may stop early; `None` without such gates.
@@ -114,7 +115,7 @@ impl Facts<'_> {
             ignores_baseline: false,
             scorer_hash: None,
             prompt: None,
-            mask_id: None,
+            mask_ids: [None, None],
             stop: None,
             analysis: None,
             green: Vec::new(),

@@ -79,7 +79,7 @@ impl<'a> Gathered<'a> {
             Some(sample) if sample.id == record.sample_id => sample.add(record),
             _ => {
                 self.end_sample();
-                self.sample = Some(CurrentSample::of(record));
+                self.sample = Some(CurrentSample::in_baseline(record, self.baseline));
             }
         }
     }
@@ -168,7 +168,7 @@ fn counted(counts: &BTreeMap<Vec<(String, String)>, [u64; 3]>) -> Vec<CurrentSam
 
 /// Whether a sample flipped since the baseline, and became wrong.
 fn flip(baseline: &Baseline, now: &CurrentSample) -> Option<bool> {
-    let then = baseline.samples.get(&now.id)?;
+    let then = baseline.sample(now)?;
     let same = then.is_of(&now.input_hash, &now.target_hash, &now.marks);
     flipped(&then.answers, &now.answers).filter(|_| same)
 }

@@ -39,7 +39,7 @@ fn accept(project: &Project, flags: &str, dirs: &[&Path]) -> Ran {
 }
 
 /// All that is committed of the baseline.
-fn committed(project: &Project) -> Vec<(PathBuf, String)> {
+pub(crate) fn committed(project: &Project) -> Vec<(PathBuf, String)> {
     let read = |path: PathBuf| (path.clone(), std::fs::read_to_string(path).unwrap());
     let mut files: Vec<_> = all_files(&project.file(FOLDER))
         .into_iter()
@@ -51,7 +51,7 @@ fn committed(project: &Project) -> Vec<(PathBuf, String)> {
 }
 
 /// The line of a snapshot that begins so.
-fn line(project: &Project, id: &str, start: &str) -> Option<String> {
+pub(crate) fn line(project: &Project, id: &str, start: &str) -> Option<String> {
     let name = format!("{id}.snap");
     let files = committed(project);
     let (_, text) = files.iter().find(|(path, _)| path.ends_with(&name))?;
@@ -63,7 +63,7 @@ fn answers(project: &Project, id: &str) -> Option<String> {
     line(project, id, "answers: ")
 }
 
-fn baseline(project: &Project) -> Value {
+pub(crate) fn baseline(project: &Project) -> Value {
     serde_json::from_str(&project.read("snapshots/e/_baseline.json")).unwrap()
 }
 

@@ -6,6 +6,7 @@ mod alerts;
 mod ast_match;
 mod audiences;
 mod bad_input;
+mod baseline_ways;
 mod baselines;
 mod benchmarks;
 mod bfcl;

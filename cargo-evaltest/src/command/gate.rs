@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use evaltest::engine::report::terminal;
 use evaltest::engine::run::rescore;
+use evaltest::engine::text::clean;
 use evaltest::{Exit, Gate, Result};
 
 use crate::run_ids::typed_folder;
@@ -44,6 +45,9 @@ pub(crate) fn run(args: &GateArgs) -> Result<Exit> {
     let manifest = dir.manifest()?;
     manifest.refuse_part(&dir, "its gates are judged with all samples")?;
     let run = rescore::reload(&dir, gates, ci, args.allow_ignored)?;
+    for notice in &run.notices {
+        console::note(&clean(notice));
+    }
     if args.json {
         console::print_json(&serde_json::json!({
             "gates": run.summary.gates,

@@ -7,11 +7,12 @@ use serde_json::Value;
 use super::item::Hashes;
 use crate::data::ItemPart;
 use crate::data::{Sample, Target};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::eval::Eval;
 use crate::scorer::Scorer;
 use crate::system::file;
-use crate::text::hash::Hasher;
+use crate::text::hash::{Hasher, MaskKey};
+use crate::verdict::baseline::older_ids::{rounded, rounded_id};
 
 /// The hashes of the agent's input, of the ground truth, and of the question. The last two do not depend on the line
 /// ends of a checkout. Errors name the sample, and the position of the scorer that raised them.
@@ -19,7 +20,7 @@ pub(super) fn hashes<'a>(
     eval: &'a Eval,
     sample: &Sample,
     scorers: &[Arc<dyn Scorer>],
-) -> Result<Hashes, (Error, Option<&'a str>)> {
+) -> std::result::Result<Hashes, (Error, Option<&'a str>)> {
     let prompt = eval.prompt.render(&*eval.benchmark, sample);
     let mut input = Hasher::default().part(&prompt);
     if let Some(parts) = eval.agent.item_parts() {
@@ -40,6 +41,22 @@ pub(super) fn hashes<'a>(
         input = input.part(&tool);
         question = question.part(tool);
     }
+    let target = truth_hash(eval, sample, scorers)?;
+    let older = older(sample).map(|older| truth_hash(eval, &older, scorers));
+    Ok(Hashes {
+        input: input.first_bytes(),
+        target,
+        older_target: older.transpose()?.unwrap_or(target),
+        question: question.first_bytes(),
+    })
+}
+
+/// The hash of the ground truth, and of all else that decides whether an answer is right.
+fn truth_hash<'a>(
+    eval: &'a Eval,
+    sample: &Sample,
+    scorers: &[Arc<dyn Scorer>],
+) -> std::result::Result<[u8; 8], (Error, Option<&'a str>)> {
     // The id is included, so that equal answers have different hashes.
     let mut truth = Hasher::default().part(&sample.id);
     truth = truth.part(truth_text(sample));
@@ -58,15 +75,36 @@ pub(super) fn hashes<'a>(
             truth = truth.part(criterion);
         }
     }
-    Ok(Hashes {
-        input: input.first_bytes(),
-        target: truth.first_bytes(),
-        question: question.first_bytes(),
+    Ok(truth.first_bytes())
+}
+
+/// A sample as versions read it that rounded the numbers of JSON files; `None` if that is the same.
+fn older(sample: &Sample) -> Option<Sample> {
+    fn truth(value: &Value) -> Option<Value> {
+        match value {
+            Value::String(text) => rounded(text).map(Value::from),
+            Value::Array(values) if values.iter().any(|value| truth(value).is_some()) => {
+                let values = values.iter();
+                Some(
+                    values
+                        .map(|value| truth(value).unwrap_or(value.clone()))
+                        .collect(),
+                )
+            }
+            _ => None,
+        }
+    }
+    let id = rounded_id(&sample.id);
+    let target = sample.target.as_ref().and_then(|target| truth(&target.0));
+    (id.is_some() || target.is_some()).then(|| Sample {
+        id: id.unwrap_or_else(|| sample.id.clone()),
+        target: target.map(Target).or_else(|| sample.target.clone()),
+        ..sample.clone()
     })
 }
 
 /// The ground truth as it is hashed.
-pub(super) fn truth_text(sample: &Sample) -> String {
+fn truth_text(sample: &Sample) -> String {
     fn lines(value: &Value) -> Value {
         match value {
             Value::String(text) => text.replace("\r\n", "\n").into(),
@@ -87,4 +125,66 @@ pub(super) fn truth_text(sample: &Sample) -> String {
         return lines(target).to_string();
     }
     text
+}
+
+/// The key of masked snapshots: a digest of all questions and answers of the dataset, independent of order and of the
+/// part that is asked. Without all of them the key cannot be made, so answers cannot be guessed one by one. Also returns
+/// the key that versions had which rounded numbers, if it differs.
+pub(super) fn keys(eval: &Eval) -> Result<(MaskKey, Option<MaskKey>)> {
+    let digest = |sample: &Sample| {
+        let hash = Hasher::default().part(&sample.id).text(&sample.prompt);
+        hash.part(truth_text(sample)).hex()
+    };
+    let (mut samples, mut differing) = (Vec::new(), Vec::new());
+    let loaded = eval.benchmark.each_unfiltered(&mut |sample| {
+        if let Some(older) = older(&sample) {
+            differing.push((samples.len(), digest(&older)));
+        }
+        samples.push(digest(&sample));
+        Ok(())
+    });
+    loaded.map_err(|error| error.at(format_args!("eval `{}`", eval.name)))?;
+    let key = |mut samples: Vec<String>| {
+        samples.sort_unstable();
+        let all = Hasher::default().part("evaltest mask 1");
+        MaskKey::of(samples.iter().fold(all, Hasher::part))
+    };
+    let older = (!differing.is_empty()).then(|| {
+        let mut samples = samples.clone();
+        for (place, digest) in differing {
+            samples[place] = digest;
+        }
+        key(samples)
+    });
+    Ok((key(samples), older))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_older_version_rounded_numbers() {
+        let check = |id: &str, target: Value, expect: Option<(&str, Value)>| {
+            let older = older(&Sample::new(id, "?").target(target));
+            let older = older.map(|older| (older.id, older.target.unwrap().0));
+            let expect = expect.map(|(id, target)| (id.to_owned(), target));
+            assert_eq!(older, expect);
+        };
+        check("a", json!("1.10"), Some(("a", json!("1.1"))));
+        check("a", json!("1e6"), Some(("a", json!("1000000.0"))));
+        check("a", json!(["1.50", "x"]), Some(("a", json!(["1.5", "x"]))));
+        let id = "123456789012345678901234567890";
+        check(
+            id,
+            json!("5.0"),
+            Some(("1.2345678901234568e+29", json!("5.0"))),
+        );
+        check("1.10", json!("7"), None);
+        check("a", json!("Oslo"), None);
+        // Numbers in objects are arguments, and were never texts.
+        check("a", json!([{"f": "1.10"}]), None);
+    }
 }

@@ -18,6 +18,8 @@ pub(crate) struct Item {
     pub(crate) sample: Sample,
     pub(crate) input_hash: String,
     pub(crate) target_hash: String,
+    /// The same as versions had it that rounded numbers; empty if it does not differ.
+    pub(crate) older_target_hash: String,
     pub(crate) question_hash: String,
 }
 
@@ -37,6 +39,8 @@ pub(crate) struct Packed {
 pub(super) struct Hashes {
     pub(super) input: [u8; 8],
     pub(super) target: [u8; 8],
+    /// That of the ground truth as older versions read it; mostly the same.
+    pub(super) older_target: [u8; 8],
     pub(super) question: [u8; 8],
 }
 
@@ -164,10 +168,12 @@ impl Packed {
 
     fn item(&self, sample: Sample) -> Item {
         let [input_hash, target_hash] = self.hashes();
+        let older = Some(self.hashes.older_target).filter(|older| *older != self.hashes.target);
         Item {
             sample,
             input_hash,
             target_hash,
+            older_target_hash: older.map(|older| hash::hex(&older)).unwrap_or_default(),
             question_hash: hash::hex(&self.hashes.question),
         }
     }

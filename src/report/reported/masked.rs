@@ -166,6 +166,7 @@ impl PublicWords {
         record.ground_truth = Value::Null;
         record.metadata = Map::new();
         record.mask = String::new();
+        record.older_mask = String::new();
         let result = &mut record.result;
         result.output = None;
         result.prediction = None;

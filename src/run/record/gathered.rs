@@ -83,7 +83,7 @@ impl<'a> GatheredRun<'a> {
     /// Adds a record.
     pub(in crate::run) fn add(&mut self, mut record: Record) {
         self.gathered.add(&record);
-        let is_common = |baseline: &Baseline| baseline.samples.contains_key(&record.sample_id);
+        let is_common = |baseline: &Baseline| baseline.id_of(&record.sample_id).is_some();
         if self.common.is_none() && self.baseline.is_some_and(is_common) {
             self.common = Some(record.sample_id.clone());
         }
@@ -142,7 +142,7 @@ impl<'a> GatheredRun<'a> {
             allow_ignored: requested.ci.allow_ignored,
             scorer_hash: Some(manifest.scorer_hash.clone()),
             prompt: manifest.prompt.clone(),
-            mask_id: manifest.mask_id.clone(),
+            mask_ids: manifest.mask_ids(),
             ..gathered
         };
         calibrations::add(&mut facts, dir, manifest);
@@ -180,7 +180,8 @@ pub(in crate::run) fn within<'a>(
     }
     let mut baseline = baseline.clone();
     let current = facts.current.iter();
-    let requested: HashSet<&str> = current.map(|sample| sample.id.as_str()).collect();
+    let ids = current.flat_map(|sample| [Some(sample.id.as_str()), sample.older_id.as_deref()]);
+    let requested: HashSet<&str> = ids.flatten().collect();
     baseline
         .samples
         .retain(|id, _| requested.contains(id.as_str()));

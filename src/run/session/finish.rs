@@ -459,7 +459,7 @@ impl Finish {
             allow_ignored: self.ci.allow_ignored,
             scorer_hash: Some(plan.scorer_hash.clone()),
             prompt: Some(plan.prompt_name.clone()),
-            mask_id: plan.mask_id(),
+            mask_ids: [plan.mask_id(), plan.older_mask_id()],
             ..gathered
         }
     }

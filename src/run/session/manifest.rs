@@ -103,6 +103,7 @@ pub(in crate::run) fn new_manifest(
         snapshots,
         masked: eval.masks_answers(),
         mask_id: plan.mask_id(),
+        older_mask_id: plan.older_mask_id(),
         prompt: Some(plan.prompt_name.clone()),
         dataset: plan.dataset.clone(),
         dataset_hash: plan.dataset_hash.clone(),

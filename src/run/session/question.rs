@@ -8,6 +8,7 @@ use crate::data::{Outcome, Record};
 use crate::error::Error;
 use crate::eval::plan::{Item, Plan};
 use crate::store::journal::{Kind, StoredEvent};
+use crate::verdict::baseline::older_ids::rounded_id;
 
 /// The number of an attempt that confirms a flip; real attempts start at 1.
 pub(in crate::run) const CONFIRM: u32 = 0;
@@ -79,13 +80,19 @@ impl Question {
             sample,
             input_hash,
             target_hash,
+            older_target_hash,
             question_hash,
         } = self.item;
         let mask = plan.mask.as_ref();
+        let older_mask = plan.older_mask.as_ref();
         let cluster = plan.cluster(&sample);
         let slices = sample.slices.into_iter();
         let mut record = Record {
             mask: mask.map_or_else(String::new, |key| key.derived(&sample.id).to_hex()),
+            older_mask: older_mask.map_or_else(String::new, |key| {
+                let id = rounded_id(&sample.id);
+                key.derived(id.as_ref().unwrap_or(&sample.id)).to_hex()
+            }),
             question: (*prompt != *sample.prompt).then_some(sample.prompt),
             question_hash,
             sample_id: sample.id,
@@ -99,6 +106,7 @@ impl Question {
             cluster,
             input_hash,
             target_hash,
+            older_target_hash,
             result: outcome,
         };
         plan.redactor.record(&mut record);

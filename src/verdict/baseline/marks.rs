@@ -2,7 +2,8 @@
 //!
 //! A snapshot has a hash of the question with its files, and one of the ground truth; an older version hashed the whole
 //! prompt. A masked one has digests keyed by the whole dataset: only runs on the same dataset, whose records have the
-//! key, have the same. Hashes of different kinds are never equal by chance, so a snapshot that matches any of these is
+//! key, have the same. Versions that rounded numbers had other ground truths, keys and hashes; a record has those that
+//! differ. Hashes of different kinds are never equal by chance, so a snapshot that matches any of these is
 //! of this sample.
 
 use crate::data::Record;
@@ -29,6 +30,18 @@ impl Marks {
             marks.questions.push(question);
             marks.targets.push(target);
         }
+        if let Some(key) = MaskKey::from_hex(&record.older_mask) {
+            let target = match record.older_target_hash.as_str() {
+                "" => &record.target_hash,
+                older => older,
+            };
+            let [question, target] = masked_by(&key, &record.question_hash, target);
+            marks.questions.push(question);
+            marks.targets.push(target);
+        }
+        if !record.older_target_hash.is_empty() {
+            marks.targets.push(record.older_target_hash.clone());
+        }
         marks.questions.push(record.question_hash.clone());
         marks
     }
@@ -36,8 +49,12 @@ impl Marks {
 
 /// The digests of question and ground truth in a masked snapshot.
 pub(crate) fn masked(key: &MaskKey, record: &Record) -> [String; 2] {
+    masked_by(key, &record.question_hash, &record.target_hash)
+}
+
+fn masked_by(key: &MaskKey, question: &str, target: &str) -> [String; 2] {
     [
-        key.short(["question", &record.question_hash]),
-        key.short(["target", &record.target_hash]),
+        key.short(["question", question]),
+        key.short(["target", target]),
     ]
 }

@@ -1,4 +1,6 @@
 use super::*;
+use crate::data::Score;
+use crate::text::hash::Hasher;
 
 const RIGHT: Option<bool> = Some(true);
 const WRONG: Option<bool> = Some(false);
@@ -122,4 +124,56 @@ fn refuses_what_cannot_be_compared() {
     check("s1", &["b", "a"], None);
     check("s2", &["a"], Some("another scorer"));
     check("s1", &["b"], Some("none of the samples"));
+}
+
+#[test]
+fn a_number_is_found_by_another_form_of_its_id() {
+    let hash = |id: &str| Hasher::default().part(id).part("\"Oslo\"").short();
+    let mut before = baseline(&[("1.0", &[RIGHT]), ("2", &[RIGHT]), ("x", &[RIGHT])]);
+    for (id, sample) in &mut before.samples {
+        sample.target_hash = hash(id);
+    }
+    let now = |id: &str| {
+        let mut record = Record::scored(id, Score::binary(false));
+        record.ground_truth = "Oslo".into();
+        record.target_hash = hash(id);
+        CurrentSample::in_baseline(&record, Some(&before))
+    };
+    let rows = [now("1"), now("2.0"), now("x"), now("3")];
+    let pairing = before.pair(&rows, None, false);
+    let paired: Vec<_> = pairing.pairs.iter().map(|pair| pair.id).collect();
+    assert_eq!(paired, ["1", "2.0", "x"]);
+    assert_eq!(pairing.added, ["3"]);
+    assert!(pairing.removed.is_empty() && pairing.changed.is_empty());
+    assert!(before.check_comparable("s1", ["1"]).is_ok());
+    // Another ground truth is another sample.
+    let mut record = Record::scored("1", Score::binary(false));
+    record.target_hash = "other".to_owned();
+    let other = CurrentSample::in_baseline(&record, Some(&before));
+    assert_eq!(before.pair(&[other], None, false).changed, ["1"]);
+}
+
+#[test]
+fn a_ground_truth_is_found_by_its_older_hash() {
+    let before = Baseline {
+        samples: [(
+            "a".to_owned(),
+            BaselineSample {
+                target_hash: "old".to_owned(),
+                ..BaselineSample::once(RIGHT)
+            },
+        )]
+        .into(),
+        ..Baseline::default()
+    };
+    let mut record = Record::scored("a", Score::binary(true));
+    record.target_hash = "new".to_owned();
+    let is_same = |record: &Record| {
+        let now = [CurrentSample::of(record)];
+        before.pair(&now, None, false).changed.is_empty()
+    };
+    assert!(!is_same(&record));
+    record.question_hash = "q".to_owned();
+    record.older_target_hash = "old".to_owned();
+    assert!(is_same(&record));
 }

@@ -252,7 +252,7 @@ impl<'a> BaselineComparison<'a> {
 
     /// Why no question can be matched with the baseline.
     fn hidden(&self) -> Option<String> {
-        self.baseline.hidden_from(self.facts.mask_id.as_deref())
+        self.baseline.hidden_from(&self.facts.mask_ids)
     }
 
     fn powerless(&self) -> String {

@@ -23,6 +23,8 @@ pub(crate) fn record(id: &str, status: Status, correct: bool, level: &str) -> Re
         question_hash: String::new(),
         question: None,
         mask: String::new(),
+        older_mask: String::new(),
+        older_target_hash: String::new(),
         annotated_steps: None,
         result: Outcome {
             status,

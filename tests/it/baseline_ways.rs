@@ -1,0 +1,157 @@
+//! How the answers of a baseline were found, and by which version of the reader.
+
+use std::path::Path;
+
+use crate::baselines::{baseline, committed, line};
+use crate::project::Project;
+
+/// Twenty questions of `qa`; the agent writes the answer as the file `form` says, where `@` stands for it.
+fn twenty() -> Project {
+    let project = Project::new();
+    let rows = (10..30).map(|n| {
+        format!("{{\"id\": \"q{n}\", \"question\": \"What is {n}?\", \"answer\": \"{n}\"}}\n")
+    });
+    project.write("rows.jsonl", rows.collect::<String>());
+    project.script(
+        "agent.sh",
+        "#!/bin/sh\ncat > /dev/null\nsed \"s/@/${EVALTEST_SAMPLE_ID#q}/\" form\n",
+    );
+    project.write(
+        "eval.yaml",
+        "name: e\nbenchmark: { type: qa, path: rows.jsonl }\n\
+         agent: { type: command, command: [./agent.sh] }\ncache: false\ngates: [no_regression]\n",
+    );
+    project
+}
+
+#[test]
+fn a_red_gate_says_that_the_form_changed() {
+    const SAYS: &str = "20 of 20 answers that became wrong had a label before and have none now: the form changed, perhaps \
+                        not the answers (`label` → `whole_answer`); see one with `cargo evaltest show e q10`";
+    let project = twenty();
+    project.write("form", "I added.\n\n**FINAL ANSWER:** @");
+    project.run("run eval.yaml").exits(0);
+    project.run("accept").exits(0);
+    assert_eq!(
+        line(&project, "q10", "found_by: ").as_deref(),
+        Some("label")
+    );
+    assert_eq!(baseline(&project)["reader"], 2);
+    assert!(baseline(&project).get("judge_reader").is_none());
+    // The colon behind the asterisks is the same label.
+    project.write("form", "I added.\n\n**FINAL ANSWER**: @");
+    let ran = project.run("run eval.yaml").exits(0);
+    ran.says("of 20 pairs 0 became wrong and 0 became correct")
+        .says_nothing_of("the form changed");
+    project.write("form", "I think it is @, thanks");
+    project.run("run eval.yaml").exits(1).says(SAYS);
+    project.run("gate").exits(1).says(SAYS);
+    // Wrong answers in the old form are no question of form.
+    project.write("form", "FINAL ANSWER: 1@");
+    let ran = project.run("run eval.yaml").exits(1);
+    ran.says("of 20 pairs 20 became wrong")
+        .says_nothing_of("the form changed");
+    project.run("show e q10").exits(0);
+}
+
+#[test]
+fn a_baseline_of_an_older_reader_is_compared_with_a_notice() {
+    const SAYS: &str = "the baseline was read by an older reader: `cargo evaltest rescore RUN_DIR` for its run, then `cargo \
+                        evaltest accept`";
+    let project = twenty();
+    project.write("form", "FINAL ANSWER: @");
+    project.run("run eval.yaml").exits(0);
+    project.run("accept").exits(0).says_nothing_of("reader");
+    let first = project.last_run();
+    // As an older version left it.
+    let edit = |path: &Path, from: &str| {
+        let text = std::fs::read_to_string(path).unwrap();
+        let lines = text
+            .lines()
+            .filter(|line| !line.trim_start().starts_with(from));
+        std::fs::write(
+            path,
+            lines.map(|line| format!("{line}\n")).collect::<String>(),
+        )
+        .unwrap();
+    };
+    for (path, _) in committed(&project) {
+        edit(&path, "found_by:");
+        edit(&path, "\"reader\":");
+    }
+    project.write("form", "I think it is @, thanks");
+    let ran = project.run("run eval.yaml").exits(1).says(SAYS);
+    ran.says("of 20 pairs 20 became wrong")
+        .says_nothing_of("the form changed");
+    project.run("gate").exits(1).says(SAYS);
+    // What the notice says to do.
+    let display = first.display();
+    project
+        .run(&format!("rescore {display}"))
+        .exits(0)
+        .says(SAYS);
+    project.run("accept").exits(0);
+    assert_eq!(
+        line(&project, "q10", "found_by: ").as_deref(),
+        Some("label")
+    );
+    let ran = project.run("run eval.yaml").exits(1);
+    ran.says("the form changed").says_nothing_of("older reader");
+    // One of a later version is compared, too.
+    let path = project.file("snapshots/e/_baseline.json");
+    let later = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, later.replace("\"reader\": 2", "\"reader\": 99")).unwrap();
+    let ran = project.run("run eval.yaml").exits(1);
+    ran.says("read by a newer reader")
+        .says("cargo install cargo-evaltest");
+}
+
+#[test]
+fn numbers_in_an_older_form_are_the_same_samples() {
+    let check = |more: &str, ids: [&str; 2]| {
+        let project = Project::new();
+        let rows = |id: &str, [answer, large]: [&str; 2]| {
+            let row = |id: &str, answer: &str| {
+                format!("{{\"id\": {id}, \"question\": \"What?\", \"answer\": {answer}}}\n")
+            };
+            let plain = (10..20).map(|n| row(&format!("\"q{n}\""), answer));
+            let special = row(id, "\"x\"");
+            plain.collect::<String>() + &row("\"large\"", large) + &special
+        };
+        project.write(
+            "eval.yaml",
+            format!(
+                "name: e\nbenchmark: {{ type: qa, path: rows.jsonl }}\nagent: {{ type: command, command: [echo, \
+                 \"1.5\"] }}\ngates: [no_regression]\n{more}"
+            ),
+        );
+        // As a version read them that rounded numbers.
+        project.write("rows.jsonl", rows(ids[0], ["\"1.5\"", "\"1e+30\""]));
+        project.run("run eval.yaml");
+        project.run("accept").exits(0);
+        project.write(
+            "rows.jsonl",
+            rows(ids[1], ["1.50", "1000000000000000000000000000000"]),
+        );
+        let ran = project.run("run eval.yaml").exits(0);
+        ran.says("of 12 pairs 0 became wrong")
+            .says_nothing_of("not compared, new");
+        project
+            .run("gate")
+            .exits(0)
+            .says("of 12 pairs 0 became wrong");
+        project.run("accept").exits(0);
+        let ran = project.run("run eval.yaml").exits(0);
+        ran.says("of 12 pairs 0 became wrong");
+    };
+    let [large, rounded] = [
+        "123456789012345678901234567890",
+        "\"1.2345678901234568e+29\"",
+    ];
+    check("", ["7.0", "7"]);
+    check("", ["7", "7.0"]);
+    check("", [rounded, large]);
+    let masked = "snapshot: { answers: masked }\n";
+    check(masked, [rounded, large]);
+    check("snapshot: { assert: exact }\n", ["\"a\"", "\"a\""]);
+}
