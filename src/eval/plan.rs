@@ -147,14 +147,7 @@ impl Plan {
         let scorer_hash = eval.errors.mark(hash::scorer_hash(&extraction, &scorers));
         let scorers_hash = hash::scorers_hash(&extraction, &scorers);
         let committed = committed?;
-        let is_masked = |baseline: &Option<Baseline>| {
-            let baseline = baseline.as_ref();
-            baseline.is_some_and(|baseline| baseline.mask_id.is_some())
-        };
-        let mask = (eval.masks_answers() || committed.as_ref().is_some_and(is_masked))
-            .then(|| keys(eval))
-            .transpose()?;
-        let (mask, older_mask) = mask.map_or((None, None), |(key, older)| (Some(key), older));
+        let (mask, older_mask) = masks(eval, committed.as_ref().and_then(Option::as_ref))?;
         let dataset_hash = dataset_hash(items.iter(), eval, mask.as_ref());
         let dataset = dataset(eval);
         let truths = Truths::of(eval);
@@ -431,6 +424,16 @@ fn request_hash(eval: &Eval, dataset_hash: &str, scorers_hash: &str) -> String {
         .part(Value::Object((*eval.agent_options).clone()).to_string())
         .short();
     eval.errors.mark(hash)
+}
+
+/// The keys of masked snapshots of this version and of older ones, if this eval or its baseline has such.
+fn masks(eval: &Eval, baseline: Option<&Baseline>) -> Result<(Option<MaskKey>, Option<MaskKey>)> {
+    let is_masked = baseline.is_some_and(|baseline| baseline.mask_id.is_some());
+    if !is_masked && !eval.masks_answers() {
+        return Ok((None, None));
+    }
+    let (key, older) = keys(eval)?;
+    Ok((Some(key), older))
 }
 
 /// Names what surrounds the questions: the instructions, and the system text of an endpoint's agent.

@@ -243,11 +243,8 @@ fn write(
         .extend(model_family::notices(&answerer(&parent), &judge.scorers));
     run.notices.extend(judge_notices(&run.summary));
     run.notices.extend(gathered::reading_notices(&run));
-    if gates.iter().any(Gate::needs_baseline) {
-        let older = baseline.as_ref();
-        let older = older.and_then(|baseline| gathered::other_reader(baseline, &parent));
-        run.notices.extend(older);
-    }
+    run.notices
+        .extend(other_reader(baseline.as_ref(), &gates, &parent));
     let mut artifacts = samples.files;
     artifacts.extend(judge.close()?);
     artifacts.extend(run.write_summary(new)?);
@@ -272,6 +269,12 @@ fn write(
     manifest.write(new)?;
     run.notices.extend(judge.tidy());
     Ok(run)
+}
+
+/// The notice that the baseline which these gates need was read by another version of the reader, if it was.
+fn other_reader(baseline: Option<&Baseline>, gates: &[Gate], run: &Manifest) -> Option<String> {
+    let baseline = baseline.filter(|_| gates.iter().any(Gate::needs_baseline))?;
+    gathered::other_reader(baseline, run)
 }
 
 /// The manifest of a run with these scorers.

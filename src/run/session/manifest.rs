@@ -89,10 +89,7 @@ pub(in crate::run) fn new_manifest(
         whole: selected == plan.items.len() && !options.scope.partial && coverage.is_none(),
         git_sha: None,
         git_dirty: None,
-        environment: environment()
-            .into_iter()
-            .map(|(name, value)| (name, plan.redactor.text(&value, &mut 0).into_owned()))
-            .collect(),
+        environment: redacted_environment(plan),
         config,
         spec_in_project: eval
             .spec
@@ -139,6 +136,14 @@ pub(in crate::run) fn new_manifest(
         journal_lines_skipped: Vec::new(),
         artifacts: BTreeMap::new(),
     })
+}
+
+fn redacted_environment(plan: &Plan) -> BTreeMap<String, String> {
+    let redacted = |value: String| plan.redactor.text(&value, &mut 0).into_owned();
+    let variables = environment().into_iter();
+    variables
+        .map(|(name, value)| (name, redacted(value)))
+        .collect()
 }
 
 /// How a run of the plan goes tier by tier, if it does.
