@@ -557,7 +557,6 @@ mod judgement_tests {
             missed: vec![reading::MissedPart::Number].into(),
             scores: Map::from_iter([("gaia".to_owned(), Value::Null)]),
             judged: vec![JudgeCall::default()],
-            found_by: Some(FoundBy::Box),
             ..Judgement::default()
         };
         let outcome = serde_json::to_value(Outcome::default().judged(judgement)).unwrap();

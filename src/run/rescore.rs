@@ -159,6 +159,13 @@ pub fn extraction_of(manifest: &Manifest) -> Result<Extraction> {
     })
 }
 
+fn names_of(scorers: &[Arc<dyn Scorer>]) -> Vec<String> {
+    scorers
+        .iter()
+        .map(|scorer| scorer.name().to_owned())
+        .collect()
+}
+
 /// Writes the new run directory.
 fn write(
     dir: &RunDir,
@@ -172,11 +179,7 @@ fn write(
     let detail_bounds = detail_bounds(&judge.scorers);
     let baseline = snapshot::read_baseline(&parent.snapshot_folder())?;
     let baseline = baseline.filter(|baseline| baseline.scorer_hash == scorer_hash);
-    let names: Vec<String> = judge
-        .scorers
-        .iter()
-        .map(|scorer| scorer.name().to_owned())
-        .collect();
+    let names = names_of(&judge.scorers);
     let mut metrics = Metrics::of(&parent, dir);
     let (gates, mut notices) = gates_for(&parent, baseline.as_ref(), &names, metrics.is_some())?;
     let now = format!("{:.3}", crate::system::clock::timestamp());

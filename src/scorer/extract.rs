@@ -525,6 +525,4 @@ impl fmt::Display for Extract {
 }
 
 #[cfg(test)]
-mod corpus;
-#[cfg(test)]
 mod tests;

@@ -71,7 +71,9 @@ fn a_baseline_of_an_older_reader_is_compared_with_a_notice() {
             .filter(|line| !line.trim_start().starts_with(from));
         std::fs::write(
             path,
-            lines.map(|line| format!("{line}\n")).collect::<String>(),
+            lines
+                .flat_map(|line| [line.to_string(), "\n".to_owned()])
+                .collect::<String>(),
         )
         .unwrap();
     };

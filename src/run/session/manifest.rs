@@ -33,11 +33,10 @@ pub(in crate::run) fn new_manifest(
     identity: AgentIdentity,
     selected: usize,
 ) -> Result<Manifest> {
+    let snapshots = crate::system::file::absolute(&plan.eval.snapshot.folder)?;
     let coverage = options.scope.coverage.as_ref();
-    let run_id = dir.run_id();
     let eval = &plan.eval;
     let root = root_of(eval).unwrap_or_else(project::root);
-    let snapshots = crate::system::file::absolute(&eval.snapshot.folder)?;
     let mut config = eval.describe();
     plan.redactor.config(&mut config);
     if eval.masks_answers() {
@@ -68,8 +67,8 @@ pub(in crate::run) fn new_manifest(
     Ok(Manifest {
         format_version: FORMAT_VERSION,
         evaltest_version: env!("CARGO_PKG_VERSION").to_owned(),
-        invocation: options.invocation.clone().unwrap_or_else(|| run_id.clone()),
-        run_id,
+        invocation: options.invocation.clone().unwrap_or_else(|| dir.run_id()),
+        run_id: dir.run_id(),
         eval: eval.name.clone(),
         variant: eval.variant().cloned(),
         benchmark: eval.benchmark.name().to_owned(),

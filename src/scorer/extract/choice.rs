@@ -5,6 +5,8 @@
 //! brackets, or at all. What is rejected (`not B`, `B is wrong`) is no claim, and where claims of a weaker kind differ
 //! there is no answer.
 
+mod value;
+
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -14,9 +16,7 @@ use super::boxed::{self, LastBox};
 use super::labels::{Label, is_corrected, labels, start, tail};
 use super::numbers::{is_no_answer, sentence_end};
 use crate::text::is_invisible;
-
-/// The letters, as slices.
-const LETTERS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+use value::{At, at_value, is_english, letter_at, upper};
 
 /// The longest value of a label that is looked at, in bytes.
 const LONGEST: usize = 300;
@@ -145,31 +145,67 @@ pub(super) fn letter<'a>(raw: &'a str, letters: Option<&str>) -> Option<(&'a str
     if let Some((letter, _, by)) = other {
         return Some((letter, by));
     }
-    let weaker: [(&Regex, Rejects); 7] = [
+    weaker(raw, &is_legal).map(|letter| (letter, FoundBy::Letter))
+}
+
+/// The letter of the claims of weaker kinds.
+fn weaker<'a>(raw: &'a str, is_legal: &impl Fn(char) -> bool) -> Option<&'a str> {
+    let strong: [(&Regex, Rejects); 3] = [
         (&ALONE, Rejects::Nothing),
         (&MARKED, Rejects::Nothing),
         (&CHOSEN, Rejects::Hedged),
-        (&WRITTEN_OUT, Rejects::Hedged),
+    ];
+    for (pattern, rejects) in strong {
+        match one_of(raw, pattern, is_legal, rejects) {
+            Found::None => {}
+            Found::One(letter) => return Some(letter),
+            Found::Several => return None,
+        }
+    }
+    // The options themselves are no answer.
+    let is_of_list = |letter: &&str| upper(letter) == 'A' && SECOND.is_match(raw);
+    if let Found::One(letter) = one_of(raw, &WRITTEN_OUT, is_legal, Rejects::Hedged) {
+        return Some(letter).filter(|letter| !is_of_list(letter));
+    }
+    if let Some(letter) = on_last_line(raw).filter(|letter| is_legal(upper(letter))) {
+        return Some(letter);
+    }
+    let weak: [(&Regex, Rejects); 3] = [
         (&BRACKETED, Rejects::Hedged),
         (&WORD, Rejects::Hedged),
         (&WORD, Rejects::Denied),
     ];
-    let found = weaker.into_iter().find_map(|(pattern, rejects)| {
-        if std::ptr::eq(pattern, &*BRACKETED)
-            && let Some(letter) = on_last_line(raw).filter(|letter| is_legal(upper(letter)))
-        {
-            return Some(Some(letter));
+    for (pattern, rejects) in weak {
+        match one_of(raw, pattern, is_legal, rejects) {
+            Found::None => {}
+            Found::One(letter) => return Some(letter).filter(|letter| !is_of_list(letter)),
+            Found::Several => return None,
         }
-        let found = one_of(raw, pattern, &is_legal, rejects)?;
-        // The options themselves are no answer.
-        let is_first = found.is_some_and(|letter| upper(letter) == 'A');
-        let is_list = is_first
-            && !std::ptr::eq(pattern, &*CHOSEN)
-            && rejects != Rejects::Nothing
-            && SECOND.is_match(raw);
-        Some(found.filter(|_| !is_list))
-    });
-    found.flatten().map(|letter| (letter, FoundBy::Letter))
+    }
+    None
+}
+
+/// The letters that a pattern finds.
+enum Found<'a> {
+    None,
+    One(&'a str),
+    Several,
+}
+
+impl<'a> Found<'a> {
+    fn or_else(self, other: impl FnOnce() -> Self) -> Self {
+        match self {
+            Self::None => other(),
+            found => found,
+        }
+    }
+
+    fn one(self) -> Option<&'a str> {
+        match self {
+            Self::One(letter) => Some(letter),
+            Self::None | Self::Several => None,
+        }
+    }
 }
 
 /// The option that the last line writes out, behind a line that does not.
@@ -262,12 +298,13 @@ fn labelled<'a>(raw: &'a str, is_legal: &impl Fn(char) -> bool) -> Claim<'a> {
         behind = label.value;
     }
     // `The answer is B… wait, so it is C.`
-    if let Claim::Letter(letter, ..) = latest
-        && let Some(other) = one_of(&raw[behind..], &CHOSEN, is_legal, Rejects::Hedged)
-    {
-        let is_other = other.is_none_or(|other| upper(other) != upper(letter));
-        if is_other && is_corrected(&raw[behind..]) {
-            return other.map_or(Claim::Doubtful, |other| Claim::Letter(other, behind, false));
+    if let Claim::Letter(letter, ..) = latest {
+        match one_of(&raw[behind..], &CHOSEN, is_legal, Rejects::Hedged) {
+            Found::One(other) if upper(other) != upper(letter) && is_corrected(&raw[behind..]) => {
+                return Claim::Letter(other, behind, false);
+            }
+            Found::Several if is_corrected(&raw[behind..]) => return Claim::Doubtful,
+            _ => {}
         }
     }
     if is_reported && matches!(latest, Claim::None) {
@@ -342,214 +379,13 @@ fn value<'a>(content: &'a str, is_legal: &impl Fn(char) -> bool) -> Option<&'a s
     }
 }
 
-/// What a value begins with.
-enum At<'a> {
-    /// A letter.
-    Letter(&'a str),
-    /// A list of letters.
-    Several,
-    None,
-}
-
-/// What may stand before the letter in a value.
-const OPENINGS: [&str; 37] = [
-    "the letter ",
-    "the option ",
-    "the choice ",
-    "l'option ",
-    "la ",
-    "el ",
-    "die ",
-    "a lettera ",
-    "proposition ",
-    "antwort ",
-    "réponse ",
-    "\\boxed{",
-    "\\fbox{",
-    "\\textbf{",
-    "\\text{",
-    "\\mathbf{",
-    "\\mathrm{",
-    "\\mathsf{",
-    "\\rm",
-    "\\bf",
-    "\\(",
-    "\\[",
-    "<b>",
-    "<strong>",
-    "option ",
-    "choice ",
-    "letter ",
-    "answer ",
-    "alternative ",
-    "opción ",
-    "opção ",
-    "opzione ",
-    "选项",
-    "選項",
-    "보기",
-    "вариант ",
-    "option\u{a0}",
-];
-
-fn at_value(value: &str) -> At<'_> {
-    let mut rest = value;
-    let mut is_open = false;
-    loop {
-        let after = rest.trim_start_matches(|c: char| {
-            c.is_whitespace() || is_invisible(c) || "*_`~([{$\"'“‘’「『《【（#>:：=-".contains(c)
-        });
-        is_open |= rest[..rest.len() - after.len()]
-            .contains(['(', '[', '{', '（', '【', '$', '"', '“', '「', '\'', '‘']);
-        let opening = OPENINGS.iter().find(|opening| {
-            let head = after.get(..opening.len());
-            head.is_some_and(|head| head.eq_ignore_ascii_case(opening))
-        });
-        match opening {
-            Some(opening) => {
-                is_open |= opening.ends_with(['{', '(', '[']);
-                rest = &after[opening.len()..];
-            }
-            None => {
-                rest = after;
-                break;
-            }
-        }
-    }
-    let Some((letter, length)) = letter_at(rest) else {
-        return At::None;
-    };
-    let after = &rest[length..];
-    if !ends_letter(letter, after, is_open) || REJECTED_BEHIND.is_match(start(after, 120)) {
-        return At::None;
-    }
-    if is_list(after) {
-        return At::Several;
-    }
-    At::Letter(letter)
-}
-
-/// The letter at the start of a text, in any of the scripts in which options are numbered, and its length.
-fn letter_at(text: &str) -> Option<(&str, usize)> {
-    let first = text.chars().next()?;
-    let length = first.len_utf8();
-    let named = |place: usize| Some((&LETTERS[place..=place], length));
-    match first {
-        'A'..='Z' | 'a'..='z' => Some((&text[..1], 1)),
-        'Ａ'..='Ｚ' => named(first as usize - 'Ａ' as usize),
-        'ａ'..='ｚ' => named(first as usize - 'ａ' as usize),
-        'أ' | 'ا' | 'অ' | 'А' => named(0),
-        'ب' | 'В' => named(1),
-        'ج' | 'ড' | 'С' => named(2),
-        'د' | 'ঢ' => named(3),
-        'ব' => named(1),
-        'क' | 'ক' => named(0),
-        'ख' | 'খ' => named(1),
-        'ग' | 'গ' => named(2),
-        'घ' | 'ঘ' => named(3),
-        _ => None,
-    }
-}
-
-fn upper(letter: &str) -> char {
-    char::from(letter.as_bytes()[0].to_ascii_uppercase())
-}
-
-/// Whether a letter ends where this text begins, and is no word of a sentence: `A cat`, `I think`.
-fn ends_letter(letter: &str, after: &str, is_open: bool) -> bool {
-    let next = after.chars().next();
-    let second = after.chars().nth(1).unwrap_or(' ');
-    let is_joined = |c: char| {
-        matches!(c, '\'' | '’' | '-') && second.is_alphanumeric()
-            || c.is_ascii_digit()
-            || c == '_' && after[1..].starts_with(char::is_alphanumeric)
-            || c.is_alphabetic() && !is_spaceless(c)
-    };
-    if next.is_some_and(is_joined) {
-        return false;
-    }
-    let bare = after.trim_start_matches(|c: char| "*_`".contains(c) || is_invisible(c));
-    let is_lower = letter.bytes().all(|byte| byte.is_ascii_lowercase());
-    if is_lower {
-        let is_end = bare.trim_start_matches(['.', ' ', '\t', '\r', '$', '}', ')', ']']);
-        return is_open && bare.starts_with([')', ']', '}', '$', '"', '”', '）'])
-            || bare.starts_with([')', ':', ']', '。', '，'])
-            || bare.starts_with(". ")
-            || bare.starts_with(", ") && !bare[2..].starts_with(char::is_alphabetic)
-            || is_end.is_empty()
-            || is_end.starts_with('\n');
-    }
-    !is_english(letter, bare)
-}
-
-/// Whether the upper-case letter is an article or a pronoun: `A cat`, `I think`.
-fn is_english(letter: &str, after: &str) -> bool {
-    const LINKS: [&str; 35] = [
-        "or", "und", "oder", "o", "y", "et", "ou", "est", "ist", "es", "seems", "fits", "works",
-        "matches", "gives", "because", "since", "as", "and", "is", "due", "which", "for", "but",
-        "not", "over", "rather", "with", "would", "was", "where", "while", "given", "instead",
-        "here",
-    ];
-    if !matches!(letter, "A" | "I") {
-        return false;
-    }
-    let Some(rest) = after.strip_prefix(' ') else {
-        return false;
-    };
-    let word = rest
-        .split(|c: char| !c.is_alphabetic())
-        .next()
-        .unwrap_or_default();
-    let links = if letter == "I" {
-        &LINKS[..3]
-    } else {
-        &LINKS[..]
-    };
-    word.starts_with(char::is_lowercase) && !links.contains(&word)
-}
-
-/// Whether the script needs no space behind a letter: `B입니다`, `B。因为`.
-fn is_spaceless(c: char) -> bool {
-    matches!(c, '\u{600}'..='\u{dff}' | '\u{e00}'..='\u{eff}' | '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7ff}' | '\u{ff00}'..='\u{ffef}')
-}
-
-/// Whether another letter of a list follows: `, C`, ` and C`, `/C`.
-fn is_list(after: &str) -> bool {
-    let rest = after.trim_start_matches(|c: char| "*_`)]}$.".contains(c));
-    let rest = rest.trim_start_matches([' ', '\u{a0}']);
-    const JOINS: [&str; 16] = [
-        ", and ", ", or ", ",", "/", "&", "+", "、", "，", "和", "或", "and ", "or ", "und ",
-        "et ", "y ", ";",
-    ];
-    let Some(join) = JOINS.iter().find(|join| rest.starts_with(**join)) else {
-        return false;
-    };
-    let mut rest = rest[join.len()..].trim_start_matches([' ', '*', '_', '`', '(', '[', '$']);
-    for word in ["option ", "choice ", "also "] {
-        rest = rest.strip_prefix(word).unwrap_or(rest);
-    }
-    let rest = rest.trim_start_matches(['*', '(']);
-    let Some((letter, length)) = letter_at(rest) else {
-        return false;
-    };
-    let is_upper = letter.bytes().all(|byte| byte.is_ascii_uppercase());
-    let bare = rest[length..].trim_start_matches(['*', '_', '`', ')', ']']);
-    let is_end = bare.is_empty()
-        || bare.starts_with(['.', ',', '\n', ';', '$', '}', '。', '、', '/'])
-        || join.trim() != "," && join.len() > 1;
-    is_upper
-        && is_end
-        && ends_letter(letter, &rest[length..], false)
-        && !REJECTED_BEHIND.is_match(start(&rest[length..], 80))
-}
-
 /// The letter that a sentence behind a label chooses.
 fn in_prose<'a>(line: &'a str, is_legal: &impl Fn(char) -> bool) -> Option<&'a str> {
     let sentence = &line[..sentence_end(line)];
     let found = one_of(sentence, &CHOSEN, is_legal, Rejects::Hedged)
         .or_else(|| one_of(sentence, &BRACKETED, is_legal, Rejects::Hedged))
         .or_else(|| one_of(sentence, &WORD, is_legal, Rejects::Hedged));
-    found.flatten()
+    found.one()
 }
 
 /// The letter of all that the pattern finds. `Some(None)` if it finds different ones.
@@ -558,7 +394,7 @@ fn one_of<'a>(
     pattern: &Regex,
     is_legal: &impl Fn(char) -> bool,
     rejects: Rejects,
-) -> Option<Option<&'a str>> {
+) -> Found<'a> {
     let mut found: Option<&'a str> = None;
     let mut behind = 0;
     for captures in pattern.captures_iter(text) {
@@ -583,7 +419,7 @@ fn one_of<'a>(
         match found {
             Some(other) if upper(other) != upper(name) => {
                 if !is_corrected(&text[behind..letter.start()]) {
-                    return Some(None);
+                    return Found::Several;
                 }
                 found = Some(name);
             }
@@ -591,7 +427,7 @@ fn one_of<'a>(
         }
         behind = letter.end();
     }
-    found.map(Some)
+    found.map_or(Found::None, Found::One)
 }
 
 /// Whether the letter is an article before a name: `A Frenchman`.

@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn the_marked_line_is_taken() {
         let check = |raw: &str, expect: Option<&str>| {
-            assert_eq!(answer(raw).map(|found| found.0), expect, "{raw:?}")
+            assert_eq!(answer(raw).map(|found| found.0), expect, "{raw:?}");
         };
         check("2*9=<<2*9=18>>18\n#### 18", Some("18"));
         check("so 18.\nA: 18", Some("18"));

@@ -6,7 +6,7 @@ use super::boxed::{self, Closed, LastBox};
 use super::labels::{is_corrected, labels, start};
 use super::numbers::{self, Value, numbers};
 use super::{FoundBy, last_number};
-use crate::scorer::number::numeric::Numeric;
+use crate::scorer::number::numeric::words;
 
 /// The longest value of a label that is looked at, in bytes.
 const LONGEST: usize = 400;
@@ -36,16 +36,12 @@ pub(super) fn answer(raw: &str) -> Option<(&str, FoundBy)> {
             Value::Other | Value::Unclear => (content, by),
         });
     }
-    match label {
-        Some(label) => {
-            let range = label.value?;
-            Some((&raw[range], FoundBy::Label))
-        }
-        None => {
-            let range = last_number::find(raw)?;
-            Some((&raw[range], FoundBy::LastNumber))
-        }
+    if let Some(label) = label {
+        let range = label.value?;
+        return Some((&raw[range], FoundBy::Label));
     }
+    let range = last_number::find(raw)?;
+    Some((&raw[range], FoundBy::LastNumber))
 }
 
 /// What the deciding label says: the last final one, else the last one.
@@ -90,16 +86,24 @@ fn labelled(raw: &str) -> Option<Labelled> {
     latest
 }
 
+/// Whether two numbers are the same but for separators, currencies and trailing zeros.
 fn is_same(one: &str, other: &str) -> bool {
-    one == other || Numeric::default().are_equal(one, other)
+    let plain = |text: &str| {
+        let mut plain: String = text
+            .chars()
+            .filter(|c| c.is_ascii_digit() || matches!(c, '.' | '-' | '−' | '/'))
+            .collect();
+        if plain.contains('.') {
+            plain.truncate(plain.trim_end_matches('0').trim_end_matches('.').len());
+        }
+        plain
+    };
+    one == other || plain(one) == plain(other)
 }
 
 fn number_of(text: &str, value: Range<usize>) -> Value {
-    let is_number = |words: &str| {
-        words.len() < 100
-            && words.starts_with(char::is_alphabetic)
-            && Numeric::default().reads_number(words)
-    };
+    // A number in English words, and nothing else.
+    let is_number = |text: &str| text.len() < 100 && words::is_whole(text);
     numbers::of_value(text, value, is_number)
 }
 

@@ -1,3 +1,5 @@
+mod corpus;
+
 use serde_json::json;
 
 use super::*;
@@ -407,7 +409,7 @@ fn strict(raw: &str) -> Option<Value> {
                 let value = values.next()?;
                 let is_object = rest[start + 1..].trim_start().starts_with('"');
                 if is_object
-                    && value.as_ref().is_err_and(|error| error.is_eof())
+                    && value.as_ref().is_err_and(serde_json::Error::is_eof)
                     && rest[start..].starts_with('{')
                 {
                     return None;

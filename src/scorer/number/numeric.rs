@@ -4,7 +4,7 @@ mod number;
 mod read;
 #[cfg(test)]
 mod tests;
-mod words;
+pub(in crate::scorer) mod words;
 
 use std::sync::Arc;
 
@@ -204,12 +204,6 @@ impl Numeric {
     /// Whether a text is a number.
     pub(in crate::scorer) fn reads_number(self, text: &str) -> bool {
         self.reader().read(text).is_some()
-    }
-
-    /// Whether two texts are the same number.
-    pub(in crate::scorer) fn are_equal(self, one: &str, other: &str) -> bool {
-        let number = self.reader().read(one);
-        number.is_some() && number == self.reader().read(other)
     }
 
     fn expected(self, target: &Value) -> Result<ExactNumber> {

@@ -14,6 +14,11 @@ pub(super) fn read(text: &str) -> Option<(ExactNumber, &str)> {
     }
 }
 
+/// Whether a text is a number in words, and nothing else.
+pub(in crate::scorer) fn is_whole(text: &str) -> bool {
+    read(text).is_some_and(|(_, rest)| rest.trim().is_empty())
+}
+
 /// Whether a word is a number or part of one.
 pub(super) fn is_number(word: &str) -> bool {
     value(word).is_some() || scale(word).is_some()

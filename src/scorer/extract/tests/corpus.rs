@@ -3,14 +3,14 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::*;
+use super::super::*;
 use crate::data::Target;
 use crate::scorer::ask::judge::reading;
 use crate::scorer::{AimeScorer, Answer, Numeric, Units};
 
 /// A line of `fixtures/answers/*.jsonl`.
 #[derive(Deserialize)]
-struct Reply {
+struct Line {
     reader: String,
     reply: String,
     /// `None` where a person reads none.
@@ -25,7 +25,7 @@ enum Read {
     Wrong(String),
 }
 
-impl Reply {
+impl Line {
     fn read(&self) -> Read {
         let expect = self.answer.as_deref();
         let (found, found_by) = match self.reader.as_str() {
@@ -98,51 +98,26 @@ fn integer(found: &str, expect: Option<&str>) -> Option<String> {
     }
 }
 
-/// Of each reader at most 1 % are read wrongly; the rest is read, or honestly nothing.
+/// At most 1 % are read wrongly; the rest is read, or honestly nothing.
 #[test]
 fn replies_are_read_as_a_person_reads_them() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/answers");
-    let (mut all, mut all_wrong) = (0, 0);
+    let (mut all, mut wrong, mut unread) = (0, Vec::new(), Vec::new());
     for name in ["aime", "choice", "final_answer", "json", "judge", "number"] {
         let text = std::fs::read_to_string(format!("{folder}/{name}.jsonl")).unwrap();
-        let replies: Vec<Reply> = text
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect();
-        let (mut wrong, mut nothing) = (0, 0);
-        for (number, reply) in replies.iter().enumerate() {
-            match reply.read() {
+        for (number, line) in text.lines().enumerate() {
+            all += 1;
+            let line: Line = serde_json::from_str(line).unwrap();
+            let place = format!("{name}.jsonl:{}", number + 1);
+            match line.read() {
                 Read::Right => {}
-                Read::Nothing => {
-                    nothing += 1;
-                    println!(
-                        "{name}.jsonl:{}: nothing of {:?}: {:?}",
-                        number + 1,
-                        reply.answer,
-                        reply.reply
-                    );
-                }
-                Read::Wrong(found) => {
-                    wrong += 1;
-                    println!(
-                        "{name}.jsonl:{}: {found:?} of {:?}: {:?}",
-                        number + 1,
-                        reply.answer,
-                        reply.reply
-                    );
-                }
+                Read::Nothing => unread.push(place),
+                Read::Wrong(found) => wrong.push(format!("{place}: {found:?}")),
             }
         }
-        println!(
-            "{name}: {} replies, {wrong} read wrongly, {nothing} not read",
-            replies.len()
-        );
-        all += replies.len();
-        all_wrong += wrong;
     }
     assert!(all >= 600, "{all}");
-    assert!(
-        all_wrong * 100 <= all,
-        "{all_wrong} of {all} are read wrongly"
-    );
+    assert!(wrong.len() * 100 <= all, "of {all}: {wrong:#?}");
+    // What a person reads and the reader does not.
+    assert!(unread.len() * 20 <= all, "of {all}: {unread:#?}");
 }
