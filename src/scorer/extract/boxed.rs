@@ -96,14 +96,14 @@ pub(super) fn last(raw: &str) -> LastBox<'_> {
     }
 }
 
-/// Whether there is nothing but `or` or `and` between two boxes.
+/// Whether there is nothing but `or` between two boxes.
 fn is_or(between: &[u8]) -> bool {
     let mut words = between
         .split(|byte| !byte.is_ascii_alphabetic())
         .filter(|word| !word.is_empty());
     between.len() <= 24
-        && words.clone().any(|word| word == b"or" || word == b"and")
-        && words.all(|word| matches!(word, b"or" | b"and" | b"boxed" | b"fbox"))
+        && words.clone().any(|word| word == b"or")
+        && words.all(|word| matches!(word, b"or" | b"boxed" | b"fbox"))
 }
 
 fn char_len(text: &str) -> usize {
