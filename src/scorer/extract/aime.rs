@@ -1,8 +1,8 @@
 //! `aime`: the integer at the end of a solution.
 
-use super::FoundBy;
 use super::boxed::{self, LastBox};
 use super::number;
+use crate::data::FoundBy;
 
 /// The content of the last `\boxed{…}`; otherwise the number that the answer claims, or its last one.
 pub(super) fn answer(raw: &str) -> Option<(&str, FoundBy)> {

@@ -11,10 +11,10 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::FoundBy;
 use super::boxed::{self, LastBox};
 use super::labels::{Label, is_corrected, labels, start, tail};
 use super::numbers::{is_no_answer, sentence_end};
+use crate::data::FoundBy;
 use crate::text::is_invisible;
 use value::{At, at_value, is_english, letter_at, upper};
 

@@ -1,9 +1,9 @@
 //! `final_answer`: the text that an answer calls final.
 
-use super::FoundBy;
 use super::boxed::{self, LastBox};
 use super::labels::{Label, labels, start};
 use super::numbers::{is_no_answer, sentence_end};
+use crate::data::FoundBy;
 use crate::text::is_invisible;
 
 /// The longest value behind a heading that is not called final, in bytes.

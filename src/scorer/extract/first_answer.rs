@@ -3,7 +3,7 @@
 //! That program tries regular expressions one after the other. Here colons are searched, and then the text before them,
 //! so that the time is linear for any answer.
 
-use super::FoundBy;
+use crate::data::FoundBy;
 use crate::text::is_py_space;
 
 /// The text after the first of the program's markers:

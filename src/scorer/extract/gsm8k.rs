@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{FoundBy, number};
+use super::number;
+use crate::data::FoundBy;
 
 const MARKER: &str = "####";
 /// The marker of the published model solutions, at the start of a line.

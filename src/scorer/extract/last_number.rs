@@ -85,7 +85,7 @@ pub(super) fn find(raw: &str) -> Option<Range<usize>> {
         return Some(found);
     }
     let end = raw.trim_end().len();
-    if is_cut_off(raw, last.back()?.end) || NO_ANSWER.is_match(tail(&raw[..end], 300)) {
+    if is_truncated(raw, last.back()?.end) || NO_ANSWER.is_match(tail(&raw[..end], 300)) {
         return None;
     }
     while let Some(number) = last.back() {
@@ -266,7 +266,7 @@ fn is_list_marker(before: &str) -> bool {
 }
 
 /// Whether a long answer stops in a sentence behind its last number.
-fn is_cut_off(raw: &str, last: usize) -> bool {
+fn is_truncated(raw: &str, last: usize) -> bool {
     let text = raw.trim_end();
     let rest = &text[last.min(text.len())..];
     let stops = text.ends_with(|c: char| {

@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use super::boxed::{self, Closed, LastBox};
 use super::labels::{is_corrected, labels, start};
+use super::last_number;
 use super::numbers::{self, Value, numbers};
-use super::{FoundBy, last_number};
+use crate::data::FoundBy;
 use crate::scorer::number::numeric::words;
 
 /// The longest value of a label that is looked at, in bytes.

@@ -72,8 +72,8 @@ impl Expectation {
         }
     }
 
-    /// Reads a ground truth. Text that is neither JSON nor calls is for other scorers: the answer itself, and so may
-    /// be `f(2)` without brackets, unless it is `needed`.
+    /// Reads a ground truth. Text that is not JSON is for other scorers: the answer itself, or the calls of `ast_match`.
+    /// It is call text where it is `needed`, because nothing else says what is expected.
     pub(super) fn of_target(target: &Json, needed: bool) -> Result<Self, String> {
         let none = || "is no list of calls".to_owned();
         match &*inside(target) {
@@ -81,10 +81,10 @@ impl Expectation {
             value @ (Json::Object(_) | Json::Array(_)) => Self::of(value),
             value @ Json::String(text) => {
                 let text = text.trim();
-                let is_list = text.starts_with('[');
-                if text.is_empty() || !is_list && !needed {
+                if text.is_empty() || !needed {
                     return Err(none());
                 }
+                let is_list = text.starts_with('[');
                 Self::of(value).map_err(|reason| if is_list { reason } else { none() })
             }
             _ => Err(none()),
