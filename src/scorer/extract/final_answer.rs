@@ -154,7 +154,7 @@ fn unwrap(line: &str) -> &str {
                 .trim_end_matches(is_around);
         }
         // `**4**.` and `"a"}`.
-        for (ending, kept) in [
+        for (ending, rest_length) in [
             ("**.", 2),
             ("`.", 1),
             ("。", 0),
@@ -162,8 +162,8 @@ fn unwrap(line: &str) -> &str {
             ("\",", 1),
             ("\"},", 1),
         ] {
-            if inner.ends_with(ending) && (kept == 0 || inner.starts_with(['*', '`', '"'])) {
-                inner = &inner[..inner.len() - ending.len() + kept];
+            if inner.ends_with(ending) && (rest_length == 0 || inner.starts_with(['*', '`', '"'])) {
+                inner = &inner[..inner.len() - ending.len() + rest_length];
             }
         }
         inner = inner.strip_prefix(['=', '|']).unwrap_or(inner).trim_start();

@@ -142,7 +142,7 @@ fn of_this(raw: &str, sentence: Range<usize>, numbers: &[Range<usize>]) -> Found
             && digits.starts_with(['1', '2'])
             && digits.bytes().all(|byte| byte.is_ascii_digit())
     };
-    let is_beside = |number: &Range<usize>| {
+    let is_context = |number: &Range<usize>| {
         let before = tail(before(number), 40);
         CONTEXT.is_match(before) || is_year(number) && YEAR.is_match(before)
     };
@@ -155,7 +155,7 @@ fn of_this(raw: &str, sentence: Range<usize>, numbers: &[Range<usize>]) -> Found
     };
     let (outside, inside): (Vec<&Range<usize>>, Vec<_>) = numbers
         .iter()
-        .filter(|number| !is_beside(number) && !is_term(number))
+        .filter(|number| !is_context(number) && !is_term(number))
         .partition(|number| {
             !is_in_brackets(before(number)) || SAYS.is_match(tail(before(number), 40))
         });
@@ -179,12 +179,12 @@ fn of_this(raw: &str, sentence: Range<usize>, numbers: &[Range<usize>]) -> Found
         return Found::One((*last).clone());
     }
     // `Its consumption is 6.4 L/100 km.`
-    let is_said = |number: &&&Range<usize>| {
+    let is_stated = |number: &&&Range<usize>| {
         let before = tail(before(number), 60);
         SAYS.is_match(before) && !before.trim_end().ends_with(':')
     };
-    let mut said = candidates.iter().filter(is_said);
-    match (said.next(), said.next()) {
+    let mut stated = candidates.iter().filter(is_stated);
+    match (stated.next(), stated.next()) {
         (Some(only), None) if !continues(&raw[only.end..]) => Found::One((*only).clone()),
         _ => Found::Several,
     }
