@@ -57,6 +57,7 @@ pub(crate) use dataset::Dataset;
 pub(crate) use without_http::Dataset;
 
 /// The local path of one file: the path itself, or for a Hub address the cached file, downloaded if necessary.
+#[cfg(feature = "bfcl")]
 pub(crate) fn file(path: PathBuf) -> Result<PathBuf> {
     let Some(address) = Address::of(&path) else {
         return Ok(path);
