@@ -79,10 +79,6 @@ pub fn shell_word(text: &str) -> String {
     }
 }
 
-// White space and word characters as JavaScript's string functions and regular expressions define them.
-//
-// Its `toLowerCase` is `str::to_lowercase`: the same mapping of the same version of Unicode.
-
 /// Whether nobody sees the character: zero width, marks of direction, variation selectors. Some models emit them, and
 /// they can hide text.
 pub(crate) fn is_invisible(c: char) -> bool {
@@ -92,6 +88,10 @@ pub(crate) fn is_invisible(c: char) -> bool {
             | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
     )
 }
+
+// White space and word characters as JavaScript's string functions and regular expressions define them.
+//
+// Its `toLowerCase` is `str::to_lowercase`: the same mapping of the same version of Unicode.
 
 /// Whether JavaScript's `\s` matches the character; `trim()` removes the same ones.
 ///

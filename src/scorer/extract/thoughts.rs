@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 /// The tags, in lower case, as models and their chat templates write them.
-const TAGS: &[(&str, &str)] = &[
+pub(crate) const TAGS: &[(&str, &str)] = &[
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
     ("<thought>", "</thought>"),

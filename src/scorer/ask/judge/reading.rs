@@ -27,6 +27,7 @@ use regex::Regex;
 use serde_json::{Map, Value};
 
 use crate::error::Result;
+use crate::scorer::extract::thoughts;
 use crate::text::tex_json::{Extents, TexJson};
 use crate::text::{MatchScope, compile, tex_json};
 
@@ -134,16 +135,6 @@ pub fn patterns(reply: &str, patterns: &[(String, Regex)], first_match: bool) ->
     Reading::of_verdict(first.as_str())
 }
 
-/// How models mark reasoning.
-const THOUGHTS: [(&str, &str); 6] = [
-    ("<think>", "</think>"),
-    ("<thinking>", "</thinking>"),
-    ("<thought>", "</thought>"),
-    ("<thoughts>", "</thoughts>"),
-    ("<reasoning>", "</reasoning>"),
-    ("[think]", "[/think]"),
-];
-
 /// The start of the final channel, with the marks of the harmony format or where they were removed.
 static FINAL: LazyLock<Regex> = LazyLock::new(|| {
     let pattern = r"<\|channel\|>final(?:[^<]|<\|constrain\|>)*<\|message\|>|assistantfinal";
@@ -214,17 +205,16 @@ fn without_thoughts(text: &str) -> Result<(Cow<'_, str>, &str), Unread> {
 
 /// The same for the first of several thoughts, if the text starts with one.
 fn without_thought(text: &str) -> Result<Option<(&str, &str)>, Unread> {
-    if !text.contains(['<', '[']) {
+    if !text.contains(['<', '[', '◁']) {
         return Ok(None);
     }
     let lower = text.to_ascii_lowercase();
-    for (open, close) in THOUGHTS {
+    let is_line = |place: usize| lower[..place].trim_end_matches([' ', '\t']).ends_with('\n');
+    for (open, close) in thoughts::TAGS {
         // Reasoning without an end holds drafts.
-        let ends = |place: usize| lower[place..].contains(close);
-        let is_line = |place: usize| lower[..place].trim_end_matches([' ', '\t']).ends_with('\n');
-        let last = lower.rmatch_indices(open).map(|(place, _)| place);
-        let last = last.take_while(|place| !ends(*place));
-        if { last }.any(|place| place == 0 || is_line(place)) {
+        let ended = lower.rfind(close).unwrap_or_default();
+        let mut opened = lower[ended..].match_indices(open);
+        if opened.any(|(place, _)| ended + place == 0 || is_line(ended + place)) {
             return Err(Unread::InvalidResponseFormat);
         }
         if !lower.starts_with(open) {

@@ -8,8 +8,9 @@ use std::borrow::Cow;
 use super::FoundObject;
 
 use super::label::{Label, Other, goes_on, leads, takes_back};
-use super::name::{Names, is_invisible};
+use super::name::Names;
 use super::truncated::truncated;
+use crate::text::is_invisible;
 
 /// A choice stated as the verdict.
 #[derive(Clone, Copy)]

@@ -1,13 +1,6 @@
 //! Matches names of choices as judges spell them.
 
-/// Zero-width characters: some models emit them, and they can be used to hide text.
-pub(super) fn is_invisible(c: char) -> bool {
-    matches!(
-        c,
-        '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{206f}'
-            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
-    )
-}
+use crate::text::is_invisible;
 
 /// The text without white space and invisible characters at its ends.
 pub(super) fn trimmed(text: &str) -> &str {
