@@ -96,7 +96,7 @@ impl Extract {
         Self::new(Way::None)
     }
 
-    /// The text after the last `FINAL ANSWER:`.
+    /// The text that the answer calls final; without any, the whole answer.
     pub fn final_answer() -> Self {
         Self::new(Way::FinalAnswer)
     }
@@ -124,12 +124,12 @@ impl Extract {
         Self::from_regex(pattern, None)
     }
 
-    /// The content of the last `\boxed{…}`.
+    /// The content of the last `\boxed{…}`; nothing if that is not closed.
     pub fn boxed() -> Self {
         Self::new(Way::Boxed)
     }
 
-    /// The last number.
+    /// The number that the answer claims; without a claim, its last one.
     pub fn number() -> Self {
         Self::new(Way::Number)
     }
@@ -139,7 +139,7 @@ impl Extract {
         Self::new(Way::JsonPointer(pointer.into()))
     }
 
-    /// The letter of a choice.
+    /// The letter that the answer chooses.
     pub fn choice() -> Self {
         Self::new(Way::Choice(None))
     }
@@ -159,7 +159,7 @@ impl Extract {
         self.strip_think || !matches!(self.way, Way::None)
     }
 
-    /// Removes `<think>` blocks first.
+    /// Takes the thoughts of a model off first, as extractions that read claims always do.
     #[must_use]
     pub fn strip_think(mut self) -> Self {
         self.strip_think = true;

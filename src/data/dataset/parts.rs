@@ -557,7 +557,7 @@ mod tests {
     }
 
     #[test]
-    fn one_part_alone_is_told() {
+    fn one_part_alone_has_a_note() {
         let note = |path: &str| note(path, ["0000.csv", "0001.csv"]);
         assert_eq!(
             note("d/x-00000-of-00002.csv").unwrap(),

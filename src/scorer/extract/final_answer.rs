@@ -129,13 +129,15 @@ const PAIRS: [(&str, &str); 19] = [
 ];
 
 /// What a model or its server leaves at the end of an answer.
-const ENDINGS: [&str; 8] = [
+const ENDINGS: [&str; 10] = [
     "</answer>",
     "</final_answer>",
     "<|im_end|>",
     "<|eot_id|>",
     "<|endoftext|>",
     "<|end|>",
+    "<|return|>",
+    "<|end_of_solution|>",
     "</s>",
     "<br>",
 ];

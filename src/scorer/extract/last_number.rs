@@ -45,6 +45,15 @@ static SAYS: LazyLock<Regex> = LazyLock::new(|| {
     .expect("a constant pattern")
 });
 
+/// What states a result, and not something that somebody has: `its consumption is`.
+static IS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"(?i)(?:[=≈→]|\b(?:is|are|equals|ist|sind|est|es|è|é))",
+        r"(?:\s+(?:approximately|about|roughly|around|now|exactly|only|therefore|thus))?\s*(?:\\[a-z]+\{|[$€£¥*_`(\\\[~])*$",
+    ))
+    .expect("a constant pattern")
+});
+
 /// What begins the part of a sentence that draws its conclusion.
 static CONCLUDES: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)\b(?:so|therefore|thus|hence|altogether|in total|in all|which means|also|donc|entonces|portanto|quindi)\b")
@@ -179,10 +188,7 @@ fn of_this(raw: &str, sentence: Range<usize>, numbers: &[Range<usize>]) -> Found
         return Found::One((*last).clone());
     }
     // `Its consumption is 6.4 L/100 km.`
-    let is_stated = |number: &&&Range<usize>| {
-        let before = tail(before(number), 60);
-        SAYS.is_match(before) && !before.trim_end().ends_with(':')
-    };
+    let is_stated = |number: &&&Range<usize>| IS.is_match(tail(before(number), 60));
     let mut stated = candidates.iter().filter(is_stated);
     match (stated.next(), stated.next()) {
         (Some(only), None) if !continues(&raw[only.end..]) => Found::One((*only).clone()),

@@ -263,7 +263,7 @@ fn a_megabyte_takes_linear_time() {
 }
 
 #[test]
-fn a_ground_truth_that_is_no_number_is_told_before_an_agent_is_asked() {
+fn a_ground_truth_that_is_no_number_is_an_error_before_an_agent_is_asked() {
     let check = |spec: &str, truth: serde_json::Value, expect: &str| {
         let mut sample = crate::data::Sample::new("q", "?");
         sample.target = Some(crate::data::Target(truth));
