@@ -1,5 +1,7 @@
 //! Finds LaTeX's `\boxed{…}`, and the tag `<answer>…</answer>`.
 
+use memchr::{memchr, memchr3};
+
 /// A closed box or tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Closed<'a> {
@@ -34,10 +36,7 @@ pub(super) fn last(raw: &str) -> LastBox<'_> {
     // For each open brace, the start of the box content if it opens a box.
     let mut open: Vec<Option<usize>> = Vec::new();
     let mut place = 0;
-    while let Some(step) = bytes[place..]
-        .iter()
-        .position(|byte| matches!(byte, b'\\' | b'{' | b'}'))
-    {
+    while let Some(step) = memchr3(b'\\', b'{', b'}', &bytes[place..]) {
         place += step;
         match bytes[place] {
             b'\\' => {
@@ -126,7 +125,7 @@ pub(super) fn last_tag(raw: &str) -> Option<Closed<'_>> {
     let mut best: Option<(usize, usize, &str)> = None;
     let mut differs = false;
     let mut place = 0;
-    while let Some(step) = bytes[place..].iter().position(|byte| *byte == b'<') {
+    while let Some(step) = memchr(b'<', &bytes[place..]) {
         place += step;
         if let Some((open, close)) = TAGS.iter().find(|(open, _)| is_at(place, open)) {
             let before = best.replace((place + open.len(), raw.len(), close));

@@ -21,6 +21,9 @@ use value::{At, at_value, is_english, letter_at, upper};
 /// The longest value of a label that is looked at, in bytes.
 const LONGEST: usize = 300;
 
+/// The shortest text that takes a letter back and chooses another one, in bytes.
+const SHORTEST_CORRECTION: usize = 10;
+
 /// A sentence that chooses a letter, whose group it is.
 static CHOSEN: LazyLock<Regex> = LazyLock::new(|| {
     const LETTER: &str = r"[*_`(\[]*(?:(?i:option|choice|answer|letter|antwort|opción|opção|opzione|réponse|respuesta|resposta|proposition|alternativa|variante)[\s:*_`(\[]+)?[*_`(\[]*([A-Z])(?-u:\b)";
@@ -223,8 +226,7 @@ fn on_last_line(raw: &str) -> Option<&str> {
         .all(|byte| byte.is_ascii_uppercase());
     let is_of_list =
         WRITTEN_OUT.is_match(previous) || previous.ends_with(':') && previous.contains("option");
-    let rest = start(&line[letter.end()..], 120);
-    (is_upper && !is_of_list && !REJECTED_BEHIND.is_match(rest)).then_some(letter.as_str())
+    (is_upper && !is_of_list && !is_rejected_by(&line[letter.end()..])).then_some(letter.as_str())
 }
 
 /// Which letters are no claims.
@@ -262,7 +264,7 @@ fn labelled<'a>(raw: &'a str, is_legal: &impl Fn(char) -> bool) -> Claim<'a> {
         if has_final && !label.is_final || is_hedged(raw, &label) {
             continue;
         }
-        if REPORTED.is_match(tail(&raw[..label.start], 120)) {
+        if lead(raw, &label).is_some_and(|lead| REPORTED.is_match(lead)) {
             is_reported = true;
             continue;
         }
@@ -298,7 +300,9 @@ fn labelled<'a>(raw: &'a str, is_legal: &impl Fn(char) -> bool) -> Claim<'a> {
         behind = label.value;
     }
     // `The answer is B… wait, so it is C.`
-    if let Claim::Letter(letter, ..) = latest {
+    if let Claim::Letter(letter, ..) = latest
+        && raw.len() - behind >= SHORTEST_CORRECTION
+    {
         match one_of(&raw[behind..], &CHOSEN, is_legal, Rejects::Hedged) {
             Found::One(other) if upper(other) != upper(letter) && is_corrected(&raw[behind..]) => {
                 return Claim::Letter(other, behind, false);
@@ -364,7 +368,27 @@ fn is_hedged(raw: &str, label: &Label) -> bool {
     ]
     .iter()
     .any(|hedge| word.eq_ignore_ascii_case(hedge));
-    is_hedge || CONDITION.is_match(tail(&raw[..label.start], 120))
+    is_hedge || lead(raw, label).is_some_and(|lead| CONDITION.is_match(lead))
+}
+
+/// What stands before a label, unless its sentence begins with the label or with words that say nothing of it.
+fn lead<'a>(raw: &'a str, label: &Label) -> Option<&'a str> {
+    const PLAIN: [&str; 8] = [
+        "",
+        "the",
+        "so",
+        "so the",
+        "so, the",
+        "thus, the",
+        "hence, the",
+        "therefore, the",
+    ];
+    let before = tail(&raw[..label.start], 120);
+    let sentence = before.rfind(['.', '!', '?', '\n']).map_or(0, |end| end + 1);
+    let words =
+        before[sentence..].trim_matches(|c: char| c.is_ascii() && !c.is_ascii_alphanumeric());
+    let is_plain = PLAIN.iter().any(|plain| words.eq_ignore_ascii_case(plain));
+    (!is_plain).then_some(before)
 }
 
 /// The letter of a box or a tag.
@@ -440,7 +464,7 @@ fn is_article(letter: &str, after: &str) -> bool {
 
 /// Whether the text says of the letter at this place that it is not the answer, perhaps with others: `not A, B or C`.
 fn is_rejected(text: &str, from: usize, to: usize, rejects: Rejects) -> bool {
-    if REJECTED_BEHIND.is_match(start(&text[to..], 120)) {
+    if is_rejected_by(&text[to..]) {
         return true;
     }
     let mut before = tail(&text[..from], 80);
@@ -471,6 +495,18 @@ fn is_rejected(text: &str, from: usize, to: usize, rejects: Rejects) -> bool {
         }
         (before, is_in_list) = (other, true);
     }
+}
+
+/// Whether what follows a letter says that it is not the answer.
+fn is_rejected_by(after: &str) -> bool {
+    let after = start(after, 120);
+    let is_end = |byte| {
+        matches!(
+            byte,
+            b'.' | b')' | b']' | b'}' | b'*' | b'_' | b'`' | b'$' | b' ' | b'\n'
+        )
+    };
+    !after.bytes().all(is_end) && REJECTED_BEHIND.is_match(after)
 }
 
 /// Whether another letter of a list follows.

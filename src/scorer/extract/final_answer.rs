@@ -1,5 +1,7 @@
 //! `final_answer`: the text that an answer calls final.
 
+use memchr::memchr;
+
 use super::boxed::{self, LastBox};
 use super::labels::{Label, labels, start};
 use super::numbers::{is_no_answer, sentence_end};
@@ -73,10 +75,11 @@ pub(super) fn last(raw: &str) -> (&str, FoundBy) {
 fn is_placeholder(value: &str) -> bool {
     const NAMES: [&str; 4] = ["your final answer", "your answer", "answer]", "..."];
     let value = value.trim_start_matches(['[', '<', '{', '(', '*', ' ', '"']);
-    NAMES.iter().any(|name| {
-        let head = value.get(..name.len());
-        head.is_some_and(|head| head.eq_ignore_ascii_case(name))
-    })
+    value.starts_with(['y', 'Y', 'a', 'A', '.'])
+        && NAMES.iter().any(|name| {
+            let head = value.get(..name.len());
+            head.is_some_and(|head| head.eq_ignore_ascii_case(name))
+        })
 }
 
 /// The value of a label that is not called final, where it is the answer and not the start of one.
@@ -148,6 +151,11 @@ fn unwrap(line: &str) -> &str {
     let mut answer = line.trim();
     // Each layer takes one pass; a few layers are enough.
     for _ in 0..8 {
+        let is_alphanumeric = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+        let bytes = answer.as_bytes();
+        if is_alphanumeric(bytes.first()) && is_alphanumeric(bytes.last()) {
+            break;
+        }
         let mut inner = answer.trim_matches(is_around);
         for ending in ENDINGS {
             inner = inner
@@ -184,6 +192,9 @@ fn unwrap(line: &str) -> &str {
 
 /// The emphasised start of a line whose rest explains it: `73** - counted twice`. The label took its opening mark.
 fn behind_emphasis(line: &str) -> &str {
+    if memchr(b'*', line.as_bytes()).is_none() {
+        return line;
+    }
     match line.trim_start_matches('*').split_once("**") {
         Some((value, rest)) if !value.contains("**") => {
             let rest = rest.trim_start();

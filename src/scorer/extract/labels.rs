@@ -5,13 +5,14 @@ mod words;
 use std::collections::VecDeque;
 use std::sync::LazyLock;
 
+use memchr::memchr_iter;
 use regex::Regex;
 
 use crate::text::is_invisible;
 use words::{OTHER_FINAL, OTHER_WORDS, Word, words};
 
 /// What may link a label with its value, in place of a colon. Longer ones first.
-const VERBS: [&str; 46] = [
+const VERBS: &[&str] = &[
     "would therefore be",
     "should therefore be",
     "would be",
@@ -61,7 +62,7 @@ const VERBS: [&str; 46] = [
 ];
 
 /// What stands between the verb and the value without changing what is said.
-const ADVERBS: [&str; 34] = [
+const ADVERBS: &[&str] = &[
     "therefore",
     "thus",
     "then",
@@ -168,11 +169,14 @@ pub(super) fn labels(raw: &str) -> VecDeque<Label> {
             .for_each(|word| add(Label::read(raw, word)));
     }
     // A model that runs on asks itself further questions.
-    if let Some(first) = last.front()
-        && let Some(question) = raw[first.value..].find("\nQuestion:")
-    {
-        let end = first.value + question;
-        last.retain(|label| label.start < end);
+    if let Some(first) = last.front() {
+        let rest = &raw[first.value..];
+        let question =
+            memchr_iter(b'\n', rest.as_bytes()).find(|end| rest[*end..].starts_with("\nQuestion:"));
+        if let Some(question) = question {
+            let end = first.value + question;
+            last.retain(|label| label.start < end);
+        }
     }
     last
 }
@@ -198,14 +202,15 @@ impl Label {
         if is_spaced && rest.starts_with(|c: char| c.is_alphanumeric() && has_spaces(c)) {
             return None;
         }
-        let is_verb = word.ends_with(['选', '選', '择', '擇']);
+        let is_verb = !word.is_ascii() && word.ends_with(['选', '選', '择', '擇']);
         let starts_line = starts_line(&raw[..start]);
         let link = Link::read(rest, is_verb, starts_line, is_final)?;
         let value = end + link.end;
-        let is_denied = DENIALS.iter().any(|denial| {
-            let head = raw[value..].get(..denial.len());
-            head.is_some_and(|head| head.eq_ignore_ascii_case(denial))
-        });
+        let is_denied = raw[value..].starts_with(|c: char| c.is_alphabetic() || c == '\'')
+            && DENIALS.iter().any(|denial| {
+                let head = raw[value..].get(..denial.len());
+                head.is_some_and(|head| head.eq_ignore_ascii_case(denial))
+            });
         let label = Self {
             start,
             value,
@@ -234,27 +239,31 @@ impl Link {
             let Some(first) = text.chars().next() else {
                 break;
             };
-            let had_space = rest[..place].ends_with(char::is_whitespace);
             let length = if is_colon(first) || first == '|' && is_final {
                 is_heading = true;
                 first.len_utf8()
             } else if matches!(first, '-' | '–' | '—' | '−') && !is_linked && is_dash(text) {
                 is_heading = true;
                 text.len() - text.trim_start_matches(['-', '–', '—', '−', '>']).len()
-            } else if let Some(arrow) = ["→", "⇒", "➜", "➡\u{fe0f}", "➡", "👉"]
-                .iter()
-                .find(|it| text.starts_with(**it))
-            {
-                arrow.len()
-            } else if let Some(length) = particle(text).filter(|_| place == 0 || !had_space) {
-                length
-            } else if let Some(length) = word(text, &VERBS).filter(|_| !is_linked) {
-                length
-            } else if let Some(length) = word(text, &ADVERBS).filter(|_| is_linked && !is_heading) {
-                length
             } else if first == '\n' && !is_linked && starts_line {
                 is_heading = true;
                 0
+            } else if first.is_ascii() && !first.is_alphabetic() {
+                break;
+            } else if let Some(arrow) = ["→", "⇒", "➜", "➡\u{fe0f}", "➡", "👉"]
+                .iter()
+                .find(|it| !first.is_ascii() && text.starts_with(**it))
+            {
+                arrow.len()
+            } else if !first.is_ascii()
+                && (place == 0 || !rest[..place].ends_with(char::is_whitespace))
+                && let Some(length) = particle(text)
+            {
+                length
+            } else if !is_heading
+                && let Some(length) = word(text, if is_linked { ADVERBS } else { VERBS })
+            {
+                length
             } else {
                 break;
             };
@@ -301,9 +310,29 @@ fn starts_line(before: &str) -> bool {
         "<h2>",
         "<h3>",
     ];
-    let opening = OPENINGS.iter().find_map(|open| before.strip_suffix(open));
+    let has_opening = before.ends_with(['{', '>']);
+    let mut openings = OPENINGS.iter().filter(|_| has_opening);
+    let opening = openings.find_map(|open| before.strip_suffix(open));
     let before = opening.unwrap_or(before).trim_end_matches(|c: char| {
-        c != '\n' && c.is_whitespace() || is_invisible(c) || "*_#>-•`~$\\([{|✅".contains(c)
+        c != '\n' && c.is_whitespace()
+            || matches!(
+                c,
+                '*' | '_'
+                    | '#'
+                    | '>'
+                    | '-'
+                    | '•'
+                    | '`'
+                    | '~'
+                    | '$'
+                    | '\\'
+                    | '('
+                    | '['
+                    | '{'
+                    | '|'
+                    | '✅'
+            )
+            || is_invisible(c)
     });
     before.is_empty() || before.ends_with('\n')
 }
@@ -354,7 +383,7 @@ fn behind_note(text: &str, place: usize) -> usize {
     match start(note, 60).find([')', '\n']) {
         Some(end) if note[end..].starts_with(')') => {
             let after = skip(text, place + 1 + end + 1);
-            if text[after..].starts_with(is_colon) || word(&text[after..], &VERBS).is_some() {
+            if text[after..].starts_with(is_colon) || word(&text[after..], VERBS).is_some() {
                 after
             } else {
                 place
@@ -424,22 +453,28 @@ pub(super) fn tail(text: &str, bytes: usize) -> &str {
 /// The place behind spaces, emphasis, closing markup and what nobody sees, on the same line.
 pub(super) fn skip(text: &str, place: usize) -> usize {
     skip_all(text, place, |c| {
-        c != '\n' && c.is_whitespace() || is_invisible(c) || "*_`~}])\"”".contains(c)
+        c != '\n' && c.is_whitespace()
+            || matches!(c, '*' | '_' | '`' | '~' | '}' | ']' | ')' | '"' | '”')
+            || is_invisible(c)
     })
 }
 
 /// Like [`skip`], for the start of a value, where closing markup belongs to the label only before its first space.
 fn skip_open(text: &str, place: usize) -> usize {
-    let closed = skip_all(text, place, |c| is_invisible(c) || "*_`~}])".contains(c));
+    let closed = skip_all(text, place, |c| {
+        matches!(c, '*' | '_' | '`' | '~' | '}' | ']' | ')') || is_invisible(c)
+    });
     skip_all(text, closed, |c| {
-        c != '\n' && c.is_whitespace() || is_invisible(c) || "*_`~".contains(c)
+        c != '\n' && c.is_whitespace() || matches!(c, '*' | '_' | '`' | '~') || is_invisible(c)
     })
 }
 
 /// Like [`skip`], for the start of a line: also behind the marks of headings, quotes and lists.
 fn skip_markup(text: &str, place: usize) -> usize {
     let mut place = skip_all(text, place, |c| {
-        c != '\n' && c.is_whitespace() || is_invisible(c) || "*_`~#>".contains(c)
+        c != '\n' && c.is_whitespace()
+            || matches!(c, '*' | '_' | '`' | '~' | '#' | '>')
+            || is_invisible(c)
     });
     if let Some(rest) = text[place..].strip_prefix(['-', '•'])
         && rest.starts_with(' ')
@@ -455,6 +490,9 @@ fn skip_all(text: &str, mut place: usize, is_skipped: impl Fn(char) -> bool) -> 
         let after = rest.trim_start_matches(&is_skipped);
         place += rest.len() - after.len();
         // `<b>Answer</b>: 4`
+        if !after.starts_with(['<', '\\']) {
+            return place;
+        }
         let tag = [
             "</b>",
             "</strong>",

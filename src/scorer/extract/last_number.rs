@@ -83,8 +83,16 @@ static YEAR: LazyLock<Regex> = LazyLock::new(|| {
 
 /// The number, and whether the answer has any at all.
 pub(super) fn find(raw: &str) -> Option<Range<usize>> {
-    let mut last = VecDeque::with_capacity(MOST + 1);
-    for span in numbers(raw) {
+    let mut spans = numbers(raw).peekable();
+    // The answer is nothing but a number.
+    if let Some(first) = spans.peek()
+        && raw[..first.range.start].trim_start().is_empty()
+        && raw[first.range.end..].trim_end().is_empty()
+    {
+        return Some(first.range.clone());
+    }
+    let mut last = VecDeque::new();
+    for span in spans {
         last.push_back(span.range);
         if last.len() > MOST {
             last.pop_front();
@@ -236,17 +244,18 @@ fn is_in_brackets(before: &str) -> bool {
 fn sentence_of(raw: &str, number: &Range<usize>) -> Range<usize> {
     let before = tail(&raw[..number.start], LONGEST);
     let mut from = number.start - before.len();
-    let mut chars = before.char_indices().peekable();
-    while let Some((place, c)) = chars.next() {
-        let next = chars.peek().map(|next| next.1);
+    let mut next = None;
+    for (place, c) in before.char_indices().rev() {
         let is_end = c == '\n'
             || c == '。'
             || matches!(c, '.' | '!' | '?' | ';')
                 && next.is_none_or(char::is_whitespace)
                 && !is_list_marker(&before[..place]);
-        if is_end && place + c.len_utf8() <= before.len() {
-            from = number.start - before.len() + place + c.len_utf8();
+        if is_end {
+            from += place + c.len_utf8();
+            break;
         }
+        next = Some(c);
     }
     let after = start(&raw[number.end..], LONGEST);
     let mut to = after.len();

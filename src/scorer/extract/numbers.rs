@@ -62,18 +62,28 @@ fn is_fraction(c: char) -> bool {
 
 /// Where the next number starts: at a digit, a fraction, or a point before a digit.
 fn find_start(text: &str) -> Option<usize> {
-    let mut chars = text.char_indices().peekable();
-    let mut before = ' ';
-    while let Some((place, c)) = chars.next() {
-        let next = chars.peek().map_or(' ', |next| next.1);
-        let is_start = digit(c)
-            || is_fraction(c)
-            || c == '.' && digit(next) && !before.is_alphanumeric() && before != '.'
-            || c == '\\' && frac(&text[place..]).is_some();
+    let bytes = text.as_bytes();
+    let mut place = 0;
+    while let Some(&byte) = bytes.get(place) {
+        let mut length = 1;
+        let is_start = match byte {
+            b'0'..=b'9' => true,
+            b'.' => {
+                let before = text[..place].chars().next_back().unwrap_or(' ');
+                !before.is_alphanumeric() && before != '.' && text[place + 1..].starts_with(digit)
+            }
+            b'\\' => frac(&text[place..]).is_some(),
+            0x80.. => {
+                let c = text[place..].chars().next()?;
+                length = c.len_utf8();
+                digit(c) || is_fraction(c)
+            }
+            _ => false,
+        };
         if is_start {
             return Some(place);
         }
-        before = c;
+        place += length;
     }
     None
 }
@@ -117,6 +127,9 @@ fn joint(rest: &str) -> Option<usize> {
         "{,}", "{\\,}", "\\,", "\\!", "{.}", "\\ ", ".", ",", "'", "’", "‘", "_", ":", "/", "⁄",
         "∕", "／", "，", "．", "\u{a0}", "\u{202f}", "\u{2009}",
     ];
+    if !rest.starts_with(|c: char| !c.is_ascii() || "{\\.,'_:/".contains(c)) {
+        return None;
+    }
     let mark = MARKS.iter().find(|mark| rest.starts_with(**mark))?;
     let after = &rest[mark.len()..];
     // `\,\!` before a digit.
@@ -181,6 +194,9 @@ fn power(rest: &str) -> Option<usize> {
         return is_exponent.then_some(end);
     }
     let trimmed = rest.trim_start_matches(' ');
+    if !trimmed.starts_with(|c: char| !c.is_ascii() || matches!(c, 'x' | 'X' | '*' | '\\' | '^')) {
+        return None;
+    }
     for times in ["×", "x", "X", "*", "·", "⋅", "\\times", "\\cdot", "✕"] {
         if let Some(after) = trimmed.strip_prefix(times)
             && let Some(ten) = after.trim_start().strip_prefix("10")
@@ -292,6 +308,11 @@ fn with_suffix(text: &str, end: usize) -> usize {
         let after = rest
             .strip_prefix([' ', '\u{a0}', '\u{202f}'])
             .unwrap_or(rest);
+        if !after.starts_with(|c: char| {
+            !c.is_ascii() || c.is_ascii_alphabetic() || matches!(c, '%' | '\\')
+        }) {
+            break;
+        }
         let found = SUFFIXES.iter().find(|suffix| {
             let Some((head, after)) = after.split_at_checked(suffix.len()) else {
                 return false;
@@ -385,8 +406,16 @@ pub(super) fn of_value(
     loop {
         let rest = &line[place..];
         let after = rest.trim_start_matches(|c: char| {
-            c.is_whitespace() || is_invisible(c) || "*_`~([{\"'“«‘≈".contains(c)
+            matches!(
+                c,
+                '*' | '_' | '`' | '~' | '(' | '[' | '{' | '"' | '\'' | '“' | '«' | '‘' | '≈'
+            ) || c.is_whitespace()
+                || is_invisible(c)
         });
+        if after.starts_with(|c: char| c.is_ascii_digit()) {
+            place = line.len() - after.len();
+            break;
+        }
         let after = [
             "\\(",
             "\\[",
@@ -421,11 +450,11 @@ pub(super) fn of_value(
     let sentence = place..place + sentence_end(&line[place..]);
     let mut found = numbers(line);
     found.place = place;
-    let found: Vec<NumberSpan> = found
+    let mut found = found
         .take_while(|span| span.range.start < sentence.end)
-        .take(64)
-        .collect();
-    let leading = found.first().filter(|first| {
+        .take(64);
+    let first = found.next();
+    let leading = first.as_ref().filter(|first| {
         let lead = line.get(place..first.range.start).unwrap_or_default();
         lead.chars().all(|c| !c.is_alphanumeric() && c != '=')
     });
@@ -438,6 +467,7 @@ pub(super) fn of_value(
     if let Some(first) = leading.filter(|_| is_result) {
         return Value::Number(first.range.clone());
     }
+    let found: Vec<NumberSpan> = first.iter().cloned().chain(found).collect();
     if let Some(equals) = line[sentence.clone()].rfind(['=', '＝']) {
         let after = sentence.start + equals;
         let result = found.iter().find(|span| span.range.start > after);

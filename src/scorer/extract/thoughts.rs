@@ -6,6 +6,8 @@
 
 use std::borrow::Cow;
 
+use memchr::{memchr, memchr_iter, memchr3};
+
 /// The tags, in lower case, as models and their chat templates write them.
 pub(crate) const TAGS: &[(&str, &str)] = &[
     ("<think>", "</think>"),
@@ -21,8 +23,10 @@ pub(crate) const TAGS: &[(&str, &str)] = &[
     ("<|begin_of_thought|>", "<|end_of_thought|>"),
 ];
 
-/// The bytes that a tag may begin with.
-const FIRST: [u8; 3] = [b'<', b'[', "◁".as_bytes()[0]];
+/// Where a tag or a channel may begin.
+fn find_start(text: &[u8]) -> Option<usize> {
+    memchr3(b'<', b'[', "◁".as_bytes()[0], text)
+}
 
 /// The text without its thoughts. A text without any is unchanged.
 pub(crate) fn strip(raw: &str) -> Cow<'_, str> {
@@ -65,7 +69,9 @@ const LONGEST_STRUCK: usize = 500;
 
 /// The text without what is struck through: `~~A~~ B`.
 pub(super) fn without_struck(raw: &str) -> Cow<'_, str> {
-    let Some(first) = raw.find("~~") else {
+    let bytes = raw.as_bytes();
+    let mut tildes = memchr_iter(b'~', bytes);
+    let Some(first) = tildes.find(|place| bytes.get(place + 1) == Some(&b'~')) else {
         return Cow::Borrowed(raw);
     };
     let mut text = raw[..first].to_owned();
@@ -114,7 +120,7 @@ fn tags(raw: &str) -> impl Iterator<Item = Tag> + '_ {
     std::iter::from_fn(move || {
         loop {
             let rest = &bytes[place..];
-            place += rest.iter().position(|byte| FIRST.contains(byte))?;
+            place += find_start(rest)?;
             let rest = &bytes[place..];
             let start = place;
             let is_at = |tag: &str| {
@@ -147,8 +153,10 @@ const MESSAGE: &str = "<|message|>";
 /// channels. Where a tokenizer dropped the special tokens, their words stay: `analysis…assistantfinal…`.
 fn final_channel(raw: &str) -> Option<&str> {
     let text = raw.trim_start();
-    if let Some(place) = raw.rfind(CHANNEL) {
-        let (name, rest) = raw[place + CHANNEL.len()..].split_once(MESSAGE)?;
+    if let Some(first) = memchr(b'<', raw.as_bytes())
+        && let Some(place) = raw[first..].rfind(CHANNEL)
+    {
+        let (name, rest) = raw[first + place + CHANNEL.len()..].split_once(MESSAGE)?;
         if name.trim() != "final" {
             return Some("");
         }

@@ -109,6 +109,15 @@ fn is_right_as_seen(rule: &impl TextRule, answer: &Answer<'_>) -> bool {
     let Some(prediction) = answer.prediction else {
         return false;
     };
+    let has_invisible = |text: &str| !text.is_ascii() && text.contains(is_invisible);
+    let is_in_truth = match &answer.target.0 {
+        Value::String(text) => has_invisible(text),
+        Value::Array(texts) => texts.iter().filter_map(Value::as_str).any(has_invisible),
+        _ => false,
+    };
+    if !is_in_truth && !has_invisible(prediction) {
+        return false;
+    }
     let seen = |text: &str| visible(text).into_owned();
     let target = match &answer.target.0 {
         Value::String(text) => Value::from(seen(text)),
@@ -121,14 +130,9 @@ fn is_right_as_seen(rule: &impl TextRule, answer: &Answer<'_>) -> bool {
         }
         other => other.clone(),
     };
-    let visible = visible(prediction);
-    if *visible == *prediction && target == answer.target.0 {
-        return false;
-    }
     let target = &Target(target);
-    let prediction = Some(&*visible);
     let score = rule.compare(&Answer {
-        prediction,
+        prediction: Some(&*visible(prediction)),
         target,
         ..*answer
     });
@@ -298,9 +302,22 @@ fn is_refusal(text: &str) -> bool {
     if text.len() > LONGEST_REFUSAL {
         return false;
     }
+    let between = |c: char| c.is_whitespace() || ",.;:!*\"-–—".contains(c);
+    // Of these letters one begins it, before anything is copied.
+    let is_first = |c: char| {
+        matches!(
+            c.to_ascii_lowercase(),
+            'a' | 'b' | 'h' | 'i' | 'm' | 's' | 'u'
+        )
+    };
+    if !text
+        .trim_start_matches(|c| is_invisible(c) || between(c))
+        .starts_with(is_first)
+    {
+        return false;
+    }
     let text: String = text.chars().filter(|c| !is_invisible(*c)).collect();
     let text = text.replace(['’', '‘'], "'").to_lowercase();
-    let between = |c: char| c.is_whitespace() || ",.;:!*\"-–—".contains(c);
     let mut text = text.trim_start_matches(between);
     // Each step makes the text shorter.
     while let Some(rest) = APOLOGIES.iter().find_map(|start| text.strip_prefix(start)) {

@@ -1,7 +1,6 @@
 //! The letter that a value begins with: `(B) Paris`, `b. 4`, `$\textbf{(B)}$`.
 
-use super::REJECTED_BEHIND;
-use crate::scorer::extract::labels::start;
+use super::is_rejected_by;
 use crate::text::is_invisible;
 
 /// The letters, as slices.
@@ -62,11 +61,49 @@ pub(super) fn at_value(value: &str) -> At<'_> {
     let mut is_open = false;
     loop {
         let after = rest.trim_start_matches(|c: char| {
-            c.is_whitespace() || is_invisible(c) || "*_`~([{$\"'“‘’「『《【（#>:：=-".contains(c)
+            matches!(
+                c,
+                '*' | '_'
+                    | '`'
+                    | '~'
+                    | '('
+                    | '['
+                    | '{'
+                    | '$'
+                    | '"'
+                    | '\''
+                    | '“'
+                    | '‘'
+                    | '’'
+                    | '「'
+                    | '『'
+                    | '《'
+                    | '【'
+                    | '（'
+                    | '#'
+                    | '>'
+                    | ':'
+                    | '：'
+                    | '='
+                    | '-'
+            ) || c.is_whitespace()
+                || is_invisible(c)
         });
         is_open |= rest[..rest.len() - after.len()]
             .contains(['(', '[', '{', '（', '【', '$', '"', '“', '「', '\'', '‘']);
-        let opening = OPENINGS.iter().find(|opening| {
+        // No opening is a letter alone.
+        let is_letter = match after.as_bytes() {
+            [letter] => letter.is_ascii_alphabetic(),
+            [letter, next, ..] => {
+                letter.is_ascii_alphabetic()
+                    && next.is_ascii()
+                    && !next.is_ascii_alphabetic()
+                    && !b" '".contains(next)
+            }
+            [] => true,
+        };
+        let mut openings = OPENINGS.iter().filter(|_| !is_letter);
+        let opening = openings.find(|opening| {
             let head = after.get(..opening.len());
             head.is_some_and(|head| head.eq_ignore_ascii_case(opening))
         });
@@ -81,7 +118,7 @@ pub(super) fn at_value(value: &str) -> At<'_> {
         return At::None;
     };
     let after = &rest[length..];
-    if !ends_letter(letter, after, is_open) || REJECTED_BEHIND.is_match(start(after, 120)) {
+    if !ends_letter(letter, after, is_open) || is_rejected_by(after) {
         return At::None;
     }
     if is_list(after) {
@@ -196,5 +233,5 @@ fn is_list(after: &str) -> bool {
     is_upper
         && is_end
         && ends_letter(letter, &rest[length..], false)
-        && !REJECTED_BEHIND.is_match(start(&rest[length..], 80))
+        && !is_rejected_by(&rest[length..])
 }

@@ -119,30 +119,21 @@ pub(super) fn words(raw: &str) -> impl Iterator<Item = Word> + '_ {
     let bytes = raw.as_bytes();
     let mut place = 0;
     std::iter::from_fn(move || {
-        while place < bytes.len() {
-            let start = place;
-            if !bytes[start].is_ascii_alphabetic() {
-                place += 1;
+        while let Some(gap) = bytes[place..].iter().position(u8::is_ascii_alphabetic) {
+            let start = place + gap;
+            let run = letters(&bytes[start..]);
+            place = start + run.len();
+            if run.len() < SHORTEST {
                 continue;
             }
-            let length = bytes[start..]
-                .iter()
-                .take_while(|byte| byte.is_ascii_alphabetic())
-                .count();
-            place = start + length;
-            let run = &bytes[start..place];
-            if let Some(word) = word_of(raw, start, run) {
-                place = place.max(word.end);
-                return Some(word);
-            }
-            // Models run on without a space: `AAnswer: B`.
-            let inner = run
-                .windows(2)
-                .skip(1)
-                .position(|two| two[0].is_ascii_uppercase() && two[1].is_ascii_lowercase());
-            if let Some(inner) = inner
-                && let Some(word) = word_of(raw, start + 1 + inner, &run[1 + inner..])
-            {
+            let word = word_of(raw, start, run).or_else(|| {
+                // Models run on without a space: `AAnswer: B`.
+                let inner = run[1..]
+                    .windows(2)
+                    .position(|two| two[0].is_ascii_uppercase() && two[1].is_ascii_lowercase())?;
+                word_of(raw, start + 1 + inner, &run[1 + inner..])
+            });
+            if let Some(word) = word {
                 place = place.max(word.end);
                 return Some(word);
             }
@@ -151,13 +142,39 @@ pub(super) fn words(raw: &str) -> impl Iterator<Item = Word> + '_ {
     })
 }
 
+/// The ASCII letters that a text begins with.
+fn letters(text: &[u8]) -> &[u8] {
+    let end = text.iter().position(|byte| !byte.is_ascii_alphabetic());
+    &text[..end.unwrap_or(text.len())]
+}
+
+/// The shortest word of [`NOUNS`] and [`OPTIONS`].
+const SHORTEST: usize = 4;
+
+/// The lengths of the words of [`NOUNS`] and [`OPTIONS`] that begin with each letter of the alphabet, as bits.
+const LENGTHS: [u16; 26] = {
+    let mut lengths = [0; 26];
+    let mut place = 0;
+    while place < NOUNS.len() + OPTIONS.len() {
+        let word = if place < NOUNS.len() {
+            NOUNS[place].as_bytes()
+        } else {
+            OPTIONS[place - NOUNS.len()].as_bytes()
+        };
+        lengths[(word[0] - b'a') as usize] |= 1 << word.len();
+        place += 1;
+    }
+    lengths
+};
+
 fn word_of(raw: &str, start: usize, run: &[u8]) -> Option<Word> {
     let is_any = |words: &[&str], run: &[u8]| {
         words
             .iter()
             .any(|word| run.eq_ignore_ascii_case(word.as_bytes()))
     };
-    if !(4..=11).contains(&run.len()) {
+    let lengths = LENGTHS[usize::from(run[0].to_ascii_lowercase() - b'a')];
+    if run.len() > 15 || lengths & 1 << run.len() == 0 {
         return None;
     }
     let is_noun = is_any(&NOUNS, run);
@@ -186,15 +203,12 @@ fn word_of(raw: &str, start: usize, run: &[u8]) -> Option<Word> {
     let gap = rest.len() - rest.trim_start_matches(is_gap).len();
     if (1..=12).contains(&gap) {
         let rest = &rest.as_bytes()[gap..];
-        let length = rest
-            .iter()
-            .take_while(|byte| byte.is_ascii_alphabetic())
-            .count();
+        let next = letters(rest);
         let ending = ENDINGS
             .iter()
-            .find(|(ending, _)| rest[..length].eq_ignore_ascii_case(ending.as_bytes()));
+            .find(|(ending, _)| next.eq_ignore_ascii_case(ending.as_bytes()));
         if let Some((_, is_final)) = ending {
-            (word.end, is_called) = (word.end + gap + length, true);
+            (word.end, is_called) = (word.end + gap + next.len(), true);
             word.is_final |= is_final;
         }
     }
