@@ -198,8 +198,9 @@ impl Plan {
             plan.baseline = committed;
             plan.check_baseline()?;
             plan.notices.extend(plan.other_reader());
-            if let Some(baseline) = &mut plan.baseline {
-                // A sample that is not asked is not missing.
+            // A tier is compared with its own part of the baseline. What the spec's own limit leaves out is missing.
+            let is_part = eval.requested_tier.is_some() || eval.is_limited();
+            if let Some(baseline) = plan.baseline.as_mut().filter(|_| is_part) {
                 baseline.samples.retain(|id, _| !excluded.contains(id));
             }
         }

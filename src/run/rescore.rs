@@ -221,6 +221,7 @@ fn write(
         prompt: parent.prompt.clone(),
         mask_ids: parent.mask_ids(),
         partial: parent.is_limited(),
+        limit: parent.own_limit(),
         tier: parent.tier.clone(),
         below_tier: parent.below_tier.clone(),
         analysis,

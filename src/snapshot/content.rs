@@ -4,12 +4,13 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{SnapshotHeader, read};
+use super::{SnapshotHeader, json, read};
 use crate::data::{FoundBy, Record};
 use crate::error::{Error, Result};
 use crate::verdict::baseline::BaselineSample;
 use crate::verdict::baseline::marks::Marks;
 use crate::verdict::baseline::ways;
+use crate::verdict::gate::Slice;
 
 /// The content of a sample's snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +26,8 @@ pub(crate) struct Content {
     pub(crate) answer: AnswerForm,
     pub(crate) input: InputHash,
     pub(crate) target_hash: String,
+    /// The slices that the sample belongs to; empty if the snapshot does not say.
+    pub(crate) slices: Vec<Slice>,
 }
 
 /// The answer.
@@ -73,6 +76,7 @@ impl Content {
             ways,
             input_hash,
             target_hash: self.target_hash,
+            slices: self.slices,
         }
     }
 
@@ -170,6 +174,9 @@ impl Content {
             InputHash::Rendered(hash) => format!("input: {hash}"),
         });
         lines.push(format!("target: {}", self.target_hash));
+        if !self.slices.is_empty() {
+            lines.push(format!("slices: {}", slices_text(&self.slices)));
+        }
         lines.join("\n")
     }
 
@@ -185,6 +192,15 @@ impl Content {
         let text = format!("{}{}\n", header.text(self), self.text());
         crate::system::file::write_atomically(path, text.as_bytes())
     }
+}
+
+/// Slices as JSON: `["level=1", "topic=art"]`.
+pub(super) fn slices_text(slices: &[Slice]) -> String {
+    let slices: Vec<_> = slices
+        .iter()
+        .map(|slice| json(&slice.to_string()))
+        .collect();
+    format!("[{}]", slices.join(", "))
 }
 
 /// Verdicts as characters: `1` for a right answer, `0` for a wrong one, a dot for none.

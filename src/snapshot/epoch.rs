@@ -7,6 +7,7 @@ use super::{LONGEST_TEXT, json, path};
 use crate::data::{Normalized, Record, Status};
 use crate::text::hash::{Hasher, MaskKey};
 use crate::verdict::baseline::{marks, ways};
+use crate::verdict::gate::Slice;
 use crate::verdict::poll::Poll;
 
 /// The snapshot content for one answer of a sample.
@@ -60,6 +61,7 @@ impl EpochContent {
             )),
             input: InputHash::Rendered(record.input_hash.clone()),
             target_hash: record.target_hash.clone(),
+            slices: Vec::new(),
         };
         let null = || "null".to_owned();
         let (prediction, normalized) = (
@@ -100,6 +102,7 @@ impl EpochContent {
                 answer,
                 input,
                 target_hash,
+                slices: Slice::all_of(record),
             },
             version_1,
             older_target: Some(record.older_target_hash.clone())
@@ -150,7 +153,8 @@ impl SampleContent {
     }
 
     /// What `exact` compares with `old`: verdict, answer, question and ground truth, but not the number of right
-    /// answers, which is up to gates, nor how they were found. For an `old` of version 1, what that version has.
+    /// answers, which is up to gates, nor how they were found, nor its slices. For an `old` of version 1, what that
+    /// version has.
     pub(crate) fn asserted(&self, old: &Content) -> Content {
         let now = match old.answer {
             AnswerForm::Normalized(_) => &self.version_1,
@@ -161,6 +165,7 @@ impl SampleContent {
         Content {
             answers: old.answers.clone(),
             ways: old.ways.clone(),
+            slices: old.slices.clone(),
             target_hash: target_hash.unwrap_or(&now.target_hash).clone(),
             ..now.clone()
         }

@@ -8,6 +8,7 @@ use super::content::{AnswerForm, Content, InputHash, MASKED};
 use crate::error::{Error, Result};
 use crate::text::{excerpt, yaml};
 use crate::verdict::baseline::ways;
+use crate::verdict::gate::Slice;
 
 /// The conflict markers of version control.
 const CONFLICT: [&str; 3] = ["<<<<<<<", "=======", ">>>>>>>"];
@@ -110,6 +111,10 @@ fn content(text: &str) -> std::result::Result<Content, String> {
         (None, Some(hash)) => InputHash::Rendered(hash),
         (None, None) => return Err("it has no `question`".to_owned()),
     };
+    let slices = match field("slices") {
+        Some(text) => slices(&text)?,
+        None => Vec::new(),
+    };
     Ok(Content {
         correct,
         answers,
@@ -117,6 +122,22 @@ fn content(text: &str) -> std::result::Result<Content, String> {
         answer,
         input,
         target_hash,
+        slices,
+    })
+}
+
+fn slices(text: &str) -> std::result::Result<Vec<Slice>, String> {
+    let parsed: Option<Vec<String>> = serde_json::from_str(text).ok();
+    let slices = parsed.and_then(|slices| {
+        let slices = slices.iter().map(|slice| slice.split_once('='));
+        let slices = slices.map(|slice| slice.map(|(of, value)| Slice::new(of, value)));
+        slices.collect()
+    });
+    slices.ok_or_else(|| {
+        format!(
+            "its `slices` are {}, which are none such as [\"level=1\"]",
+            excerpt(text)
+        )
     })
 }
 

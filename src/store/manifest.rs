@@ -312,6 +312,12 @@ impl Manifest {
         overrides.any(|change| change.key == "limits.limit")
     }
 
+    /// The limit of samples in the spec itself.
+    pub(crate) fn own_limit(&self) -> Option<u64> {
+        let limit = self.config.pointer("/limits/limit").and_then(Value::as_u64);
+        limit.filter(|_| !self.is_limited())
+    }
+
     /// Whether each sample must pass its assertion: a missing answer leaves the run open.
     pub(crate) fn asserts(&self) -> bool {
         let assert = self

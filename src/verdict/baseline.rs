@@ -69,6 +69,8 @@ pub struct BaselineSample {
     pub input_hash: String,
     /// Hash of the ground truth, or its mask.
     pub target_hash: String,
+    /// The slices that it belonged to; empty if unknown.
+    pub slices: Vec<Slice>,
 }
 
 /// A sample of the current run, as far as the comparison needs it.
@@ -183,6 +185,8 @@ pub(crate) struct Pairing<'a> {
     pub(crate) removed: Vec<&'a str>,
     /// Ids whose input or ground truth has changed.
     pub(crate) changed: Vec<&'a str>,
+    /// Ids that were in the slice and are in another one now.
+    pub(crate) moved: Vec<&'a str>,
     /// Ids without a verdict in the baseline, or for which none is expected now.
     pub(crate) unscored: Vec<&'a str>,
     /// Samples with a verdict in the baseline, whatever happened to them since.
@@ -323,8 +327,8 @@ impl Baseline {
     /// Pairs the current samples with those of the baseline. Only samples with equal hashes are comparable. A sample is
     /// one pair, however many answers it has.
     ///
-    /// With a `slice`, only its samples; removed ones are then not reported, as the baseline has no slices. `early`
-    /// skips samples that were not asked: an interim analysis does not wait for them.
+    /// With a `slice`, only its samples, of now or of the baseline. `early` skips samples that were not asked: an interim
+    /// analysis does not wait for them.
     pub(crate) fn pair<'a>(
         &'a self,
         current: &'a [CurrentSample],
@@ -332,21 +336,26 @@ impl Baseline {
         early: bool,
     ) -> Pairing<'a> {
         let mut pairing = Pairing::default();
-        let is_match = |sample: &&CurrentSample| sample.is_in(slice) && !(early && sample.skipped);
-        for sample in current.iter().filter(is_match) {
-            self.pair_one(sample, &mut pairing);
-        }
-        if slice.is_none() {
-            let ids = current.iter().flat_map(|sample| {
-                let older = sample.older_id.as_deref();
-                [Some(sample.id.as_str()), older]
-            });
-            let there: BTreeSet<&str> = ids.flatten().collect();
-            let gone = |(id, _): &(&String, _)| !there.contains(id.as_str());
-            for (id, sample) in self.samples.iter().filter(gone) {
-                pairing.expected += usize::from(sample.has_verdict());
-                pairing.removed.push(id);
+        let was_in = |sample: &BaselineSample| slice.is_none_or(|it| sample.slices.contains(it));
+        for sample in current.iter().filter(|sample| !(early && sample.skipped)) {
+            if sample.is_in(slice) {
+                self.pair_one(sample, &mut pairing);
+            } else if let Some(before) = self.sample(sample).filter(|before| was_in(before)) {
+                pairing.expected += usize::from(before.has_verdict());
+                pairing.moved.push(&sample.id);
             }
+        }
+        let ids = current.iter().flat_map(|sample| {
+            let older = sample.older_id.as_deref();
+            [Some(sample.id.as_str()), older]
+        });
+        let there: BTreeSet<&str> = ids.flatten().collect();
+        let gone = |(id, sample): &(&String, &BaselineSample)| {
+            !there.contains(id.as_str()) && was_in(sample)
+        };
+        for (id, sample) in self.samples.iter().filter(gone) {
+            pairing.expected += usize::from(sample.has_verdict());
+            pairing.removed.push(id);
         }
         pairing
     }

@@ -32,6 +32,8 @@ pub struct Facts<'a> {
     /// Whether `--limit` asked for fewer samples than the eval has: gates are then ignored, too. A limit in the eval
     /// itself defines its size.
     pub partial: bool,
+    /// The spec's own limit of samples, if it has one.
+    pub limit: Option<u64>,
     /// The tier of the run, if it has one.
     pub tier: Option<String>,
     /// The largest tier, if the run is of a smaller one: gates without a tier are evaluated there.
@@ -103,6 +105,7 @@ impl Facts<'_> {
             selected: 0,
             total: 0,
             partial: false,
+            limit: None,
             tier: None,
             below_tier: None,
             progressive: None,

@@ -337,7 +337,7 @@ impl Gate {
     }
 
     /// `no_regression` is inconclusive if less than this share (0 to 1, default 0.9) of the baseline's samples can be
-    /// compared. Samples excluded by a limit do not count; those that left the dataset do.
+    /// compared. Those that left the dataset or the gate's slice cannot; a tier is compared with its own samples alone.
     #[must_use]
     pub fn min_pairs(mut self, at_least: f64) -> Self {
         self.min_pairs = Some(at_least);
@@ -504,7 +504,7 @@ impl fmt::Display for LevelStep {
 }
 
 /// Samples with a common attribute, such as those of `level=1`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slice {
     /// The attribute, such as `level`.
     pub dimension: String,
@@ -522,7 +522,7 @@ impl Slice {
     }
 
     /// All slices of a record.
-    pub(super) fn all_of(record: &Record) -> Vec<Self> {
+    pub(crate) fn all_of(record: &Record) -> Vec<Self> {
         let slices = slices_of(record);
         slices.map(|(of, value)| Self::new(of, value)).collect()
     }

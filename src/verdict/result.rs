@@ -210,6 +210,9 @@ pub struct Regression {
     pub removed: Vec<String>,
     /// Ids whose input or ground truth has changed.
     pub changed: Vec<String>,
+    /// Ids that were in the gate's slice and are in another one now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moved: Vec<String>,
     /// A caveat about the comparison, with a command to run.
     pub warning: Option<String>,
 }

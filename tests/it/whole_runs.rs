@@ -65,22 +65,56 @@ fn a_partial_run_asks_no_gate() {
 }
 
 #[test]
-fn what_a_limit_leaves_out_is_not_gone() {
+fn what_the_limit_of_the_spec_leaves_out_is_gone() {
     let project = project("no_regression(max_drop=0.4)");
     project.run("run eval.yaml").exits(0);
     project.run("accept").exits(0);
     let limited = project.read("eval.yaml") + "limits: { limit: 4 }\n";
     project.write("eval.yaml", limited);
+    let short = "only 4 of the baseline's 8 samples can be compared, fewer than 90 % (4 gone): take `limits.limit: 4` \
+                 out of the spec";
+    project.run("run eval.yaml").exits(3).says(short);
+    let dir = project.last_run();
+    for command in ["gate", "rescore"] {
+        let again = format!("{command} {}", dir.display());
+        project.run(&again).exits(3).says(short);
+    }
+    // A baseline of this size has nothing else.
+    project.run("accept").exits(0);
     project
         .run("run eval.yaml")
-        .exits(0)
         .says("of 4 pairs 0 became wrong")
         .says_nothing_of("gone");
-    let dir = project.last_run();
-    let again = format!("gate {}", dir.display());
-    project.run(&again).exits(0).says_nothing_of("gone");
-    let rescored = format!("rescore {}", dir.display());
-    project.run(&rescored).exits(0).says_nothing_of("gone");
+}
+
+#[test]
+fn what_left_its_slice_is_missing_there() {
+    let project = Project::new();
+    let sample = |id, level| (id, level, "6 * 7?", "42");
+    let ids = ["a", "b", "c", "d", "e", "f"];
+    project.questions(&ids.map(|id| sample(id, 1)));
+    project.spec("demo", "gates: ['no_regression[level=1]']\n");
+    project.run("run eval.yaml").exits(0);
+    project.run("accept").exits(0);
+    project.run("run eval.yaml").exits(0);
+    let short = |row: &str| {
+        format!(
+            "only 5 of the baseline's 6 samples of `level=1` can be compared, fewer than 90 % (1 {row}): accept a run"
+        )
+    };
+    let moved = ids.map(|id| sample(id, if id == "b" { 2 } else { 1 }));
+    project.questions(&moved);
+    project
+        .run("run eval.yaml")
+        .exits(3)
+        .says(&short("in another slice"))
+        .says("not compared, in another slice: b");
+    project.questions(&ids[..5].iter().map(|id| sample(id, 1)).collect::<Vec<_>>());
+    project
+        .run("run eval.yaml")
+        .exits(3)
+        .says(&short("gone"))
+        .says("not compared, gone: f");
 }
 
 #[test]

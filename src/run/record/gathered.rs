@@ -128,6 +128,7 @@ impl<'a> GatheredRun<'a> {
             total: manifest.samples as u64,
             detail_bounds: manifest.detail_bounds.clone(),
             partial: manifest.is_limited(),
+            limit: manifest.own_limit(),
             part: manifest.part.clone(),
             tier: manifest.tier.clone(),
             // A gate that is requested now is about this run.
@@ -168,14 +169,13 @@ pub(in crate::run) fn other_reader(baseline: &Baseline, manifest: &Manifest) -> 
     baseline.readers.notice(now, UsedReaders::of_run(manifest))
 }
 
-/// The baseline without the samples that the eval's limit or tier excludes: those are not missing.
+/// The baseline without the samples that a tier, or a limit of the command line, excludes: those are not missing.
 pub(in crate::run) fn within<'a>(
     baseline: &'a Baseline,
     manifest: &Manifest,
     facts: &Facts<'_>,
 ) -> Cow<'a, Baseline> {
-    let limit = manifest.config.pointer("/limits/limit");
-    if limit.is_none_or(Value::is_null) && manifest.tier.is_none() {
+    if manifest.tier.is_none() && !manifest.is_limited() {
         return Cow::Borrowed(baseline);
     }
     let mut baseline = baseline.clone();

@@ -2,6 +2,7 @@ use super::super::SnapshotHeader;
 use super::super::content::InputHash;
 use super::*;
 use crate::data::FoundBy;
+use crate::verdict::gate::Slice;
 
 fn content(correct: bool) -> Content {
     Content {
@@ -14,6 +15,7 @@ fn content(correct: bool) -> Content {
         },
         input: InputHash::Question("00".to_owned()),
         target_hash: "11".to_owned(),
+        slices: Vec::new(),
     }
 }
 
@@ -245,5 +247,27 @@ fn ways_that_are_not_as_many_as_the_answers_are_refused() {
     let error = read(folder.path()).unwrap_err();
     let says =
         "its `found_by` is `box, label, tag`, which is neither one way nor as many as `answers`";
+    assert!(error.message().contains(says), "{}", error.message());
+}
+
+#[test]
+fn slices_are_stored_and_part_of_the_digest() {
+    let folder = tempfile::tempdir().unwrap();
+    accepted(folder.path());
+    let path = super::super::path(folder.path(), "a");
+    let sliced = Content {
+        slices: vec![Slice::new("level", "1"), Slice::new("topic", "a=b")],
+        ..content(true)
+    };
+    sliced.write(&path, &SnapshotHeader::bare("a")).unwrap();
+    let text = std::fs::read_to_string(&path).unwrap();
+    let line = "slices: [\"level=1\", \"topic=a=b\"]\n";
+    assert!(text.ends_with(line), "{text}");
+    let baseline = read(folder.path()).unwrap().unwrap();
+    assert_eq!(baseline.samples["a"].slices, sliced.slices);
+    assert!(!baseline.digest_matches);
+    std::fs::write(&path, text.replace(line, "slices: level\n")).unwrap();
+    let error = read(folder.path()).unwrap_err();
+    let says = "its `slices` are level, which are none such as [\"level=1\"]";
     assert!(error.message().contains(says), "{}", error.message());
 }

@@ -37,6 +37,33 @@ fn current(id: &str, answers: &[Option<bool>]) -> CurrentSample {
 }
 
 #[test]
+fn what_left_a_slice_is_missing_there() {
+    let level = |value: &str| Slice::new("level", value);
+    let ids = ["stays", "moved", "gone", "other"];
+    let mut baseline = baseline(&ids.map(|id| (id, &[RIGHT][..])));
+    for (id, sample) in &mut baseline.samples {
+        sample.slices = vec![level(if id == "other" { "2" } else { "1" })];
+    }
+    let now = [("stays", "1"), ("moved", "2"), ("other", "2")];
+    let rows = now.map(|(id, value)| CurrentSample {
+        slices: vec![level(value)],
+        ..current(id, &[RIGHT])
+    });
+    let check = |value: &str, pairs: &[&str], moved: &[&str], removed: &[&str], expected| {
+        let level = level(value);
+        let pairing = baseline.pair(&rows, Some(&level), false);
+        let ids: Vec<_> = pairing.pairs.iter().map(|pair| pair.id).collect();
+        assert_eq!((&ids[..], &pairing.moved[..]), (pairs, moved));
+        assert_eq!(
+            (&pairing.removed[..], pairing.expected),
+            (removed, expected)
+        );
+    };
+    check("1", &["stays"], &["moved"], &["gone"], 3);
+    check("2", &["moved", "other"], &[], &[], 2);
+}
+
+#[test]
 fn sorts_the_samples_out() {
     let baseline = baseline(&[
         ("both", &[RIGHT, WRONG, RIGHT]),

@@ -22,7 +22,7 @@ use serde::Serialize;
 use crate::figure::P;
 use crate::stats;
 use crate::stats::{Decision, RedBelow, StoppingBounds};
-use crate::verdict::baseline::{Baseline, Pairing};
+use crate::verdict::baseline::{Baseline, Pair, Pairing};
 use crate::verdict::facts::Facts;
 use crate::verdict::gate::Gate;
 use crate::verdict::result::InterimAnalysis;
@@ -191,7 +191,7 @@ impl<'a> BaselineComparison<'a> {
         };
         if ends.iter().all(|errors| self.fails(*errors)) {
             Verdict::Failed
-        } else if ends.into_iter().all(is_green) {
+        } else if ends.into_iter().all(is_green) && self.has_enough_verdicts() {
             Verdict::Passed
         } else {
             Verdict::Inconclusive
@@ -214,18 +214,63 @@ impl<'a> BaselineComparison<'a> {
         if let Some(other) = self.judge_change() {
             return Some(other);
         }
-        let (paired, of) = (self.pairing.pairs.len(), self.pairing.expected);
-        let least = self.gate.least_pairs();
-        let share = stats::ratio(paired as u64, of as u64).unwrap_or(1.0);
-        if share < least {
-            return Some(format!(
-                "only {paired} of the baseline's {of} samples can be compared, fewer than {} %: accept a run on the \
-                 samples of now with `cargo evaltest accept`, or say `no_regression(min_pairs=SHARE)`",
-                percent(least)
-            ));
+        if let Some(short) = self.short() {
+            return Some(short);
         }
         // An early interim analysis does not have all answers.
         (self.early().is_none() && !self.fails(As::Lost)).then(|| self.powerless())
+    }
+
+    /// Whether this many are enough of the baseline's samples.
+    fn is_enough(&self, compared: usize) -> bool {
+        let share = stats::ratio(compared as u64, self.pairing.expected as u64);
+        share.is_none_or(|share| share >= self.gate.least_pairs())
+    }
+
+    /// Whether enough of the baseline's samples have a verdict now. An early interim analysis waits for none.
+    fn has_enough_verdicts(&self) -> bool {
+        let answered = |pair: &&Pair<'_>| pair.now.iter().any(Option::is_some);
+        let answered = self.pairing.pairs.iter().filter(answered).count();
+        self.early().is_some() || self.is_enough(answered)
+    }
+
+    /// Why too few of the baseline's samples can be compared, with what became of the others.
+    fn short(&self) -> Option<String> {
+        let Pairing {
+            pairs,
+            removed,
+            moved,
+            changed,
+            unscored,
+            expected,
+            ..
+        } = &self.pairing;
+        let compared = pairs.len();
+        if self.is_enough(compared) {
+            return None;
+        }
+        let rows = [
+            (removed.len(), "gone"),
+            (moved.len(), "in another slice"),
+            (changed.len(), "changed"),
+            (unscored.len(), "without a verdict"),
+        ];
+        let rows = rows.into_iter().filter(|(count, _)| *count > 0);
+        let rows: Vec<_> = rows.map(|(count, row)| format!("{count} {row}")).collect();
+        let slice = self.gate.slice.as_ref();
+        let slice = slice.map_or_else(String::new, |slice| format!(" of `{slice}`"));
+        let cure = match self.facts.limit {
+            Some(limit) if !removed.is_empty() => format!(
+                "take `limits.limit: {limit}` out of the spec, accept a run on the samples of now with `cargo evaltest accept`,"
+            ),
+            _ => "accept a run on the samples of now with `cargo evaltest accept`,".to_owned(),
+        };
+        Some(format!(
+            "only {compared} of the baseline's {expected} samples{slice} can be compared, fewer than {} % ({}): {cure} \
+             or say `no_regression(min_pairs=SHARE)`",
+            percent(self.gate.least_pairs()),
+            rows.join(", ")
+        ))
     }
 
     /// A message if the deciding judge is served by another model than in the baseline.

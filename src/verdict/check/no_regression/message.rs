@@ -65,6 +65,7 @@ impl Decided<'_> {
             added: owned(&pairing.added),
             removed: owned(&pairing.removed),
             changed: owned(&pairing.changed),
+            moved: owned(&pairing.moved),
             warning: self.comparison.changed_since(),
         }
     }
@@ -110,13 +111,14 @@ impl Decided<'_> {
         } else {
             "not compared, input or ground truth changed"
         };
-        let listed: [(_, &[_]); 7] = [
+        let listed: [(_, &[_]); 8] = [
             ("became wrong", &found.became_wrong),
             ("fell most", &found.fell_most),
             ("became correct", &found.became_correct),
             ("errored or skipped", &found.unknown),
             ("not compared, new", &found.added),
             ("not compared, gone", &found.removed),
+            ("not compared, in another slice", &found.moved),
             (different, changed),
         ];
         for (title, ids) in listed {

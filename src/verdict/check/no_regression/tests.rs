@@ -87,7 +87,8 @@ fn verdicts() {
     // Errored samples: as wrong, and as correct.
     check(gate, "CCCCCC", "WWWWEC", Inconclusive, Some(0.0625));
     check(gate, "CCCCCC", "WWWWWE", Failed, Some(0.031_25));
-    check(gate, "CCCCCC", "WCCCCE", Passed, Some(0.5));
+    check(gate, "CCCCCC", "WCCCCE", Inconclusive, Some(0.5));
+    check(gate, "CCCCCCCCCC", "WCCCCCCCCE", Passed, Some(0.5));
     check(gate, "CCCCCW", "WWWWWE", Inconclusive, Some(0.031_25));
     // Pairs need a verdict on both sides.
     check(gate, "EEEEE-", "WWWWWW", Inconclusive, None);

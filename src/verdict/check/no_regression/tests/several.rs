@@ -272,7 +272,7 @@ fn too_few_baseline_samples_are_inconclusive() {
         let gate: Gate = gate.parse().unwrap();
         let result = compare(&gate, before, after, true);
         let part = if verdict == Verdict::Inconclusive {
-            "of the baseline's 10 samples can be compared, fewer than 90 %: accept a run on the samples of now"
+            "of the baseline's 10 samples can be compared, fewer than 90 % (2 gone): accept a run on the samples of now"
         } else {
             "became wrong"
         };
@@ -289,10 +289,14 @@ fn too_few_baseline_samples_are_inconclusive() {
         "CCCCCCCC--",
         Verdict::Passed,
     );
-    // Samples without a baseline verdict are not compared, nor are new ones; an outage is a pair.
+    // Samples without a baseline verdict are not compared, nor are new ones.
     check(gate, "CCCCCCCCEE", "CCCCCCCC--", Verdict::Passed);
     check(gate, "CCCCCCCC----", "CCCCCCCCCCCC", Verdict::Passed);
-    check(gate, "CCCCCCCCCC", "CCCCCCCCEE", Verdict::Passed);
+    // An outage is a pair, and none without a verdict is evidence.
+    check(gate, "CCCCCCCCCC", "CCCCCCCCCE", Verdict::Passed);
+    let outage = compare(&gate.parse().unwrap(), "CCCCCCCCCC", "CCCCCCCCEE", true);
+    let open = "2 errored or skipped samples leave it open";
+    says(&outage, Verdict::Inconclusive, &[open]);
 }
 
 #[test]
