@@ -60,7 +60,8 @@ pub(crate) use records::{read_lean as read_lean_records, read_where as read_reco
 ///   result's and an event's `cached_from`; a result's `judged`, and `error` with `reason` in its `scores` and in an
 ///   error; events of the kinds `judged` and `judge_failed`, with `judge`. With several epochs `samples.jsonl` has a
 ///   record for each; those of a sample are adjacent.
-pub(crate) const FORMAT_VERSION: u32 = 1;
+/// * 2: a manifest has a `checksum`, and all members that have no default.
+pub(crate) const FORMAT_VERSION: u32 = 2;
 
 /// Default folder of runs, in the project's root.
 pub const DEFAULT_OUTPUT_ROOT: &str = "evaltest-runs";
@@ -158,13 +159,27 @@ impl RunDir {
     }
 
     /// Its manifest.
+    ///
+    /// # Errors
+    /// When it cannot be read or is not as the run wrote it.
     pub fn manifest(&self) -> Result<Manifest> {
-        Manifest::read(&self.file(MANIFEST))
+        match Manifest::read(&self.file(MANIFEST))? {
+            (manifest, None) => Ok(manifest),
+            (manifest, Some(fault)) => Err(self.changed_manifest(&manifest, &fault)),
+        }
+    }
+
+    /// Its manifest even if it was changed, for commands that show or repair a run.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn manifest_unverified(&self) -> Result<Manifest> {
+        Ok(Manifest::read(&self.file(MANIFEST))?.0)
     }
 
     /// The run whose answers were rescored, if it still exists.
     pub fn parent(&self) -> Option<Self> {
-        let parent = self.manifest().ok()?.parent?;
+        let parent = self.manifest_unverified().ok()?.parent?;
         // At its original path, or next to this one if both were moved.
         let sibling = self.path.parent()?.join(parent.file_name()?);
         let found = Self::open(&parent).or_else(|_| Self::open(&sibling)).ok()?;

@@ -7,6 +7,7 @@
 //!
 //! Also formats texts for display: [`clean`], [`excerpt`].
 
+pub(crate) mod checksum;
 pub(crate) mod hash;
 pub(crate) mod json_cursor;
 mod json_line;

@@ -142,7 +142,7 @@ impl Ledger {
     /// The manifest of a continued run, with the unreadable lines of its journal. Gives notices of changes since the
     /// run wrote it.
     pub(super) fn notify_damage(&self, manifest: Manifest, dir: &RunDir) -> Manifest {
-        if let Some(message) = dir.changed_manifest() {
+        if let Some(message) = dir.foreign_manifest(&manifest) {
             self.emitter.note(&message);
         }
         let expect = manifest.artifacts.get(JOURNAL);

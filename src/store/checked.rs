@@ -1,7 +1,7 @@
 //! Verifies the files of a run directory before they are used.
 //!
-//! The manifest has a hash of each. This protects against damage, such as a truncated copy, a full disk or changed line
-//! ends, but not against someone who changes the manifest too.
+//! The manifest has a hash of each, and a checksum of its own. This protects against damage, such as a truncated copy,
+//! a full disk or changed line ends, but not against someone who writes new hashes and a new checksum.
 
 mod keys;
 
@@ -10,7 +10,6 @@ use std::path::Path;
 use std::thread;
 
 use super::files::{HASHED, JOURNAL, MANIFEST, PLACES, RECORDS};
-use super::manifest;
 use super::{Manifest, RunDir, RunStatus, stamp_and_id};
 use crate::error::{Error, Result};
 use crate::system::file;
@@ -76,7 +75,7 @@ impl RunDir {
             checked.push((JOURNAL, journal()));
             checked
         });
-        let mut notices: Vec<_> = self.changed_manifest().into_iter().collect();
+        let mut notices: Vec<_> = self.foreign_manifest(manifest).into_iter().collect();
         for (name, damage) in damage {
             let Some(damage) = damage else {
                 continue;
@@ -127,21 +126,26 @@ impl RunDir {
         let _ = keys::requested(&self.file(RECORDS), see);
     }
 
-    /// A notice if the manifest was changed. It is still used, but damage should be visible.
-    pub(crate) fn changed_manifest(&self) -> Option<String> {
-        let path = self.file(MANIFEST);
-        let text = file::read_plain(&path).ok()?;
-        let display = display(&path);
-        if !manifest::is_as_written(&text) {
-            return Some(format!(
-                "{display}: it was changed after the run wrote it; what it says now is believed"
-            ));
-        }
-        let manifest = self.manifest().ok()?;
-        // A directory may be renamed; but one with the name of a run must have that run's manifest.
+    /// The error for a manifest that is not as the run wrote it.
+    pub(super) fn changed_manifest(&self, manifest: &Manifest, fault: &str) -> Error {
+        let message = format!(
+            "{}: it is not what the run wrote: {fault}",
+            display(&self.file(MANIFEST))
+        );
+        let hint = match (&manifest.parent, &manifest.spec) {
+            (None, None) => "run it again".to_owned(),
+            _ => self.made_again(manifest),
+        };
+        Error::usage(message).hint(hint)
+    }
+
+    /// A notice if the manifest is that of another run. A directory may be renamed; but one with the name of a run must
+    /// have that run's manifest.
+    pub(crate) fn foreign_manifest(&self, manifest: &Manifest) -> Option<String> {
         let (_, run_id) = stamp_and_id(self.path())?;
-        (run_id != manifest.run_id).then(|| {
-            let other = manifest.run_id;
+        let other = &manifest.run_id;
+        (run_id != other).then(|| {
+            let display = display(&self.file(MANIFEST));
             format!(
                 "{display}: it is that of run `{other}`, and the directory is named after another"
             )

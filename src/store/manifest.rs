@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::system::file::read_plain;
 use crate::system::project::display;
 use crate::text;
-use crate::text::hash::Hasher;
+use crate::text::checksum::{self, Checksum, Coverage};
 use crate::text::setting::Override;
 use crate::text::{escape_line_ends, shell_word};
 
@@ -354,8 +354,9 @@ impl Manifest {
         format!("cargo evaltest run{}", parts.collect::<String>())
     }
 
-    /// Reads a manifest and refuses versions from the future.
-    pub fn read(path: &Path) -> Result<Self> {
+    /// Reads a manifest and refuses versions from the future. Also gives what is wrong with one that is not as the run
+    /// wrote it.
+    pub(super) fn read(path: &Path) -> Result<(Self, Option<String>)> {
         let text = read_plain(path).map_err(|error| Error::io("read", path, &error))?;
         let manifest: Self = serde_json::from_slice(&text).map_err(|error| {
             let message = format!("{}: not a manifest: {error}", path.display());
@@ -370,7 +371,8 @@ impl Manifest {
             ))
             .hint("cargo install cargo-evaltest"));
         }
-        Ok(manifest)
+        let fault = fault(&text, manifest.format_version);
+        Ok((manifest, fault))
     }
 
     /// The eval's snapshot folder on this machine: the run's path, else the same place in the project around the
@@ -429,7 +431,7 @@ impl Manifest {
             Error::infrastructure(format!("the manifest cannot be written: {error}"))
         })?;
         escape_line_ends(&mut text, 0);
-        seal(&mut text);
+        checksum::add(&mut text, Coverage::Bytes);
         dir.write(MANIFEST, &text)
     }
 }
@@ -533,50 +535,56 @@ impl Manifest {
     }
 }
 
-// A manifest with a checksum as its last member: `"checksum": "…"`, the SHA-256 of all bytes before the preceding
-// comma.
-//
-// This detects damage. A manifest that someone changed is reported, and still used.
+// What a manifest must have by its version.
 
-const KEY: &str = "checksum";
+/// Members that every manifest has since [`SEALED`], besides those that no manifest may lack.
+const MEMBERS: [&str; 19] = [
+    "artifacts",
+    "baseline",
+    "duration_s",
+    "ended_at",
+    "epochs",
+    "extract",
+    "extract_is_given",
+    "failed_assertions",
+    "git_dirty",
+    "git_sha",
+    "masked",
+    "parent",
+    "scorers",
+    "scorers_hash",
+    "snapshots_in_project",
+    "spec",
+    "spec_in_project",
+    "stop_reason",
+    checksum::MEMBER,
+];
 
-/// What precedes the digits.
-fn before() -> String {
-    format!(",\n  \"{KEY}\": \"")
-}
+/// The first version whose manifests have a checksum, and all of [`MEMBERS`].
+const SEALED: u32 = 2;
 
-/// Adds the checksum to a manifest, which ends with `}` on a line of its own.
-fn seal(text: &mut Vec<u8>) {
-    const END: &[u8] = b"\n}";
-    debug_assert!(text.ends_with(END));
-    text.truncate(text.len() - END.len());
-    let sum = sum(text);
-    text.extend(before().bytes());
-    text.extend(sum.bytes());
-    text.extend(b"\"\n}\n");
-}
-
-/// Whether a manifest is unchanged, or from a version that wrote no checksum.
-pub(crate) fn is_as_written(text: &[u8]) -> bool {
-    let before = before();
-    let place = text
-        .windows(before.len())
-        .rposition(|window| window == before.as_bytes());
-    let Some(place) = place else {
-        // Without one, or rewritten by another program. Before there were checksums, the last member was an object.
-        let value: Option<Value> = serde_json::from_slice(text).ok();
-        let inside = text.trim_ascii_end().strip_suffix(b"}");
-        let ends_with_text = inside.is_some_and(|text| text.trim_ascii_end().ends_with(b"\""));
-        return !ends_with_text && value.is_some_and(|value| value.get(KEY).is_none());
+/// What is wrong with a manifest that was changed after the run wrote it, or lacks a member of its version.
+fn fault(text: &[u8], version: u32) -> Option<String> {
+    let sum = checksum::check(text, Coverage::Bytes);
+    let is_right = match serde_json::from_slice::<Value>(text) {
+        Ok(value) if sum == Checksum::Missing => {
+            let lacks = |name: &&&str| value.get(**name).is_none();
+            if version >= SEALED
+                && let Some(name) = MEMBERS.iter().find(lacks)
+            {
+                return Some(format!("it lacks `{name}`"));
+            }
+            // Before there were checksums, the last member was an object. A text is a checksum under another name.
+            let last = value
+                .as_object()
+                .and_then(|members| members.values().last());
+            version < SEALED
+                && value.get(checksum::MEMBER).is_none()
+                && !last.is_some_and(Value::is_string)
+        }
+        _ => sum == Checksum::Right,
     };
-    let expect = format!("{before}{}\"\n}}\n", sum(&text[..place]));
-    text[place..] == *expect.as_bytes()
-}
-
-fn sum(text: &[u8]) -> String {
-    let mut hasher = Hasher::default();
-    hasher.bytes(text);
-    hasher.hex()
+    (!is_right).then(|| "its checksum is that of other content".to_owned())
 }
 
 #[cfg(test)]
@@ -584,22 +592,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_change_of_a_sealed_manifest_is_seen() {
-        let plain = "{\n  \"run_id\": \"e-1\",\n  \"artifacts\": {}\n}";
-        assert!(is_as_written(plain.as_bytes()));
-        let mut sealed = plain.as_bytes().to_vec();
-        seal(&mut sealed);
-        assert!(is_as_written(&sealed));
-        let value: Value = serde_json::from_slice(&sealed).unwrap();
-        assert_eq!(value["run_id"], "e-1");
-        for bit in 0..sealed.len() * 8 {
-            let mut other = sealed.clone();
-            other[bit / 8] ^= 1 << (bit % 8);
-            let is_json = serde_json::from_slice::<Value>(&other).is_ok();
-            assert!(!is_json || !is_as_written(&other), "{bit}");
-        }
-        let text = String::from_utf8(sealed).unwrap();
-        assert!(!is_as_written(text.replace('\n', "\r\n").as_bytes()));
-        assert!(!is_as_written(value.to_string().as_bytes()));
+    fn a_manifest_is_what_the_run_wrote_or_says_what_is_wrong() {
+        const OTHER: &str = "its checksum is that of other content";
+        let check = |text: &str, version, expect| {
+            let fault = fault(text.as_bytes(), version);
+            assert_eq!(fault.as_deref(), expect, "{text}");
+        };
+        let old = "{\n  \"status\": \"finished\",\n  \"artifacts\": {}\n}";
+        check(old, 1, None);
+        let mut sealed = old.as_bytes().to_vec();
+        checksum::add(&mut sealed, Coverage::Bytes);
+        let sealed = String::from_utf8(sealed).unwrap();
+        check(&sealed, 1, None);
+        check(&sealed, 2, None);
+        check(&sealed.replace("finished", "stopped"), 1, Some(OTHER));
+        check(&sealed.replace("finished", "stopped"), 2, Some(OTHER));
+        // It is a checksum, whatever it is called and wherever it stands.
+        check(&sealed.replace("checksum", "checksun"), 1, Some(OTHER));
+        let value: Value = serde_json::from_str(&sealed).unwrap();
+        check(&value.to_string(), 1, Some(OTHER));
+        check("{\"checksum\": \"0\", \"artifacts\": {}}", 1, Some(OTHER));
+        // Since there is one, no member is left out.
+        check("{\"artifacts\": {}}", 2, Some("it lacks `baseline`"));
+        let members = MEMBERS.map(|name| (name.to_owned(), Value::Null));
+        let mut members: serde_json::Map<_, _> = members.into_iter().collect();
+        members.shift_remove(checksum::MEMBER);
+        let without = Value::Object(members).to_string();
+        check(&without, 2, Some("it lacks `checksum`"));
     }
 }

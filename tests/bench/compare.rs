@@ -103,7 +103,14 @@ fn listed(runs: u32, figures: &mut Vec<Figure>) -> io::Result<()> {
             let to = copy.join(from.file_name().unwrap_or_default());
             if from.ends_with("manifest.json") {
                 let text = fs::read_to_string(&from)?;
-                fs::write(to, text.replace("\"first\"", &format!("\"{id}\"")))?;
+                let text = text.replace("\"first\"", &format!("\"{id}\""));
+                // As a version wrote it that knew no checksum.
+                let mut manifest: serde_json::Value = serde_json::from_str(&text)?;
+                manifest["format_version"] = 1.into();
+                manifest
+                    .as_object_mut()
+                    .map(|members| members.remove("checksum"));
+                fs::write(to, manifest.to_string())?;
             } else {
                 fs::copy(&from, to)?;
             }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::project::{Project, json_lines};
+use crate::project::{Project, change_manifest, json_lines};
 use crate::requested;
 
 const COMMAND: &str = "{ type: command, command: [./agent.sh] }";
@@ -381,11 +381,7 @@ fn a_damaged_run_is_refused_and_one_that_ended_early_is_told() {
     let project = project("");
     run_with(&project, &[], "--run-id before");
     let after = run_with(&project, &["wrong"], "--run-id after");
-    let path = after.join("manifest.json");
-    let whole = fs::read_to_string(&path).unwrap();
-    let stopped = whole.replace("\"status\": \"finished\"", "\"status\": \"stopped\"");
-    assert_ne!(whole, stopped);
-    fs::write(&path, stopped).unwrap();
+    change_manifest(&after, |manifest| manifest["status"] = "stopped".into());
     project
         .run("compare before after")
         .exits(0)
@@ -406,10 +402,7 @@ fn a_killed_run_is_read_from_its_journal() {
     let project = project("");
     run_with(&project, &[], "--run-id before");
     let after = run_with(&project, &["wrong"], "--run-id after");
-    let path = after.join("manifest.json");
-    let mut manifest: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-    manifest["status"] = "running".into();
-    fs::write(&path, manifest.to_string()).unwrap();
+    change_manifest(&after, |manifest| manifest["status"] = "running".into());
     for file in ["samples.jsonl", "summary.json"] {
         fs::remove_file(after.join(file)).unwrap();
     }

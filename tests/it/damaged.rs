@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::damages::{BELIEVERS, damages};
-use crate::project::{Project, Ran};
+use crate::project::{Project, Ran, change_manifest};
 use crate::requested::{self, requested};
 
 /// A run of 20 questions, of which the agent answers every second rightly, and a gate that fails.
@@ -63,6 +63,32 @@ fn a_run_that_was_cut_short_is_not_believed() {
     assert_eq!(fs::read_to_string(&path).unwrap(), whole);
     on(&project, "gate DIR", &dir).exits(1);
     assert_eq!(requested(&project).len(), requests_before);
+}
+
+#[test]
+fn a_manifest_that_was_changed_is_refused_and_made_again() {
+    let (project, dir) = red();
+    let path = dir.join("manifest.json");
+    let whole = fs::read_to_string(&path).unwrap();
+    // One bit: a run without gates would pass.
+    let without_gates = whole.replacen("\"gates\": [", "\"fates\": [", 1);
+    assert_ne!(without_gates, whole);
+    for text in [without_gates, whole.replace('\n', "\r\n"), whole + "\n"] {
+        fs::write(&path, text).unwrap();
+        for command in BELIEVERS {
+            on(&project, command, &dir)
+                .exits(2)
+                .says("manifest.json: it is not what the run wrote: its checksum")
+                .says("cargo evaltest repair evaltest-runs/");
+        }
+        on(&project, "show DIR q000", &dir)
+            .exits(0)
+            .says("manifest.json: it is not what the run wrote");
+        on(&project, "repair DIR", &dir)
+            .exits(0)
+            .says("manifest.json: it was changed after the run wrote it");
+        on(&project, "gate DIR", &dir).exits(1);
+    }
 }
 
 #[test]
@@ -167,10 +193,7 @@ fn a_killed_run_is_read_from_its_journal_by_all_but_accept() {
     ] {
         fs::remove_file(dir.join(name)).unwrap();
     }
-    let manifest = fs::read_to_string(dir.join("manifest.json")).unwrap();
-    let running = manifest.replace("\"status\": \"finished\"", "\"status\": \"running\"");
-    assert_ne!(running, manifest);
-    fs::write(dir.join("manifest.json"), running).unwrap();
+    change_manifest(&dir, |manifest| manifest["status"] = "running".into());
     let files = || crate::project::all_files(&dir).len();
     let there = files();
     for (command, code) in [
@@ -246,11 +269,12 @@ fn the_last_run_is_never_passed_over_in_silence() {
             .says("if they are worth nothing: rm -r evaltest-runs/");
     }
     // Killed: it has no records, and began later.
-    let mut manifest: serde_json::Value = serde_json::from_str(&whole).unwrap();
-    manifest["status"] = "running".into();
-    manifest["artifacts"] = serde_json::json!({});
-    manifest["started_at"] = "2999-12-31T23:59:59.000Z".into();
-    fs::write(&path, manifest.to_string()).unwrap();
+    fs::write(&path, whole).unwrap();
+    change_manifest(&new, |manifest| {
+        manifest["status"] = "running".into();
+        manifest["artifacts"] = serde_json::json!({});
+        manifest["started_at"] = "2999-12-31T23:59:59.000Z".into();
+    });
     for name in [
         "samples.jsonl",
         "errors.jsonl",
@@ -326,11 +350,10 @@ fn a_dry_run_of_a_run_that_goes_on_counts_what_is_left() {
 fn a_manifest_may_name_anything_and_nothing_else_is_opened() {
     let (project, dir) = red();
     let path = dir.join("manifest.json");
-    let whole: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    let whole = fs::read(&path).unwrap();
     for name in ["../outside", "/etc/passwd", "other.txt"] {
-        let mut manifest = whole.clone();
-        manifest["artifacts"][name] = "0".into();
-        fs::write(&path, manifest.to_string()).unwrap();
+        fs::write(&path, &whole).unwrap();
+        change_manifest(&dir, |manifest| manifest["artifacts"][name] = "0".into());
         on(&project, "gate DIR", &dir).exits(2).says(&format!(
             "{name} is not what the run wrote: no run writes such a file"
         ));
@@ -366,14 +389,12 @@ fn the_spec_of_a_run_is_that_of_the_checkout_in_which_it_is_looked_at() {
 #[test]
 fn a_killed_run_took_until_its_last_event() {
     let (project, dir) = red();
-    let path = dir.join("manifest.json");
-    let manifest = fs::read(&path).unwrap();
-    let mut manifest: serde_json::Value = serde_json::from_slice(&manifest).unwrap();
-    manifest["status"] = "running".into();
-    manifest["started_at"] = "2026-01-01T00:00:00.000Z".into();
-    manifest["ended_at"] = serde_json::Value::Null;
-    manifest["duration_s"] = serde_json::Value::Null;
-    fs::write(&path, manifest.to_string()).unwrap();
+    change_manifest(&dir, |manifest| {
+        manifest["status"] = "running".into();
+        manifest["started_at"] = "2026-01-01T00:00:00.000Z".into();
+        manifest["ended_at"] = serde_json::Value::Null;
+        manifest["duration_s"] = serde_json::Value::Null;
+    });
     let journal = crate::project::unsealed(&fs::read_to_string(dir.join("events.jsonl")).unwrap());
     let time = regex::Regex::new("\"time\":\"[^\"]*\"").unwrap();
     let journal = time.replace_all(&journal, "\"time\":\"2026-01-01T00:01:30.000Z\"");

@@ -190,11 +190,10 @@ fn rescoring_keeps_the_scorers_of_the_run_and_accept_names_what_is_missing() {
     let manifest = std::fs::read_to_string(dir.join("manifest.json")).unwrap();
     let hash = manifest.find("\"scorer_hash\": \"").unwrap() + 16;
     let manifest = manifest.replace(&manifest[hash..hash + 16], "0123456789abcdef");
-    std::fs::write(
-        dir.join("manifest.json"),
-        manifest.replace("\"gaia\"\n", "\"mine\"\n"),
-    )
-    .unwrap();
+    let manifest = manifest.replace("\"gaia\"\n", "\"mine\"\n");
+    crate::project::change_manifest(&dir, |there| {
+        *there = serde_json::from_str(&manifest).unwrap();
+    });
     let ran = project.run(&format!("rescore {}", dir.display())).exits(2);
     ran.says("scorer `mine` is not built in")
         .says("--scorer gaia");

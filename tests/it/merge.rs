@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::parts::{change, shard, split, timeless};
-use crate::project::{Project, Ran, json_lines, sha256};
+use crate::parts::{shard, split, timeless};
+use crate::project::{Project, Ran, change_manifest, json_lines, sha256};
 
 /// Wrong about some, without an answer to others, of which some have one when asked again.
 const AGENT: &str = "#!/bin/sh\nid=$EVALTEST_SAMPLE_ID\ncase $id in\n\
@@ -207,7 +207,7 @@ fn what_does_not_fit_together_is_refused() {
     // Of another run.
     let changed = |name: &str, edit: &dyn Fn(&mut Value)| {
         let dir = shard(&whole, (1, 4), &project.file(name));
-        change(&dir, edit);
+        change_manifest(&dir, edit);
         dir
     };
     for (key, value, says) in [

@@ -93,7 +93,7 @@ fn of_several_attempts_the_newest_that_is_whole_counts() {
         .runs()
         .into_iter()
         .find(|run| run.ends_with_id("new-1of2"));
-    crate::parts::change(&newest.unwrap(), |manifest| {
+    crate::project::change_manifest(&newest.unwrap(), |manifest| {
         manifest["status"] = "stopped".into();
     });
     project
@@ -122,7 +122,9 @@ fn of_several_attempts_the_newest_that_is_whole_counts() {
         .unwrap()
         .sort_by_key(Value::as_u64);
     fs::write(old.join("places.json"), own.to_string()).unwrap();
-    crate::project::sign(&old);
+    for dir in [&old, &two] {
+        crate::project::sign(dir);
+    }
     project
         .run("merge evaltest-runs -o third")
         .exits(2)

@@ -78,7 +78,9 @@ pub(crate) fn shard(run: &Path, (index, of): (usize, usize), dir: &Path) -> Path
             .into();
         }
     }
+    // As a program writes it that knows no checksum.
     manifest.as_object_mut().unwrap().remove("checksum");
+    manifest["format_version"] = 1.into();
     manifest["artifacts"] = json!({});
     for name in [
         "samples.jsonl",
@@ -90,18 +92,8 @@ pub(crate) fn shard(run: &Path, (index, of): (usize, usize), dir: &Path) -> Path
     ] {
         manifest["artifacts"][name] = sha256(&dir.join(name)).into();
     }
-    // As a program writes it that knows no checksum.
     fs::write(dir.join("manifest.json"), manifest.to_string()).unwrap();
     dir.to_owned()
-}
-
-/// The manifest of a run directory, changed.
-pub(crate) fn change(dir: &Path, change: impl FnOnce(&mut Value)) {
-    let path = dir.join("manifest.json");
-    let mut manifest: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-    change(&mut manifest);
-    manifest.as_object_mut().unwrap().remove("checksum");
-    fs::write(&path, manifest.to_string()).unwrap();
 }
 
 /// A file of JSON, or of lines of it, without times and names of runs, as text.

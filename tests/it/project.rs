@@ -137,12 +137,30 @@ pub(crate) fn sha256(path: &Path) -> String {
 
 /// Has the manifest of a run say that its files are what the run wrote.
 pub(crate) fn sign(dir: &Path) {
+    change_manifest(dir, |manifest| {
+        for (name, hash) in manifest["artifacts"].as_object_mut().unwrap() {
+            *hash = sha256(&dir.join(name)).into();
+        }
+    });
+}
+
+/// Changes the manifest of a run, and writes it as a version did that knew no checksum.
+pub(crate) fn change_manifest(dir: &Path, change: impl FnOnce(&mut Value)) {
     let path = dir.join("manifest.json");
     let mut manifest: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-    for (name, hash) in manifest["artifacts"].as_object_mut().unwrap() {
-        *hash = sha256(&dir.join(name)).into();
-    }
+    change(&mut manifest);
+    manifest["format_version"] = 1.into();
+    manifest.as_object_mut().unwrap().remove("checksum");
     fs::write(&path, manifest.to_string()).unwrap();
+}
+
+/// The same by its text.
+pub(crate) fn replace_in_manifest(dir: &Path, old: &str, new: &str) {
+    change_manifest(dir, |manifest| {
+        let text = manifest.to_string();
+        assert!(text.contains(old), "{old}");
+        *manifest = serde_json::from_str(&text.replace(old, new)).unwrap();
+    });
 }
 
 /// The lines of a journal without their checksums, as older versions wrote them.

@@ -206,12 +206,7 @@ fn without_a_name_the_scorers_of_the_run_judge_again() {
     assert_eq!(rescored["scorer_hash"], manifest(&third)["scorer_hash"]);
 
     // With other options than the manifest tells they would be other scorers.
-    let text = fs::read_to_string(third.join("manifest.json")).unwrap();
-    fs::write(
-        third.join("manifest.json"),
-        text.replace("\"compat\": true", "\"compat\": false"),
-    )
-    .unwrap();
+    crate::project::replace_in_manifest(&third, "\"compat\":true", "\"compat\":false");
     rescore(&project, &third, &[])
         .exits(2)
         .says("was judged by `substring` with options")

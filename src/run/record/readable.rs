@@ -63,7 +63,7 @@ fn from_journal(dir: &RunDir, manifest: &Manifest) -> Result<Readable> {
     let folder = copied(dir).map_err(|error| failed(&error))?;
     let made = make_again(folder.path(), manifest);
     let made = made.map_err(|error| failed(&error.message()))?;
-    let mut notices: Vec<_> = dir.changed_manifest().into_iter().collect();
+    let mut notices: Vec<_> = dir.foreign_manifest(manifest).into_iter().collect();
     notices.push(format!(
         "run `{name}` was killed: it is read from its journal {}; go on with it: {resume}",
         made.description()

@@ -19,7 +19,7 @@ use crate::run::dry_run::lost;
 use crate::run::rescore::reload;
 use crate::run::shard::ShardCoverage;
 use crate::run::{Caller, RunOptions, RunOrigin, Session};
-use crate::store::files::JOURNAL;
+use crate::store::files::{JOURNAL, MANIFEST};
 use crate::store::journal;
 use crate::store::{Manifest, RunDir, RunStatus};
 use crate::system::project::display;
@@ -66,7 +66,7 @@ impl Repaired {
 /// When a question with a record has no end in its journal, when the run is in progress, or when its spec or dataset is
 /// missing.
 pub fn repair(dir: &RunDir) -> Result<Repaired> {
-    let manifest = dir.manifest()?;
+    let manifest = dir.manifest_unverified()?;
     if let Some(parent) = &manifest.parent {
         let message = format!(
             "run `{}` scored the answers of another run again: its journal has no answers",
@@ -93,7 +93,15 @@ pub fn repair(dir: &RunDir) -> Result<Repaired> {
             "take the files from where the directory was copied, or remove `samples.jsonl` if it is worth nothing",
         ));
     }
-    let notices = [dir.changed_manifest(), dir.changed_journal(&manifest)];
+    let changed = dir.manifest().is_err().then(|| {
+        let path = display(&dir.file(MANIFEST));
+        format!("{path}: it was changed after the run wrote it; what it says of its spec and its samples is believed")
+    });
+    let notices = [
+        changed,
+        dir.foreign_manifest(&manifest),
+        dir.changed_journal(&manifest),
+    ];
     let repaired = make(plan, dir.path(), &manifest)?;
     Ok(Repaired {
         notices: notices.into_iter().flatten().collect(),

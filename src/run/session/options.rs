@@ -159,7 +159,7 @@ impl RunOptions {
             }
             RunOrigin::Restored(path) => {
                 let dir = RunDir::open(path)?;
-                let manifest = dir.manifest()?;
+                let manifest = dir.manifest_unverified()?;
                 check_resumable(plan, &manifest, &dir, Aim::Restore)?;
                 Ok((dir, Some(manifest)))
             }

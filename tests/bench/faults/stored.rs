@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::damages::{BELIEVERS, damages};
 use crate::journal::answered;
 use crate::process::peak_kib;
-use crate::project::{Project, all_files};
+use crate::project::{Project, all_files, change_manifest};
 use crate::requested;
 use crate::table::{Row, Table};
 use crate::watched::{self, Ended};
@@ -159,11 +159,10 @@ fn as_killed(dir: &Path, journal: &str) -> io::Result<()> {
             _ => {}
         }
     }
-    let path = dir.join("manifest.json");
-    let mut manifest: Value = serde_json::from_slice(&fs::read(&path)?)?;
-    manifest["status"] = json!("running");
-    manifest["artifacts"] = json!({});
-    fs::write(path, manifest.to_string())?;
+    change_manifest(dir, |manifest| {
+        manifest["status"] = json!("running");
+        manifest["artifacts"] = json!({});
+    });
     fs::write(dir.join("events.jsonl"), journal)
 }
 
@@ -316,15 +315,15 @@ fn foreign(fault: &str) -> io::Result<Row> {
             watched::run(&project, "run eval.yaml")?;
             std::os::unix::fs::symlink(victim.path(), project.file("link"))?;
             let dir = project.last_run();
-            let path = dir.join("manifest.json");
-            let mut manifest: Value = serde_json::from_slice(&fs::read(&path)?)?;
-            for (key, value) in &change {
-                manifest[*key] = value.clone();
-            }
-            manifest["eval"] = json!(eval);
-            manifest["snapshots"] = json!(project.path().join(through));
-            manifest["snapshots_in_project"] = json!(if through == "link" { "link" } else { &out });
-            fs::write(path, manifest.to_string())?;
+            change_manifest(&dir, |manifest| {
+                for (key, value) in &change {
+                    manifest[*key] = value.clone();
+                }
+                manifest["eval"] = json!(eval);
+                manifest["snapshots"] = json!(project.path().join(through));
+                manifest["snapshots_in_project"] =
+                    json!(if through == "link" { "link" } else { &out });
+            });
             fs::remove_file(project.file("link"))?;
             let before = snapshot_of(project.path())?;
             std::os::unix::fs::symlink(victim.path(), project.file("link"))?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::project::{Project, Ran, all_files};
+use crate::project::{Project, Ran, all_files, change_manifest, replace_in_manifest};
 
 const QUESTIONS: [(&str, u32, &str, &str); 2] = [
     ("q1", 1, "What is 1?", "What is 1?"),
@@ -18,12 +18,11 @@ fn with_manifest(change: &[(&str, Value)]) -> (Project, PathBuf) {
     let project = Project::with_eval(&QUESTIONS, "echo", "");
     project.run("run eval.yaml").exits(0);
     let dir = project.last_run();
-    let path = dir.join("manifest.json");
-    let mut manifest: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-    for (key, value) in change {
-        manifest[*key] = value.clone();
-    }
-    fs::write(path, manifest.to_string()).unwrap();
+    change_manifest(&dir, |manifest| {
+        for (key, value) in change {
+            manifest[*key] = value.clone();
+        }
+    });
     (project, dir)
 }
 
@@ -90,9 +89,7 @@ fn accept_writes_and_removes_nothing_where_a_manifest_points() {
             // Nor through a link in the project.
             std::os::unix::fs::symlink(victim.path(), project.file("link")).unwrap();
             let link = project.file("link").display().to_string();
-            let path = dir.join("manifest.json");
-            let manifest = fs::read_to_string(&path).unwrap();
-            fs::write(&path, manifest.replace(&folder, &link)).unwrap();
+            replace_in_manifest(&dir, &folder, &link);
             accept(&project, &dir, &[]).exits(2);
             assert_eq!(content(victim.path()), there, "{how}");
         }
@@ -131,9 +128,7 @@ fn the_folder_is_that_of_the_projects_eval_or_the_one_that_is_named() {
     let spec = project.read("eval.yaml");
     let path = "snapshot: { path: ../snapshots/mine, ";
     project.write("evals/e.yaml", spec.replace("snapshot: {", path));
-    let manifest = fs::read_to_string(dir.join("manifest.json")).unwrap();
-    let manifest = manifest.replace("snapshots/e\"", "snapshots/mine\"");
-    fs::write(dir.join("manifest.json"), &manifest).unwrap();
+    replace_in_manifest(&dir, "snapshots/e\"", "snapshots/mine\"");
     accept(&project, &dir, &[]).exits(2);
     fs::remove_file(project.file("evals/e.yaml")).unwrap();
     accept(&project, &dir, &[])

@@ -35,11 +35,10 @@ fn kill(dir: &Path, journal: &str) {
     ] {
         let _ = fs::remove_file(dir.join(name));
     }
-    let path = dir.join("manifest.json");
-    let mut manifest: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-    manifest["status"] = json!("running");
-    manifest["artifacts"] = json!({});
-    fs::write(path, manifest.to_string()).unwrap();
+    crate::project::change_manifest(dir, |manifest| {
+        manifest["status"] = json!("running");
+        manifest["artifacts"] = json!({});
+    });
     fs::write(dir.join("events.jsonl"), journal).unwrap();
 }
 
