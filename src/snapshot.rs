@@ -55,7 +55,11 @@ pub(crate) use pool::Roll;
 ///   dataset whose digest is the key. Members added since: `judges`, the models that served the judges. Files of
 ///   version 1 can be read, each as one answer, and are compared as far as possible; a baseline of version 1 is one
 ///   run, and its digest stays valid.
-pub(crate) const FORMAT_VERSION: u32 = 2;
+/// * 3: `_baseline.json` has a `checksum`.
+pub(crate) const FORMAT_VERSION: u32 = 3;
+
+/// The first version whose `_baseline.json` has a checksum.
+const CHECKSUM_SINCE: u32 = 3;
 
 /// Longer texts are truncated in snapshots; a truncated answer is followed by a hash of the whole.
 const LONGEST_TEXT: usize = 1000;

@@ -20,6 +20,7 @@ use crate::error::{Error, Result};
 use crate::system::file::{open_plain, write_atomically_by};
 use crate::system::spawn_scoped;
 use crate::text::EscapedLineEnds;
+use crate::text::checksum::{self, Coverage};
 use crate::text::hash::Hasher;
 use crate::verdict::baseline::Baseline;
 use crate::verdict::baseline::readers::Readers;
@@ -195,6 +196,11 @@ pub(super) fn file(path: &Path) -> Result<Option<BaselineFile>> {
                 .hint("cargo install cargo-evaltest"),
         );
     }
+    let sum = checksum::check(&text, Coverage::Tokens);
+    if let Some(fault) = sum.fault(file.format_version >= super::CHECKSUM_SINCE) {
+        let message = format!("{}: not a baseline: {fault}", path.display());
+        return Err(Error::usage(message).hint(super::ANEW));
+    }
     if let Some(run_id) = file.run_id.take() {
         let epochs = file.epochs.take().unwrap_or(1);
         file.runs = vec![PooledRun::old(run_id, epochs)];
@@ -205,8 +211,10 @@ pub(super) fn file(path: &Path) -> Result<Option<BaselineFile>> {
 /// Writes `_baseline.json`.
 pub(super) fn write(path: &Path, file: &BaselineFile) -> Result<()> {
     write_atomically_by(path, |out| {
-        serde_json::to_writer_pretty(EscapedLineEnds(&mut *out), file)?;
-        out.write_all(b"\n")
+        let mut text = Vec::new();
+        serde_json::to_writer_pretty(EscapedLineEnds(&mut text), file)?;
+        checksum::add(&mut text, Coverage::Tokens);
+        out.write_all(&text)
     })
 }
 

@@ -135,7 +135,7 @@ fn a_baseline_of_version_1_is_compared_by_what_it_has_until_the_next_is_accepted
     project.run("run e.yaml").says("no longer");
     project.run("accept").exits(0);
     assert!(of(&project, "1a/b.snap").contains("answers: \"00\""));
-    assert!(of(&project, "_baseline.json").contains("\"format_version\": 2"));
+    assert!(of(&project, "_baseline.json").contains("\"format_version\": 3"));
 }
 
 #[test]
