@@ -3,7 +3,8 @@
 //!
 //! Git merges the file as a union of lines, so order and duplicates are irrelevant: lines are sorted by time, and of
 //! two with the same id the later one counts. The file is only ever appended to, by whole lines. An invalid line is
-//! skipped and [reported](SkippedLine); it is no error, and is never overwritten.
+//! skipped and [reported](SkippedLine), and never overwritten. Alerts need a history without
+//! [damaged](History::refuse_damage) lines.
 
 mod line;
 
@@ -30,7 +31,8 @@ pub const HISTORY_FILE: &str = "history.jsonl";
 /// The version of a line; incremented when an older reader would misinterpret it.
 ///
 /// - 1: the first. Readers ignore unknown members.
-pub const HISTORY_VERSION: u32 = 1;
+/// - 2: a line ends with a checksum, `sum`.
+pub const HISTORY_VERSION: u32 = 2;
 
 /// Maximum number of skipped lines reported; the rest is counted.
 const NAMED: usize = 5;
@@ -57,6 +59,8 @@ pub struct SkippedLine {
     pub why: String,
     /// What to do about it.
     pub hint: &'static str,
+    /// Whether it is not what evaltest wrote, or is no line of a history; else it is of another version or eval.
+    pub is_damaged: bool,
 }
 
 impl History {
@@ -86,9 +90,11 @@ impl History {
             }
             let line = match HistoryLine::of(content, eval) {
                 Ok(line) => line,
-                Err((why, hint)) => {
-                    let line = number;
-                    skipped.push(SkippedLine { line, why, hint });
+                Err(fault) => {
+                    skipped.push(SkippedLine {
+                        line: number,
+                        ..fault
+                    });
                     continue;
                 }
             };
@@ -134,13 +140,33 @@ impl History {
         ))
     }
 
+    /// Refuses a history with a damaged line: alerts on the others could be silent about what it says.
+    ///
+    /// # Errors
+    /// With the first damaged line.
+    pub fn refuse_damage(&self) -> Result<()> {
+        let mut skipped = self.skipped.iter();
+        match skipped.find(|skipped| skipped.is_damaged) {
+            Some(SkippedLine {
+                line, why, hint, ..
+            }) => {
+                let place = format!("{}:{line}", display(&self.path));
+                let message = format!("the alerts cannot be judged on a damaged history: {why}");
+                Err(Error::usage(message).at(place).hint(*hint))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Warnings about skipped lines: the first ones, and the number of others.
     pub fn notices(&self) -> Vec<String> {
         let path = display(&self.path);
         let named = self.skipped.iter().take(NAMED);
-        let named = named.map(|SkippedLine { line, why, hint }| {
-            format!("{path}:{line}: left out of the history: {why}; {hint}")
-        });
+        let named = named.map(
+            |SkippedLine {
+                 line, why, hint, ..
+             }| { format!("{path}:{line}: left out of the history: {why}; {hint}") },
+        );
         let others = self.skipped.len().saturating_sub(NAMED);
         let others = (others > 0)
             .then(|| format!("{path}: {others} further lines are left out of the history"));

@@ -57,7 +57,20 @@ impl RunHistory {
             )
             .hint("leave out what selects samples (`--limit`, `--filter`, `--failed`), or `--history`"));
         }
-        self.file.check()
+        self.file.check()?;
+        self.read().map(drop)
+    }
+
+    /// The history so far.
+    ///
+    /// # Errors
+    /// If it cannot be read, or has a damaged line that an alert may need.
+    fn read(&self) -> Result<History> {
+        let history = self.file.read()?;
+        if !self.alerts.is_empty() {
+            history.refuse_damage()?;
+        }
+        Ok(history)
     }
 
     /// Adds a finished run. A file that cannot be written counts as an outage.
@@ -72,7 +85,7 @@ impl RunHistory {
             notice(&format!("this run is not added to the history: {why}"));
             return;
         }
-        let added = self.file.read().and_then(|before| {
+        let added = self.read().and_then(|before| {
             let now = clock::timestamp();
             let message = before.notices().into_iter().chain(before.ahead_of(now));
             message.for_each(|message| notice(&message));

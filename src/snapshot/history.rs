@@ -25,7 +25,6 @@ use crate::store::{Manifest, RunDir, RunStatus, read_lean_records};
 use crate::system::file::has_name;
 use crate::system::project::display;
 use crate::text::hash::{Hasher, mark};
-use crate::text::json_line;
 use crate::verdict::baseline::BaselineRun;
 use crate::verdict::result::GateResult;
 use crate::verdict::summary::{Group, Latency, Summary, SummaryBuilder};
@@ -91,7 +90,9 @@ impl HistoryFile {
         self.refuse_other()?;
         write_attributes(folder)?;
         let is_new = !self.path.exists();
-        let bytes = json_line(line).map_err(|error| self.io("write", &error.into()))?;
+        let bytes = line
+            .to_line()
+            .map_err(|error| self.io("write", &error.into()))?;
         let mut file = self.locked()?;
         let written = add(&mut file, bytes);
         written.map_err(|error| self.io("write", &error))?;

@@ -6,8 +6,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{HISTORY_VERSION, HistoryAnswers};
-use crate::text::excerpt;
+use super::{HISTORY_VERSION, HistoryAnswers, SkippedLine};
+use crate::text::checksum::{self, Checksum};
+use crate::text::{excerpt, json_line};
 
 /// The kind of a line.
 #[derive(
@@ -188,15 +189,57 @@ struct LineHead {
 /// Git's merge conflict markers.
 const CONFLICT_MARKS: [&[u8]; 4] = [b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>"];
 
+/// The first version whose lines have a checksum.
+const CHECKSUM_SINCE: u32 = 2;
+
+/// The fault of a line with a wrong checksum.
+const CHANGED: &str = "it was changed after it was written: its `sum` is that of another line";
+
 /// Hint for an unusable line.
 const DELETE: &str = "restore it from version control or delete the line";
 
+impl SkippedLine {
+    /// A line that is not what evaltest wrote; its number is not known yet.
+    fn damaged(why: impl Into<String>) -> Self {
+        Self {
+            is_damaged: true,
+            ..Self::other(why, DELETE)
+        }
+    }
+
+    /// A line that evaltest may have written elsewhere.
+    fn other(why: impl Into<String>, hint: &'static str) -> Self {
+        Self {
+            line: 0,
+            why: why.into(),
+            hint,
+            is_damaged: false,
+        }
+    }
+}
+
 impl HistoryLine {
-    /// Parses a line of an eval's history, or returns the fault and a hint.
-    pub(super) fn of(bytes: &[u8], eval: &str) -> Result<Self, (String, &'static str)> {
+    /// The line with its checksum.
+    pub(crate) fn to_line(&self) -> serde_json::Result<Vec<u8>> {
+        let mut line = json_line(self)?;
+        checksum::add_to_line(&mut line);
+        Ok(line)
+    }
+
+    /// Parses a line of an eval's history, or returns what is wrong with it.
+    pub(super) fn of(bytes: &[u8], eval: &str) -> Result<Self, SkippedLine> {
         let error = match serde_json::from_slice::<Self>(bytes) {
             Ok(line) => {
-                return match line.fault(eval) {
+                let sum = checksum::check_line(bytes);
+                if sum == Checksum::Wrong {
+                    return Err(SkippedLine::damaged(CHANGED));
+                }
+                let fault = line.fault(eval).or_else(|| {
+                    let has_sum = line.format_version >= CHECKSUM_SINCE;
+                    let lacks_sum = has_sum && sum == Checksum::Missing;
+                    lacks_sum.then(|| SkippedLine::damaged("it lacks its checksum"))
+                });
+                return match fault {
                     None => Ok(line),
                     Some(fault) => Err(fault),
                 };
@@ -204,9 +247,8 @@ impl HistoryLine {
             Err(error) => error,
         };
         if CONFLICT_MARKS.iter().any(|mark| bytes.starts_with(mark)) {
-            let why = "it is a mark of a merge that git could not make".to_owned();
-            return Err((
-                why,
+            return Err(SkippedLine::other(
+                "it is a mark of a merge that git could not make",
                 "delete the marks and keep the other lines, all of them count",
             ));
         }
@@ -217,12 +259,11 @@ impl HistoryLine {
         {
             return Err(fault);
         }
-        let why = if error.is_eof() {
+        Err(SkippedLine::damaged(if error.is_eof() {
             "it is cut off".to_owned()
         } else {
             format!("it is no line of a history: {}", excerpt(&plain(&error)))
-        };
-        Err((why, DELETE))
+        }))
     }
 
     /// The sort key.
@@ -235,8 +276,8 @@ impl HistoryLine {
         (&self.dataset_hash, &self.scorer_hash, self.tier.as_deref())
     }
 
-    /// The fault and a hint, if it is invalid.
-    fn fault(&self, eval: &str) -> Option<(String, &'static str)> {
+    /// What is wrong with it, if it is invalid.
+    fn fault(&self, eval: &str) -> Option<SkippedLine> {
         let head = LineHead {
             format_version: Some(self.format_version.into()),
             eval: Some(self.eval.clone()),
@@ -244,7 +285,7 @@ impl HistoryLine {
         if let Some(fault) = head.fault(eval) {
             return Some(fault);
         }
-        let why = |why: &str| Some((why.to_owned(), DELETE));
+        let why = |why: &str| Some(SkippedLine::damaged(why));
         if self.id.is_empty() {
             return why("it has no `id`");
         }
@@ -267,17 +308,18 @@ impl HistoryLine {
 }
 
 impl LineHead {
-    /// The fault and a hint, if the line cannot be used for this eval.
-    fn fault(&self, eval: &str) -> Option<(String, &'static str)> {
+    /// What is wrong, if the line cannot be used for this eval.
+    fn fault(&self, eval: &str) -> Option<SkippedLine> {
         let version = self.format_version.unwrap_or_default();
         if version > HISTORY_VERSION.into() {
             let why =
                 format!("it is of version {version}, and this evaltest knows {HISTORY_VERSION}");
-            return Some((why, "cargo install cargo-evaltest"));
+            return Some(SkippedLine::other(why, "cargo install cargo-evaltest"));
         }
         let other = self.eval.as_deref().filter(|other| *other != eval)?;
         let why = format!("it is of eval `{}`", excerpt(other));
-        Some((why, "move it to where the snapshots of that eval are"))
+        let hint = "move it to where the snapshots of that eval are";
+        Some(SkippedLine::other(why, hint))
     }
 }
 

@@ -78,7 +78,12 @@ fn invalid_lines_are_excluded_and_reported() {
         &whole.replace("gaia", "ga\\u001b[2Jia"),
         "it is of eval `ga",
     );
-    check(&whole.replace(":1,", ":2,"), "it is of version 2");
+    check(&whole.replace(":1,", ":3,"), "it is of version 3");
+    // Of this version without a checksum, and with that of another line.
+    check(&whole.replace(":1,", ":2,"), "it lacks its checksum");
+    let sealed = String::from_utf8(read(&whole).lines[0].to_line().unwrap()).unwrap();
+    check(&sealed.replace("\"x\"", "\"y\""), "it was changed");
+    check(&sealed.replace("gaia", "gaib"), "it was changed");
     check(
         r#"{"format_version":99,"of":"later"}"#,
         "cargo install cargo-evaltest",
@@ -113,6 +118,23 @@ fn invalid_lines_are_excluded_and_reported() {
 }
 
 #[test]
+fn alerts_need_a_history_without_damage() {
+    let good = line("a", "2026-11-23T19:53:21Z");
+    let check = |text: &str, expect: Option<&str>| {
+        let refused = read(&format!("{good}\n{text}\n")).refuse_damage();
+        let message = refused.err().map(|error| error.message().to_owned());
+        assert_eq!(message.as_deref(), expect);
+    };
+    check(&good, None);
+    // Nothing of this eval is missing.
+    check(&good.replace("gaia", "other"), None);
+    check("=======", None);
+    let damaged =
+        "history.jsonl:2: the alerts cannot be judged on a damaged history: it is cut off";
+    check(&good[..20], Some(damaged));
+}
+
+#[test]
 fn a_flood_of_such_lines_is_counted() {
     let notices = read(&"x\n".repeat(100)).notices();
     assert_eq!(notices.len(), 6);
@@ -139,8 +161,9 @@ fn a_line_comes_back_as_it_went() {
         }),
         ..HistoryLine::default()
     };
-    let text = serde_json::to_string(&line).unwrap();
+    let text = String::from_utf8(line.to_line().unwrap()).unwrap();
     let history = read(&text);
+    assert_eq!(history.notices(), Vec::<String>::new());
     assert_eq!(history.lines, [line]);
     let row = &history.lines[0].answers.as_ref().unwrap().runs[0];
     let verdicts: Vec<_> = (0..3).map(|place| row.verdict(place)).collect();

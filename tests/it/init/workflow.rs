@@ -140,7 +140,7 @@ fn on_the_main_branch_a_run_is_a_line_that_another_job_commits() {
     // A pull request adds none.
     assert_eq!(patch(&evaluate), "");
     let first = patch(&format!("HISTORY=yes\n{evaluate}"));
-    assert!(first.contains("+{\"format_version\":1,"), "{first}");
+    assert!(first.contains("+{\"format_version\":2,"), "{first}");
     // What would be accepted is no part of it.
     shell(&baseline);
     assert_eq!(project.read("evaltest-runs/history.patch"), first);

@@ -22,7 +22,8 @@ use crate::{colour, console};
 /// scorer begins a new one, and a changed agent, prompt or served model is marked on it, as is where the accuracy
 /// changed its level.
 ///
-/// The alerts of an eval are judged as its history stands now, `stale` among them; the exit code is 1 if one is raised.
+/// The alerts of an eval are judged as its history stands now, `stale` among them; the exit code is 1 if one is raised,
+/// and 2 if a line of the history is damaged.
 #[derive(Debug, Args)]
 #[command(after_long_help = NOTES)]
 pub(crate) struct TrendArgs {
@@ -108,6 +109,12 @@ pub(crate) fn run(args: &TrendArgs) -> Result<Exit> {
     let older: usize = trends.iter().map(EvalTrend::older).sum();
     if older > 0 {
         console::note(&format!("{older} older: `cargo evaltest trend --last 0`"));
+    }
+    // Shown all the same.
+    for (place, history) in found.iter().zip(&read) {
+        if !place.alerts.is_empty() {
+            history.refuse_damage()?;
+        }
     }
     Ok(if trends.iter().any(EvalTrend::is_alarmed) {
         Exit::Failed
