@@ -9,12 +9,17 @@ use serde_json::Value;
 use super::labels::LabelChoice;
 use crate::error::{Error, Result};
 use crate::system::file::{read_plain, write_atomically};
+use crate::text::checksum::{self, Coverage};
 use crate::text::escape_line_ends;
 
 /// The version of the file; incremented when an older reader would misinterpret it.
 ///
 /// - 1: the first.
-const FORMAT_VERSION: u32 = 1;
+/// - 2: it has a `checksum`.
+const FORMAT_VERSION: u32 = 2;
+
+/// The first version with a checksum.
+const CHECKSUM_SINCE: u32 = 2;
 
 /// Agreement of a judge with human labels. Contains no timestamp: the same run and labels give the same file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -119,6 +124,7 @@ impl Calibration {
     pub fn read(path: &Path) -> Result<Self> {
         const AGAIN: &str = "cargo evaltest judge calibrate RUN_DIR --labels FILE";
         let text = read_plain(path).map_err(|error| Error::io("read", path, &error))?;
+        let again = format!("restore it from version control, or make it again: `{AGAIN}`");
         let refuse = |error: &serde_json::Error| {
             let place = format!("{}:{}:{}", path.display(), error.line(), error.column());
             // serde's message also ends in the position.
@@ -128,24 +134,26 @@ impl Calibration {
                 .map_or(&*message, |(message, _)| message);
             Error::usage(format!("not a calibration: {message}"))
                 .at(place)
-                .hint(format!("make it again: `{AGAIN}`"))
+                .hint(&again)
         };
         let Version { format_version } =
             serde_json::from_slice(&text).map_err(|error| refuse(&error))?;
-        if format_version != FORMAT_VERSION {
+        if format_version > FORMAT_VERSION {
             let message = format!(
                 "{}: format {format_version} of a calibration, and this evaltest understands {FORMAT_VERSION}",
                 path.display()
             );
-            return Err(
-                Error::usage(message).hint(if format_version > FORMAT_VERSION {
-                    "cargo install cargo-evaltest".to_owned()
-                } else {
-                    format!("make it again: `{AGAIN}`")
-                }),
-            );
+            return Err(Error::usage(message).hint("cargo install cargo-evaltest"));
         }
-        serde_json::from_slice(&text).map_err(|error| refuse(&error))
+        let found = serde_json::from_slice(&text).map_err(|error| refuse(&error))?;
+        let sum = checksum::check(&text, Coverage::Tokens);
+        match sum.fault(format_version >= CHECKSUM_SINCE) {
+            None => Ok(found),
+            Some(fault) => {
+                let message = format!("{}: not a calibration: {fault}", path.display());
+                Err(Error::usage(message).hint(again))
+            }
+        }
     }
 
     /// Writes the file.
@@ -158,7 +166,7 @@ impl Calibration {
             Error::infrastructure(format!("the calibration cannot be written: {error}"))
         })?;
         escape_line_ends(&mut text, 0);
-        text.push(b'\n');
+        checksum::add(&mut text, Coverage::Tokens);
         write_atomically(path, &text)
     }
 

@@ -230,7 +230,7 @@ fn write(
         ..gathered
     };
     let parent = with_scorers(parent, &names, judge);
-    calibrations::add(&mut facts, new, &parent);
+    calibrations::add(&mut facts, new, &parent)?;
     let mut run = Run {
         eval: parent.eval.clone(),
         dir: new.path().to_owned(),

@@ -13,10 +13,10 @@ echo "{\"reason\": \"r\", \"merit\": $((1 + n * 7 % 5)), \"comments\": \"c\"}"
 "#;
 
 const SPEC: &str = "type: judge, agent: { type: command, command: [./judge.sh] }, rubric: { dimensions: [{ name: merit }] }";
-const FILE: &str = "e.judge.calibration.json";
+pub(crate) const FILE: &str = "e.judge.calibration.json";
 
 /// So many questions; the judge has these further options, and the spec these further lines.
-fn project(questions: u32, options: &str, more: &str) -> Project {
+pub(crate) fn project(questions: u32, options: &str, more: &str) -> Project {
     let project = crate::requested::project(questions, "", &spec(options, more));
     project.script("judge.sh", JUDGE);
     project
@@ -27,7 +27,7 @@ fn spec(options: &str, more: &str) -> String {
 }
 
 /// Labels of the first questions: the judge's points, one less where the number is a multiple of four.
-fn labels(project: &Project, number: u32, chosen: &str) {
+pub(crate) fn labels(project: &Project, number: u32, chosen: &str) {
     let mut lines = String::new();
     for n in 0..number {
         let points = 1 + n * 7 % 5;
@@ -38,7 +38,7 @@ fn labels(project: &Project, number: u32, chosen: &str) {
     project.write("labels.jsonl", lines);
 }
 
-fn calibrate(project: &Project) -> crate::project::Ran {
+pub(crate) fn calibrate(project: &Project) -> crate::project::Ran {
     let dir = project.last_run();
     project.run(&format!(
         "judge calibrate {} --labels labels.jsonl",
@@ -206,6 +206,9 @@ fn another_judge_is_uncalibrated() {
     project.script("judge.sh", JUDGE);
     let mut file: Value = serde_json::from_str(&project.read(FILE)).unwrap();
     file["models"] = json!(["m-1"]);
+    // As a version wrote it that knew no checksum.
+    file["format_version"] = 1.into();
+    file.as_object_mut().unwrap().remove("checksum");
     project.write(FILE, file.to_string());
     project
         .run("run eval.yaml")

@@ -55,43 +55,66 @@ pub(in crate::run) fn served(
 }
 
 /// Adds human labels on its judges to the facts of a run whose records are on disk.
-pub(in crate::run) fn add(facts: &mut Facts<'_>, dir: &RunDir, manifest: &Manifest) {
+///
+/// # Errors
+/// When the calibration of a judge is there and cannot be read.
+pub(in crate::run) fn add(facts: &mut Facts<'_>, dir: &RunDir, manifest: &Manifest) -> Result<()> {
     let models = facts.summary.judge_models();
     for (scorer, judge) in &manifest.judges {
         if judge.solves {
             facts.solvers.insert(scorer.clone());
             continue;
         }
-        let calibrated = manifest
-            .calibration_file(scorer)
-            .filter(|path| judge.calibration.is_some() || path.is_file())
-            .map(|path| {
+        let calibrated = match calibration_of(manifest, scorer)? {
+            Some(calibration) => {
                 let served = served(&models, scorer, &manifest.judges);
-                calibrated(dir, manifest, scorer, (&path, &judge.fingerprint, &served))
-                    .unwrap_or_else(|error| {
-                        let path = display(&path);
-                        let why = error.message();
-                        CalibratedJudge::without(format!("`{path}` cannot be used: {why}"))
-                    })
-            });
-        let calibrated = calibrated.unwrap_or_else(|| CalibratedJudge::without(NO_LABELS));
+                calibrated(
+                    dir,
+                    manifest,
+                    scorer,
+                    (&calibration, &judge.fingerprint, &served),
+                )?
+            }
+            None => CalibratedJudge::without(match &judge.calibration {
+                Some(path) => format!("there is no `{}`", display(path)),
+                None => NO_LABELS.to_owned(),
+            }),
+        };
         facts.calibrated.insert(scorer.clone(), calibrated);
     }
+    Ok(())
+}
+
+/// Refuses a damaged calibration of one of these judges before anything is asked.
+///
+/// # Errors
+/// When one is there and cannot be read.
+pub(in crate::run) fn check(manifest: &Manifest) -> Result<()> {
+    let opinions = manifest.judges.iter().filter(|(_, judge)| !judge.solves);
+    opinions
+        .map(|(scorer, _)| calibration_of(manifest, scorer).map(drop))
+        .collect()
+}
+
+/// The calibration of a judge, if there is one.
+fn calibration_of(manifest: &Manifest, scorer: &str) -> Result<Option<Calibration>> {
+    let path = manifest.calibration_file(scorer);
+    let path = path.filter(|path| path.symlink_metadata().is_ok());
+    path.map(|path| Calibration::read(&path)).transpose()
 }
 
 fn calibrated(
     dir: &RunDir,
     manifest: &Manifest,
     scorer: &str,
-    (path, fingerprint, served): (&Path, &str, &BTreeSet<String>),
+    (calibration, fingerprint, served): (&Calibration, &str, &BTreeSet<String>),
 ) -> Result<CalibratedJudge> {
-    let calibration = Calibration::read(path)?;
     let differs = calibration.differs(fingerprint, served);
     let items = items(dir, manifest, scorer)?.finish();
     let items = (items.0, items.1.as_str());
     let scales = manifest.detail_bounds.get(scorer);
     Ok(CalibratedJudge::of(
-        &calibration,
+        calibration,
         differs.as_deref(),
         items,
         scales,

@@ -146,7 +146,7 @@ impl<'a> GatheredRun<'a> {
             mask_ids: manifest.mask_ids(),
             ..gathered
         };
-        calibrations::add(&mut facts, dir, manifest);
+        calibrations::add(&mut facts, dir, manifest)?;
         facts.summary.reviewed = dir.reviewed(manifest)?;
         Ok(Run {
             eval: manifest.eval.clone(),

@@ -97,6 +97,7 @@ impl Finish {
         });
         let selected = selected.samples();
         let sandbox = plan.eval.agent.sandbox().map(str::to_owned);
+        let is_new = resumed.is_none();
         let manifest = match resumed {
             Some(manifest) => Manifest {
                 judges: calibrations::judges_of(&plan.scorers, root_of(&plan.eval).as_deref()),
@@ -121,6 +122,11 @@ impl Finish {
                 ..new_manifest(&plan, &dir, options, identity, selected)?
             },
         };
+        calibrations::check(&manifest).inspect_err(|_| {
+            if is_new {
+                dir.remove_if_all_ours();
+            }
+        })?;
         let history = options.scope.history.then(|| RunHistory::of(&plan));
         let mut manifest = manifest;
         if let Some(coverage) = &options.scope.coverage {
@@ -258,7 +264,8 @@ impl Finish {
                     .and_then(TierCheckpoints::concluded),
             )
         };
-        calibrations::add(&mut facts, &self.dir, &self.manifest);
+        // Checked before anything was asked; answers are not lost to what happened to the file since.
+        calibrations::add(&mut facts, &self.dir, &self.manifest)?;
         // The earlier part of the run may have been reviewed; a damaged review file is no reason to fail.
         facts.summary.reviewed = self.dir.reviewed(&self.manifest).ok().flatten();
         let run = Run {
