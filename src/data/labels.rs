@@ -24,6 +24,7 @@ use serde_json::{Map, Value};
 
 use super::dataset::{jsonl, kind};
 use crate::error::{Error, Result};
+use crate::text::checksum;
 use crate::text::excerpt;
 
 pub use class::LabelClass;
@@ -125,7 +126,43 @@ pub fn read_labels(path: &Path) -> Result<Vec<ItemLabels>> {
     Ok(found)
 }
 
+/// The members of a line that evaltest wrote, and not the person who labels. Lines of people's own need no checksum.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct GivenLabel<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) chosen: LabelChoice,
+    pub(crate) seed: Option<u64>,
+    pub(crate) run: Option<&'a str>,
+    pub(crate) reviewed_at: Option<&'a str>,
+}
+
+impl GivenLabel<'_> {
+    /// The line's `sum`.
+    pub(crate) fn checksum(&self) -> String {
+        checksum::of_members(self)
+    }
+}
+
 impl ItemLabels {
+    /// Refuses a line whose `sum` is that of another.
+    fn check_sum(&self, fields: &Map<String, Value>) -> Result<()> {
+        let Some(sum) = fields.get("sum") else {
+            return Ok(());
+        };
+        let given = GivenLabel {
+            id: &self.id,
+            chosen: self.chosen,
+            seed: self.seed,
+            run: self.run.as_deref(),
+            reviewed_at: fields.get("reviewed_at").and_then(Value::as_str),
+        };
+        if *sum == given.checksum() {
+            return Ok(());
+        }
+        let message = "its `sum` is that of another line: `id`, `chosen`, `seed`, `run` or `reviewed_at` was changed";
+        Err(Error::usage(message).hint("undo the change, or leave `sum` out of a line of your own"))
+    }
+
     /// Whether there are no labels.
     pub fn is_empty(&self) -> bool {
         self.whole.is_empty() && self.dimensions.is_empty()
@@ -198,6 +235,7 @@ impl ItemLabels {
                 ));
             }
         }
+        item.check_sum(fields)?;
         Ok(item)
     }
 

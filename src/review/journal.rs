@@ -101,6 +101,7 @@ impl ReviewJournal {
     /// # Errors
     /// If it cannot be written; the file is then unchanged.
     pub(super) fn append(&mut self, line: ReviewLine) -> Result<()> {
+        let line = line.sealed();
         let io = |error: io::Error| Error::io("write", &self.path, &error);
         refuse_foreign(&self.path)?;
         let is_new = !self.path.exists();

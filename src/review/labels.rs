@@ -10,7 +10,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::items::ReviewItems;
-use crate::data::labels::LabelChoice;
+use crate::data::labels::{GivenLabel, LabelChoice};
 use crate::data::reviews::ReviewLine;
 use crate::error::{Error, Result};
 use crate::system::file::{open_plain, write_atomically_by};
@@ -89,6 +89,14 @@ impl LabelSource {
                     label["run"] = run.as_str().into();
                 }
                 label[OURS] = line.at.as_str().into();
+                let given = GivenLabel {
+                    id: &line.id,
+                    chosen,
+                    seed: seed.copied(),
+                    run: self.run.as_deref(),
+                    reviewed_at: Some(&line.at),
+                };
+                label["sum"] = given.checksum().into();
                 out.write_all(&json_line(&label)?)?;
                 out.write_all(b"\n")?;
             }

@@ -17,8 +17,8 @@ use super::labels::LabelSource;
 use super::{ReviewPlaces, labels};
 use crate::data::labels::LabelChoice;
 use crate::data::reviews::{
-    REVIEW_VERSION, ReviewEvent, ReviewLine, ReviewStatus, ReviewedFigures, Verification,
-    Verifications, refuse_foreign,
+    REVIEW_LINE_VERSION, REVIEW_VERSION, ReviewEvent, ReviewLine, ReviewStatus, ReviewedFigures,
+    Verification, Verifications, refuse_foreign,
 };
 use crate::error::{Error, Result};
 use crate::figure::Share;
@@ -231,7 +231,8 @@ impl ReviewStore {
             seed: item.seed,
             version: item.version,
             verification,
-            format_version: REVIEW_VERSION,
+            format_version: REVIEW_LINE_VERSION,
+            sum: None,
         })?;
         if event == ReviewEvent::Refused {
             return Ok(ReviewOutcome::Stale);
@@ -339,9 +340,11 @@ impl ReviewStore {
                 chosen: LabelChoice::Picked,
                 seed: None,
                 version,
-                format_version: REVIEW_VERSION,
+                format_version: REVIEW_LINE_VERSION,
                 verification: Some(submitted),
+                sum: None,
             };
+            let line = line.sealed();
             match journal {
                 Some(journal) if path == own => journal.append(line)?,
                 Some(journal) => journal.lend(line),

@@ -127,3 +127,37 @@ fn errors_report_their_place() {
         assert!(error.to_string().contains(expect), "{text}: {error}");
     }
 }
+
+#[test]
+fn what_evaltest_wrote_of_a_line_is_not_changed() {
+    let given = GivenLabel {
+        id: "q1",
+        chosen: LabelChoice::Random,
+        seed: Some(7),
+        run: Some("e-1"),
+        reviewed_at: None,
+    };
+    let line = |label: &str, more: &str| {
+        let sum = given.checksum();
+        format!(
+            r#"{{"id": "q1", "label": {label}, "chosen": "random", "seed": 7, "run": "e-1", "sum": "{sum}"{more}}}"#
+        )
+    };
+    // Both are for people to fill in.
+    read(&line("4", r#", "person": "anna""#)).unwrap();
+    for (old, new) in [
+        ("q1", "q2"),
+        ("random", "all"),
+        (": 7", ": 8"),
+        ("e-1", "e-2"),
+    ] {
+        let text = line("4", "").replacen(old, new, 1);
+        let error = read(&text).unwrap_err();
+        assert!(
+            error
+                .message()
+                .contains("its `sum` is that of another line"),
+            "{error}"
+        );
+    }
+}

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use serde_json::{Value, json};
 
 use super::JudgeOfRun;
-use crate::data::labels::{ItemLabels, LabelChoice};
+use crate::data::labels::{GivenLabel, ItemLabels, LabelChoice};
 use crate::error::{Error, Result};
 use crate::stats::SplitMix64;
 
@@ -36,7 +36,17 @@ impl JudgeOfRun {
             let message = format!("`--draw {number}`, and the run has {all} {answers}");
             return Err(Error::usage(message).hint(format!("`--draw {all}` draws all of them")));
         }
-        let line = |id: &&str| json!({ "id": id, "label": null, "chosen": LabelChoice::Random, "seed": seed, "run": self.run_id() });
+        let line = |id: &&str| {
+            let given = GivenLabel {
+                id,
+                chosen: LabelChoice::Random,
+                seed: Some(seed),
+                run: Some(self.run_id()),
+                reviewed_at: None,
+            };
+            let (chosen, run, sum) = (given.chosen, given.run, given.checksum());
+            json!({ "id": id, "label": null, "chosen": chosen, "seed": seed, "run": run, "sum": sum })
+        };
         Ok(ids.iter().map(line).collect())
     }
 
