@@ -1,6 +1,7 @@
 //! Run directories whose files are not what the run wrote.
 
 mod foreign;
+mod inputs;
 mod journal;
 mod matrix;
 
