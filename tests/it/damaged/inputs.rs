@@ -23,7 +23,7 @@ fn a_history_that_alerts_need() {
     for _ in 0..3 {
         project.run("run eval.yaml --history").exits(0);
     }
-    let commands = ["run eval.yaml --history", "trend e"];
+    let commands = ["run eval.yaml --history", "trend eval.yaml"];
     let dir = project.last_run();
     file_of_the_project(&project, &dir, ("history.jsonl", &LESS), &commands);
 }

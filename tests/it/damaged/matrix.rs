@@ -2,8 +2,8 @@
 //! and where a verdict rests on the file, none ends with 0.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::os::unix::fs::symlink;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
@@ -15,13 +15,12 @@ use crate::project::{Project, Ran};
 /// No command takes a tenth of it.
 const LONGEST: Duration = Duration::from_secs(40);
 
-/// Commands that read a run; the last three look at it or write it again.
-const OF_RUNS: [&str; 15] = [
+/// Commands that read a run; the last two look at it or write it again.
+const OF_RUNS: [&str; 13] = [
     "gate DIR",
     "compare DIR other",
     "report DIR",
     "summarize DIR",
-    "summarize DIR --json",
     "rescore DIR --scorer exact",
     "export DIR --format gaia --output there",
     "accept DIR",
@@ -30,12 +29,10 @@ const OF_RUNS: [&str; 15] = [
     "run eval.yaml --failed DIR",
     "run eval.yaml --resume DIR",
     "show DIR",
-    "show DIR q1",
     "repair DIR",
 ];
 
-/// Files that each command is given; what is checked like them is given to a few.
-const AT_LENGTH: [&str; 2] = ["manifest.json", "samples.jsonl"];
+/// Commands that are given what the manifest has a hash of, which is checked in one place.
 const SHORT: [&str; 5] = [
     "gate",
     "accept",
@@ -133,6 +130,9 @@ fn put_back(folder: &Path, files: &BTreeMap<PathBuf, Vec<u8>>) {
     for (path, content) in files {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();
+        if content.starts_with(b"#!") {
+            fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
+        }
     }
 }
 
@@ -251,7 +251,7 @@ fn file_of_a_run(name: &str) {
     let path = dir.join(name);
     let dir_name = dir.display().to_string();
     let is_short = |command: &&str| SHORT.iter().any(|word| command.starts_with(word));
-    let is_asked = |command: &&str| AT_LENGTH.contains(&name) || is_short(command);
+    let is_asked = |command: &&str| name == "manifest.json" || is_short(command);
     for command in OF_RUNS.into_iter().filter(is_asked) {
         for (how, damaged) in damages(&whole[&path], &foreign) {
             let what = format!("{name}, {how}: {command}");

@@ -186,9 +186,17 @@ fn a_judge_that_another_model_serves_leaves_the_comparison_open() {
     let dir = run(folder.path(), &answers, true);
     served_by(&dir, "m-2");
     assert_eq!(gate(&dir, "no_regression(alpha=0.05)").0, Passed);
-    // A file that was edited is not what was accepted.
+    // A file that was edited is no baseline; one of a version without a checksum is not what was accepted.
     let text = std::fs::read_to_string(&file).unwrap();
-    std::fs::write(&file, text.replace("m-2", "m-3")).unwrap();
+    let edited = text.replace("m-2", "m-3");
+    std::fs::write(&file, &edited).unwrap();
+    let refused = reload(&same, None, false, false).unwrap_err();
+    let what = "not a baseline: it was changed after it was written";
+    assert!(refused.message().contains(what), "{refused}");
+    let mut old: Value = serde_json::from_str(&edited).unwrap();
+    old["format_version"] = 2.into();
+    old.as_object_mut().unwrap().shift_remove("checksum");
+    std::fs::write(&file, old.to_string()).unwrap();
     let (_, message) = gate(&same, "no_regression(alpha=0.05)");
     assert!(
         message.contains("warning: the snapshots are no longer those"),
