@@ -577,7 +577,7 @@ fn fault(text: &[u8], version: u32) -> Option<String> {
             // Before there were checksums, the last member was an object. A text is a checksum under another name.
             let last = value
                 .as_object()
-                .and_then(|members| members.values().last());
+                .and_then(|members| members.values().next_back());
             version < SEALED
                 && value.get(checksum::MEMBER).is_none()
                 && !last.is_some_and(Value::is_string)

@@ -90,10 +90,8 @@ pub(in crate::run) fn add(facts: &mut Facts<'_>, dir: &RunDir, manifest: &Manife
 /// # Errors
 /// When one is there and cannot be read.
 pub(in crate::run) fn check(manifest: &Manifest) -> Result<()> {
-    let opinions = manifest.judges.iter().filter(|(_, judge)| !judge.solves);
-    opinions
-        .map(|(scorer, _)| calibration_of(manifest, scorer).map(drop))
-        .collect()
+    let mut opinions = manifest.judges.iter().filter(|(_, judge)| !judge.solves);
+    opinions.try_for_each(|(scorer, _)| calibration_of(manifest, scorer).map(drop))
 }
 
 /// The calibration of a judge, if there is one.

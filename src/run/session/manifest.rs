@@ -25,6 +25,16 @@ pub(in crate::run) fn root_of(eval: &Eval) -> Option<PathBuf> {
     project::root_of(&origin)
 }
 
+/// The resolved eval, redacted.
+pub(in crate::run) fn config_of(plan: &Plan) -> Value {
+    let mut config = plan.eval.describe();
+    plan.redactor.config(&mut config);
+    if plan.eval.masks_answers() {
+        hide_samples(&mut config);
+    }
+    config
+}
+
 /// The manifest of a run that starts now.
 pub(in crate::run) fn new_manifest(
     plan: &Plan,
@@ -37,11 +47,7 @@ pub(in crate::run) fn new_manifest(
     let coverage = options.scope.coverage.as_ref();
     let eval = &plan.eval;
     let root = root_of(eval).unwrap_or_else(project::root);
-    let mut config = eval.describe();
-    plan.redactor.config(&mut config);
-    if eval.masks_answers() {
-        hide_samples(&mut config);
-    }
+    let config = config_of(plan);
     let overrides = eval.overrides.iter().cloned().map(|mut change| {
         if eval.masks_answers() && change.key.starts_with("benchmark.samples") {
             change.value = MASKED.into();
