@@ -140,15 +140,14 @@ impl LocalServer {
             token: self.token.clone(),
         };
         let answered = self.loopback.serve(cancel, move |connection| {
-            let stream = connection.stream();
-            let (answer, policy) = match ServedRequest::read(stream) {
+            let (answer, policy) = match ServedRequest::read(connection) {
                 Ok(request) => guard.answer(&request, &served),
                 Err(UnreadRequest::Closed) => return Ok(()),
                 Err(UnreadRequest::Refused(status, why)) => {
                     (ServedAnswer::refused(status, why), None)
                 }
             };
-            write(&answer, policy.as_deref(), stream)
+            write(&answer, policy.as_deref(), connection)
         });
         answered.map_err(|error| Error::infrastructure(format!("nobody can be answered: {error}")))
     }

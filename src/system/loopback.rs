@@ -1,21 +1,23 @@
 //! `Loopback`: a TCP listener on 127.0.0.1 only.
 //!
-//! Uses a thread per connection, because there are only few; idle connections time out.
+//! Uses a thread per connection, because there are only few. A request must arrive within a time as a whole, so that a
+//! byte now and then does not prolong it. If there are too many connections, a new one replaces the one that has been
+//! waiting longest for its client, so that slow clients do not lock others out.
 
-use std::io::{self, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::system::cancel::Cancel;
 
 /// Maximum concurrent connections: a browser opens six.
 const CONNECTIONS: usize = 64;
-/// Read timeout of a connection.
-const SILENCE: Duration = Duration::from_secs(10);
-/// Maximum duration of a connection.
+/// The time for a whole request.
+const REQUEST: Duration = Duration::from_secs(10);
+/// Write timeout of a connection.
 const UNREAD: Duration = Duration::from_secs(30);
 
 /// A listener on a port of 127.0.0.1.
@@ -47,7 +49,7 @@ impl Loopback {
         let address = self.address;
         cancel.on_cancel(move || drop(TcpStream::connect(address)));
         let serve = Arc::new(serve);
-        let open = Arc::new(AtomicUsize::new(0));
+        let open = Arc::new(OpenConnections::default());
         while !cancel.is_cancelled() {
             let stream = match self.listener.accept() {
                 Ok((stream, _)) => stream,
@@ -60,20 +62,24 @@ impl Loopback {
             if cancel.is_cancelled() {
                 break;
             }
-            if open.fetch_add(1, Ordering::SeqCst) >= CONNECTIONS {
-                open.fetch_sub(1, Ordering::SeqCst);
+            let Ok(mut connection) = LoopbackConnection::new(stream, REQUEST) else {
+                continue;
+            };
+            if !open.add(&connection.client) {
                 continue;
             }
-            let (serve, guard) = (Arc::clone(&serve), OpenConnection(Arc::clone(&open)));
+            let serve = Arc::clone(&serve);
+            let guard = OpenConnection {
+                all: Arc::clone(&open),
+                client: Arc::clone(&connection.client),
+            };
             // Without a thread the connection is closed, and the client notices.
             let _ = thread::Builder::new()
                 .name("evaltest-loopback".to_owned())
                 .spawn(move || {
                     let _guard = guard;
-                    if let Ok(mut connection) = LoopbackConnection::new(stream) {
-                        let _ = serve(&mut connection);
-                        connection.end();
-                    }
+                    let _ = serve(&mut connection);
+                    connection.end();
                 });
         }
         Ok(())
@@ -87,47 +93,184 @@ fn is_passing(error: &io::Error) -> bool {
     kinds.contains(&error.kind()) || crate::system::shortage::Shortage::of(error).is_some()
 }
 
-/// Decrements the counter when dropped, also on panic.
-struct OpenConnection(Arc<AtomicUsize>);
+/// The open connections, the oldest first.
+#[derive(Debug, Default)]
+struct OpenConnections(Mutex<Vec<Arc<Client>>>);
+
+impl OpenConnections {
+    /// Adds a connection. If there are too many, closes the oldest one that waits for its client; `false` if none does.
+    fn add(&self, client: &Arc<Client>) -> bool {
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if open.len() >= CONNECTIONS {
+            let Some(slow) = open.iter().position(|client| client.is_awaited()) else {
+                return false;
+            };
+            // Its thread notices, and ends.
+            let _ = open.remove(slow).stream.shutdown(Shutdown::Both);
+        }
+        open.push(Arc::clone(client));
+        true
+    }
+
+    fn remove(&self, client: &Arc<Client>) {
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|known| !Arc::ptr_eq(known, client));
+    }
+}
+
+/// Removes the connection when dropped, also on panic.
+struct OpenConnection {
+    all: Arc<OpenConnections>,
+    client: Arc<Client>,
+}
 
 impl Drop for OpenConnection {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
+        self.all.remove(&self.client);
     }
 }
 
-/// A local connection.
+/// The other end of a connection.
+#[derive(Debug)]
+struct Client {
+    stream: TcpStream,
+    /// Whether the server is working on the response.
+    is_served: AtomicBool,
+}
+
+impl Client {
+    /// Whether the server waits for the client to write or to read.
+    fn is_awaited(&self) -> bool {
+        !self.is_served.load(Ordering::SeqCst)
+    }
+
+    /// Runs an operation that waits for the client.
+    fn awaited<T>(&self, operation: impl FnOnce(&TcpStream) -> io::Result<T>) -> io::Result<T> {
+        self.is_served.store(false, Ordering::SeqCst);
+        let done = operation(&self.stream);
+        self.is_served.store(true, Ordering::SeqCst);
+        done
+    }
+}
+
+/// A local connection: reads the request, writes the response.
 #[derive(Debug)]
 pub(crate) struct LoopbackConnection {
-    stream: TcpStream,
+    client: Arc<Client>,
+    /// When the request must have arrived.
+    deadline: Instant,
 }
 
 impl LoopbackConnection {
-    fn new(stream: TcpStream) -> io::Result<Self> {
-        stream.set_read_timeout(Some(SILENCE))?;
+    /// A connection whose whole request must arrive within this time.
+    fn new(stream: TcpStream, request: Duration) -> io::Result<Self> {
         stream.set_write_timeout(Some(UNREAD))?;
         stream.set_nodelay(true)?;
-        Ok(Self { stream })
-    }
-
-    /// The stream to read the request and write the response.
-    pub(crate) fn stream(&mut self) -> &mut TcpStream {
-        &mut self.stream
+        let client = Client {
+            stream,
+            is_served: AtomicBool::new(false),
+        };
+        Ok(Self {
+            client: Arc::new(client),
+            deadline: Instant::now() + request,
+        })
     }
 
     /// Closes it so that the response arrives: closing with unread input would reset it.
     fn end(&mut self) {
-        let _ = self.stream.flush();
-        let _ = self.stream.shutdown(std::net::Shutdown::Write);
-        let _ = self
-            .stream
-            .set_read_timeout(Some(Duration::from_millis(200)));
+        let _ = self.flush();
+        let _ = self.client.stream.shutdown(Shutdown::Write);
+        self.deadline = Instant::now() + Duration::from_millis(200);
         let mut rest = [0; 4096];
-        for _ in 0..16 {
-            match io::Read::read(&mut self.stream, &mut rest) {
-                Ok(1..) => {}
-                _ => break,
-            }
+        while let Ok(1..) = self.read(&mut rest) {}
+    }
+}
+
+impl Read for LoopbackConnection {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let remaining = self.deadline.saturating_duration_since(Instant::now());
+        if remaining.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
         }
+        self.client.awaited(|mut stream| {
+            stream.set_read_timeout(Some(remaining))?;
+            stream.read(bytes)
+        })
+    }
+}
+
+impl Write for LoopbackConnection {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.client.awaited(|mut stream| stream.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.client.awaited(|mut stream| stream.flush())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_byte_now_and_then_does_not_prolong_a_request() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let mut slow = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (stream, _) = listener.accept().unwrap();
+        let given = Duration::from_millis(300);
+        let mut connection = LoopbackConnection::new(stream, given).unwrap();
+        let writer = thread::spawn(move || {
+            while slow.write_all(b"G").is_ok() {
+                thread::sleep(Duration::from_millis(20));
+            }
+        });
+        let started = Instant::now();
+        let mut byte = [0];
+        while connection.read(&mut byte).is_ok() {}
+        assert!(started.elapsed() >= given);
+        drop(connection);
+        writer.join().unwrap();
+    }
+
+    #[test]
+    fn many_slow_clients_lock_nobody_out() {
+        let loopback = Loopback::bind(0).unwrap();
+        let address = loopback.address;
+        let cancel = Cancel::new();
+        let cancelled = cancel.clone();
+        let server = thread::spawn(move || {
+            loopback.serve(&cancelled, |connection| {
+                let mut byte = [0];
+                // Two bytes are a request.
+                connection.read_exact(&mut byte)?;
+                connection.read_exact(&mut byte)?;
+                connection.write_all(b"answer")
+            })
+        });
+        let slow = |_| {
+            let mut stream = TcpStream::connect(address).unwrap();
+            stream.write_all(b"G").unwrap();
+            stream
+        };
+        let mut slow: Vec<_> = (0..CONNECTIONS + 6).map(slow).collect();
+        for _ in 0..2 {
+            let mut owner = TcpStream::connect(address).unwrap();
+            owner.set_read_timeout(Some(REQUEST / 2)).unwrap();
+            owner.write_all(b"GG").unwrap();
+            let mut answer = String::new();
+            owner.read_to_string(&mut answer).unwrap();
+            assert_eq!(answer, "answer");
+        }
+        // The oldest made room.
+        let oldest = &mut slow[0];
+        oldest.set_read_timeout(Some(REQUEST / 2)).unwrap();
+        let is_closed = match oldest.read(&mut [0]) {
+            Ok(count) => count == 0,
+            Err(error) => error.kind() == io::ErrorKind::ConnectionReset,
+        };
+        assert!(is_closed);
+        cancel.cancel();
+        server.join().unwrap().unwrap();
     }
 }
