@@ -6,8 +6,8 @@
 //! tool calls or metadata it would destroy real answers. Redaction never changes a verdict, because scoring happens
 //! before it.
 //!
-//! A known value is found verbatim, in hex (also with separators: `73:33:63`), in base64, with JSON or URL escapes,
-//! broken into lines, and truncated with `…`. It is not found if it was truncated without a mark, reversed, changed in
+//! A known value is found verbatim, in hex (also with separators: `73:33:63`), in base64, also twice, with escapes of JSON,
+//! addresses, HTML or in octal, broken into lines or by colours, and truncated with `…`. It is not found if it was truncated without a mark, reversed, changed in
 //! case, or encoded in UTF-16, in base32 or with a cipher.
 
 mod known;

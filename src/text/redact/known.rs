@@ -1,8 +1,9 @@
 //! `KnownSecrets`: finds known values in a text, in any of several encodings.
 //!
-//! A value is searched verbatim, line by line, in hex and in base64; [`views`] remove the escapes and separators of
-//! JSON, addresses, line ends and byte dumps. In base64 three bytes become four characters, so a value looks different
-//! after `user:`. Hence there are three base64 forms, without the characters that depend on the bytes around the value.
+//! A value is searched verbatim, line by line, in hex and in base64, once or twice; [`views`] remove the escapes and
+//! separators of JSON, addresses, pages, line ends, colours and byte dumps. In base64 three bytes become four characters,
+//! so a value looks different after `user:`. Hence there are three base64 forms, without the characters that depend on the
+//! bytes around the value, and three of each of them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -37,8 +38,8 @@ struct Needle {
     text: Vec<u8>,
     /// The index of the value.
     secret: usize,
-    /// Whether the base64 character before it, or after it, encodes a part of it.
-    shares: [bool; 2],
+    /// How many base64 characters before it, and after it, encode a part of it.
+    shares: [usize; 2],
 }
 
 /// A place where a value was found.
@@ -124,15 +125,13 @@ impl KnownSecrets {
         for hit in self.automaton.find_iter(bytes) {
             let form = &self.forms[hit.pattern().as_usize()];
             let [before, after] = form.shares;
-            let holds = |place: Option<usize>| {
-                let byte = place.and_then(|place| bytes.get(place));
-                byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"+/-_".contains(byte))
-            };
-            let start = hit.start();
-            let start = start - usize::from(before && holds(start.checked_sub(1)));
-            let end = hit.end() + usize::from(after && holds(Some(hit.end())));
+            let holds = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+/-_".contains(byte);
+            let before = bytes[..hit.start()].iter().rev().take(before);
+            let start = hit.start() - before.take_while(holds).count();
+            let after = bytes[hit.end()..].iter().take(after);
+            let end = hit.end() + after.take_while(holds).count();
             // Base64 padding.
-            let is_base64 = form.shares != [false; 2];
+            let is_base64 = form.shares != [0; 2];
             let fill = bytes[end..]
                 .iter()
                 .take(2)
@@ -227,12 +226,12 @@ pub(super) fn windows(text: &str, common: usize) -> impl Iterator<Item = (usize,
     })
 }
 
-/// Where an incomplete escape at the end of a truncated text begins: `%2`, `\u00`.
+/// Where an incomplete escape at the end of a truncated text begins: `%2`, `\u00`, `&am`.
 fn unescaped_end(bytes: &[u8]) -> usize {
     let tail = bytes.len().saturating_sub(5);
     let mark = bytes[tail..]
         .iter()
-        .rposition(|byte| matches!(byte, b'%' | b'\\'));
+        .rposition(|byte| matches!(byte, b'%' | b'\\' | b'&'));
     mark.map_or(bytes.len(), |mark| tail + mark)
 }
 
@@ -252,30 +251,34 @@ fn forms_of(whole: &str, secret: usize) -> Vec<Needle> {
     let mut forms = Vec::new();
     for text in texts {
         let bytes = text.as_bytes();
-        let mut add = |text: Vec<u8>, shares: [bool; 2]| {
+        let mut add = |text: Vec<u8>, shares: [usize; 2]| {
             forms.push(Needle {
                 text,
                 secret,
                 shares,
             });
         };
-        add(bytes.to_vec(), [false; 2]);
+        add(bytes.to_vec(), [0; 2]);
         let digits = crate::text::hash::hex(bytes);
-        add(digits.to_ascii_uppercase().into_bytes(), [false; 2]);
-        add(digits.into_bytes(), [false; 2]);
-        for skip in 0..3 {
-            for last in [b"+/", b"-_"] {
-                let (text, shares) = base64(bytes, skip, *last);
-                add(text, shares);
+        add(digits.to_ascii_uppercase().into_bytes(), [0; 2]);
+        add(digits.into_bytes(), [0; 2]);
+        for (skip, last) in (0..3).flat_map(|skip| [(skip, *b"+/"), (skip, *b"-_")]) {
+            let (once, shares) = base64(bytes, skip, last);
+            for skip in 0..3 {
+                let (twice, own) = base64(&once, skip, last);
+                // Four characters for three of those that share.
+                let both = [0, 1].map(|side| own[side] + 2 * shares[side]);
+                add(twice, both);
             }
+            add(once, shares);
         }
     }
     forms
 }
 
-/// The base64 of bytes after `skip` others, without the characters that depend on other bytes; and whether the
+/// The base64 of bytes after `skip` others, without the characters that depend on other bytes; and how many
 /// characters before and after it depend on these bytes in part.
-fn base64(bytes: &[u8], skip: usize, last: [u8; 2]) -> (Vec<u8>, [bool; 2]) {
+pub(super) fn base64(bytes: &[u8], skip: usize, last: [u8; 2]) -> (Vec<u8>, [usize; 2]) {
     let letters = (b'A'..=b'Z').chain(b'a'..=b'z').chain(b'0'..=b'9');
     let alphabet: Vec<u8> = letters.chain(last).collect();
     let all: Vec<u8> = std::iter::repeat_n(&0, skip)
@@ -289,5 +292,8 @@ fn base64(bytes: &[u8], skip: usize, last: [u8; 2]) -> (Vec<u8>, [bool; 2]) {
         alphabet[bits.fold(0, |value, bit| value << 1 | bit)]
     };
     let text = (start.div_ceil(6)..end / 6).map(letter).collect();
-    (text, [start % 6 != 0, end % 6 != 0])
+    (
+        text,
+        [start % 6, end % 6].map(|rest| usize::from(rest != 0)),
+    )
 }

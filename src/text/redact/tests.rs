@@ -122,6 +122,69 @@ fn bytes_in_hex_may_be_apart_and_a_lone_return_may_stand_anywhere() {
 }
 
 #[test]
+fn a_value_is_found_as_pages_shells_and_terminals_write_it() {
+    let secret = "p@s<w&\"q7'Xw9>=Kf5Lm2";
+    let redactor = Redactor::new(&[], &[secret.to_owned()]).unwrap();
+    let each = |write: &dyn Fn(u32) -> String| -> String {
+        secret.chars().map(|c| write(u32::from(c))).collect()
+    };
+    let page = secret
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;");
+    let forms = [
+        page.replace('\'', "&#39;"),
+        page.replace('\'', "&apos;"),
+        page.replace('&', "&amp;"),
+        json!(page).to_string().trim_matches('"').to_owned(),
+        secret.replace('&', "\\u0026").replace('<', "\\u003c"),
+        each(&|c| format!("&#{c};")),
+        each(&|c| format!("&#x{c:X};")),
+        each(&|c| format!("\\{c:03o}")),
+        each(&|c| format!("\\0{c:03o}")),
+        secret.replace('w', "\x1b[1;31mw\x1b[0m"),
+        secret.replace('w', "\\u001b[32mw"),
+        page.replace('w', "\x1b[7mw\n  "),
+    ];
+    for form in forms {
+        let shown = redactor.text(&form, &mut 0).into_owned();
+        assert_eq!(shown, REDACTED, "{form}");
+    }
+    assert_eq!(
+        redactor.text("p@s&lt;w&am…", &mut 0),
+        "[REDACTED]…",
+        "truncated"
+    );
+    for plain in [
+        "a &amp; b &lt; c",
+        "\\012\\0101 &#65;",
+        "\x1b[31mred\x1b[0m",
+    ] {
+        assert_eq!(redactor.text(plain, &mut 0), plain);
+    }
+}
+
+#[test]
+fn a_value_is_found_in_base64_of_base64_wherever_it_begins() {
+    let secret = "nq7/Xw9+Vb3=Kf5&Lm2";
+    let redactor = Redactor::new(&[], &[secret.to_owned()]).unwrap();
+    for last in [b"+/", b"-_"] {
+        for before in 0..9 {
+            // So that neither layer has padding.
+            let after = 18 - (before + secret.len()) % 9;
+            let text = format!("{}{secret}{}", "u".repeat(before), "z".repeat(after));
+            let once = known::base64(text.as_bytes(), 0, *last).0;
+            let twice = String::from_utf8(known::base64(&once, 0, *last).0).unwrap();
+            let shown = redactor.text(&twice, &mut 0).into_owned();
+            let others = shown.len() - REDACTED.len();
+            assert!(shown.contains(REDACTED), "{twice}");
+            assert!(others <= (before + after) * 16 / 9 + 1, "{twice}: {shown}");
+        }
+    }
+}
+
+#[test]
 fn a_line_may_hold_a_piece_of_a_secret() {
     let redactor = Redactor::new(&[], &["hunter2-hunter3-hunter4".into()]).unwrap();
     for (line, expect) in [

@@ -1,8 +1,10 @@
 //! `View`: a text as a reader may decode it, with positions in the original text.
 //!
-//! A secret has `\"` for `"` in JSON, `%2F` for `/` in an address, and a tool may have broken it into lines. Instead of
-//! searching all spellings, the plain value is searched in the decoded text.
+//! A secret has `\"` for `"` in JSON, `%2F` for `/` in an address, `&amp;` for `&` on a page, and a tool may have broken it
+//! into lines or coloured it. Instead of searching all spellings, the plain value is searched in the decoded text.
 
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
 /// How many layers are decoded: JSON may contain JSON, as in the arguments of a tool call in an agent's reply.
@@ -30,32 +32,53 @@ enum Plain {
 /// Passes each view of a text to `see`, but not the text itself. Only views nested in each other exist at the same
 /// time.
 pub(super) fn each(text: &str, see: &mut dyn FnMut(&View)) {
-    let is_mark = |byte: &u8| matches!(byte, b'\\' | b'%' | b'\n' | b'\r');
+    let is_mark = |byte: &u8| matches!(*byte, b'\\' | b'%' | b'&' | b'\n' | b'\r' | ESC);
     let bytes = text.as_bytes();
     if bytes.iter().any(is_mark) || HexRun::next(bytes, 0).is_some() {
         let raw = View {
             bytes: text.into(),
             places: (0..text.len()).map(|at| (at, at + 1)).collect(),
         };
-        raw.each_below(DEPTH, &mut { MOST }, see);
+        raw.each_below(DEPTH, &mut Seen::default(), see);
+    }
+}
+
+/// The views of a text so far: hashes of them with the layers left below. `%2F\n` and `\n%2F` lead to the same one.
+#[derive(Default)]
+struct Seen(HashMap<u64, usize>);
+
+impl Seen {
+    /// Adds a view; `false` if it was there with as many layers left.
+    fn add(&mut self, view: &View, depth: usize) -> bool {
+        let mut hasher = DefaultHasher::new();
+        view.bytes.hash(&mut hasher);
+        let before = self.0.entry(hasher.finish()).or_insert(0);
+        let is_new = *before < depth;
+        *before = depth.max(*before);
+        is_new
+    }
+
+    fn is_full(&self) -> bool {
+        self.0.len() >= MOST
     }
 }
 
 impl View {
-    fn each_below(&self, depth: usize, remaining: &mut usize, see: &mut dyn FnMut(&Self)) {
+    fn each_below(&self, depth: usize, seen: &mut Seen, see: &mut dyn FnMut(&Self)) {
         // Not decoded further.
         if let Some(view) = self.unseparated() {
             see(&view);
         }
-        let readers: [TakeOff; 3] = [escape, percent, line_break];
+        let readers: [TakeOff; 4] = [escape, percent, entity, layout];
         for reader in readers {
-            if depth == 0 || *remaining == 0 {
+            if depth == 0 || seen.is_full() {
                 return;
             }
-            if let Some(view) = self.read(reader) {
-                *remaining -= 1;
+            if let Some(view) = self.read(reader)
+                && seen.add(&view, depth)
+            {
                 see(&view);
-                view.each_below(depth - 1, remaining, see);
+                view.each_below(depth - 1, seen, see);
             }
         }
     }
@@ -114,7 +137,7 @@ impl View {
     }
 }
 
-/// Escapes of JSON, and those used to show a text on one line.
+/// Escapes of JSON, and those used to show a text on one line, in octal too.
 fn escape(bytes: &[u8]) -> Option<(usize, Plain)> {
     let rest = bytes.strip_prefix(b"\\")?;
     let plain = match *rest.first()? {
@@ -126,6 +149,7 @@ fn escape(bytes: &[u8]) -> Option<(usize, Plain)> {
         byte @ (b'"' | b'\'' | b'\\' | b'/') => byte,
         b'x' => return Some((4, Plain::Byte(u8::try_from(hex(rest.get(1..3)?)?).ok()?))),
         b'u' => return unicode(&rest[1..]),
+        b'0'..=b'3' => return octal(rest),
         _ => return None,
     };
     Some((2, Plain::Byte(plain)))
@@ -148,18 +172,64 @@ fn unicode(rest: &[u8]) -> Option<(usize, Plain)> {
     Some((12, Plain::Char(c)))
 }
 
+/// The part after the backslash: `057`, as in C and git, or `0057`, as `echo` takes it. What is longer in the second form
+/// is no character in the first.
+fn octal(rest: &[u8]) -> Option<(usize, Plain)> {
+    let number = |digits: &[u8]| {
+        let digits = std::str::from_utf8(digits).ok();
+        u8::from_str_radix(digits.filter(|text| !text.starts_with('+'))?, 8).ok()
+    };
+    let of_echo = rest.get(..4).filter(|digits| digits[0] == b'0');
+    if let Some(byte) = of_echo.and_then(number).filter(|byte| *byte >= b' ') {
+        return Some((5, Plain::Byte(byte)));
+    }
+    Some((4, Plain::Byte(number(rest.get(..3)?)?)))
+}
+
+/// `&amp;`, `&#38;`, `&#x26;`: the characters that HTML and XML escape, and any by its number.
+fn entity(bytes: &[u8]) -> Option<(usize, Plain)> {
+    let rest = bytes.strip_prefix(b"&")?;
+    let name = &rest[..rest.iter().take(10).position(|byte| *byte == b';')?];
+    let plain = match name {
+        b"amp" => '&',
+        b"lt" => '<',
+        b"gt" => '>',
+        b"quot" => '"',
+        b"apos" => '\'',
+        [b'#', b'x' | b'X', digits @ ..] => char::from_u32(hex(digits)?)?,
+        [b'#', digits @ ..] if digits.iter().all(u8::is_ascii_digit) => {
+            char::from_u32(std::str::from_utf8(digits).ok()?.parse().ok()?)?
+        }
+        _ => return None,
+    };
+    Some((name.len() + 2, Plain::Char(plain)))
+}
+
 /// `%2F`.
 fn percent(bytes: &[u8]) -> Option<(usize, Plain)> {
     let digits = bytes.strip_prefix(b"%")?.get(..2)?;
     Some((3, Plain::Byte(u8::try_from(hex(digits)?).ok()?)))
 }
 
+/// Longer codes are text.
+const LONGEST_CODE: usize = 32;
+/// Starts the codes of a terminal.
+const ESC: u8 = 0x1b;
+
 /// A line end with the next line's indentation: base64 comes in lines of 64 or 76 characters. `\r` alone counts too, as
-/// it returns a terminal to the start of the line.
-fn line_break(bytes: &[u8]) -> Option<(usize, Plain)> {
+/// it returns a terminal to the start of the line. Colours and the other codes of a terminal that begin with `ESC [`.
+fn layout(bytes: &[u8]) -> Option<(usize, Plain)> {
     let end = match bytes {
         [b'\r', b'\n', ..] => 2,
         [b'\r' | b'\n', ..] => 1,
+        [ESC, b'[', code @ ..] => {
+            let is_parameter = |byte: &&u8| matches!(byte, b' '..=b'?');
+            let parameters = code.iter().take(LONGEST_CODE);
+            let parameters = parameters.take_while(is_parameter).count();
+            let last = code.get(parameters)?;
+            let is_code = matches!(last, b'@'..=b'~');
+            return is_code.then_some((parameters + 3, Plain::Nothing));
+        }
         _ => return None,
     };
     let blank = |byte: &&u8| matches!(byte, b' ' | b'\t');
@@ -263,6 +333,12 @@ mod tests {
         check("{0x73, 0x33, 0x63}", "{0x733363}");
         check("73%3A33%3A63", "733363");
         check("73:33:\n  63:64", "73336364");
+        check(r"\101\0101\0401\303\251\08", "AA 1é\\08");
+        check("&lt;a&amp;b&#39;&#x26;&quot;&no;&", "<a&b'&\"&no;&");
+        check("&amp;amp;", "&");
+        check("\x1b[1;31ma\x1b[0mb\x1b[Kc\x1b[", "abc\x1b[");
+        check(r"\u001b[31ma\u001b[mb", "ab");
+        check("%26lt;\n\\u002f", "</");
         assert!(of("plain").is_empty());
         assert!(of(r"\q %z").is_empty());
         assert!(of("to be added, at 10:30 or 9:5:7").is_empty());
@@ -276,6 +352,13 @@ mod tests {
             "%4",
             "\r\n",
             "\\x4",
+            "\\0",
+            "\\12",
+            "&",
+            "&#",
+            "&#x;",
+            "&#99999999;",
+            "\x1b[",
         ] {
             of(text);
         }
