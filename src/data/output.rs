@@ -217,7 +217,7 @@ pub enum FailureKind {
     /// The run was interrupted.
     Cancelled,
     /// Too many requests, such as HTTP 429. All requests pause, concurrency is reduced, and the attempt does not count
-    /// towards `limits.retries`.
+    /// towards `limits.retries`, unless the eval sets that to 0: then it is the last.
     RateLimited,
     /// This machine ran out of descriptors, processes or memory. No request was sent, so it is not an attempt. All
     /// requests pause, and concurrency is reduced.

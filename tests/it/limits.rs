@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::project::Project;
 use crate::requested::{self, requested};
-use crate::server::{Answer, Server, fine, refusal};
+use crate::server::{Answer, Server, chat, fine, refusal};
 use crate::trials;
 use crate::wait::{LONG, given_time, late};
 
@@ -179,6 +179,25 @@ fn an_endpoint_that_wants_to_be_left_alone_for_hours_is_not_asked_for_all_the_re
         .filter(|status| *status == "agent_failed")
         .count();
     assert_eq!(refused, requested - 4, "the others were not asked");
+}
+
+#[test]
+fn without_retries_nothing_is_asked_twice_not_even_after_a_429() {
+    let server = Server::new(|_, number| match number {
+        0 => refusal("429 Too Many Requests", "slower"),
+        _ => fine(&chat("1")),
+    });
+    let project = Project::new();
+    requested::write_questions(&project, 3);
+    project.spec(
+        &server.openai(""),
+        "errors: wrong\nlimits: { concurrency: 1, retries: 0, backoff_s: 0 }\n",
+    );
+    project.run("run eval.yaml");
+    assert_eq!(server.requested().len(), 3);
+    let failed = statuses(&project);
+    let failed = failed.iter().filter(|status| *status == "agent_failed");
+    assert_eq!(failed.count(), 1);
 }
 
 #[test]

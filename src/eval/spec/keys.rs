@@ -228,7 +228,7 @@ pub(super) struct LimitsKeys {
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1_000_000_000)))]
     pub(super) ramp_up_s: Option<f64>,
     /// How often a failed attempt is repeated; 0 by default, 4 for the agents `openai` and `http`. Wrong answers and
-    /// timeouts are not.
+    /// timeouts are not. A rate limit (429) counts only where this is 0: then nothing is asked twice.
     pub(super) retries: Option<u32>,
     /// Seconds of the pause before the first repetition; it doubles each time, up to 30 s.
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1_000_000_000)))]

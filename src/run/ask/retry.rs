@@ -7,7 +7,7 @@ use crate::eval::limits::Limits;
 use crate::text::hash::Hasher;
 
 /// Extra repeats, besides `limits.retries`, for attempts refused by a rate limit or ended by an outage: the sample is
-/// not at fault.
+/// not at fault. None for a refused sample if the user wrote `retries: 0`: who asks for one request gets one.
 const MOST_REFUSED: u32 = 50;
 
 /// Extra repeats, besides `limits.retries`, for attempts that failed because of other samples.
@@ -77,7 +77,8 @@ impl<'a> Tries<'a> {
         mut error: AgentError,
         is_everyones: bool,
     ) -> (AgentError, Option<Duration>) {
-        let is_refused = is_everyones && self.refused < MOST_REFUSED;
+        let is_final = error.kind == FailureKind::RateLimited && self.limits.own_retries == Some(0);
+        let is_refused = is_everyones && !is_final && self.refused < MOST_REFUSED;
         self.refused += u32::from(is_refused);
         let is_lost = error.kind == FailureKind::Lost && self.lost < MOST_LOST;
         self.lost += u32::from(is_lost);
@@ -178,8 +179,20 @@ mod tests {
         sample_timeout: Option<Duration>,
         expect: (u32, Option<EndedBy>),
     ) {
+        check_with(2, kind, is_everyones, sample_timeout, expect);
+    }
+
+    /// The same with this number of `limits.retries`.
+    fn check_with(
+        retries: u32,
+        kind: FailureKind,
+        is_everyones: bool,
+        sample_timeout: Option<Duration>,
+        expect: (u32, Option<EndedBy>),
+    ) {
         let limits = Limits {
-            retries: 2,
+            retries,
+            own_retries: Some(retries),
             sample_timeout,
             ..Limits::default()
         };
@@ -204,6 +217,15 @@ mod tests {
         check(FailureKind::Lost, false, None, (MOST_LOST + 3, retries));
         let all = MOST_REFUSED + 3;
         check(FailureKind::RateLimited, true, None, (all, retries));
+    }
+
+    #[test]
+    fn without_retries_a_rate_limited_sample_is_asked_once() {
+        let retries = Some(EndedBy::Retries);
+        check_with(0, FailureKind::RateLimited, true, None, (1, retries));
+        // An endpoint that is not there was not asked.
+        let all = MOST_REFUSED + 1;
+        check_with(0, FailureKind::Unreachable, true, None, (all, retries));
     }
 
     #[test]

@@ -118,6 +118,7 @@ impl JudgeSlot {
                 .retries
                 .or(run.own_retries)
                 .unwrap_or_else(|| agent.default_retries()),
+            own_retries: policy.retries,
             ..run.clone()
         };
         let name = format!("judge `{scorer}`");
