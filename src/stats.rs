@@ -30,7 +30,7 @@ pub(crate) use interval::clusters::Clusters;
 pub(crate) use interval::fall95;
 pub(crate) use interval::most_of;
 pub(crate) use interval::powered::{
-    LabelSpread, PoweredMean, powered_mean, powered_mean_of_groups, shifted_mean,
+    LabelSpread, PoweredMean, powered_mean_of_groups, shifted_mean,
 };
 pub(crate) use interval::win_rate95;
 pub(crate) use mean::{MeanEstimate, RunningMean, grouped_mean95};

@@ -137,8 +137,8 @@ fn a_mean_is_corrected() {
     let ran = judge(&with(GRADED), &["correct", "x.jsonl"]).exits(0);
     let ran = ran.says("not calibrated: 2 labels,");
     let ran = ran
-        .says("judge          4  0.500  -0.066 to 1.066  says nothing of how wrong the judge is\n");
-    ran.says("corrected         0.500  -0.005 to 1.005  verdicts count 0.375, 48 % narrower than the labels alone\n");
+        .says("judge          4  0.500  0.010 to 0.990  says nothing of how wrong the judge is\n");
+    ran.says("corrected         0.500  0.000 to 1.000  verdicts count 0.375\n");
     let unlabelled = judge(&with("{\"judge\": 1}"), &["correct", "x.jsonl"]).exits(0);
     unlabelled
         .says("no line has a `label`: nothing corrects the judge\n")

@@ -250,6 +250,39 @@ mod tests {
     }
 
     #[test]
+    fn intervals_are_those_of_ppi_python() {
+        let path = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/fixtures/parity/judge_correct.jsonl"
+        );
+        let text = std::fs::read_to_string(path).unwrap();
+        let mut compared = 0;
+        for row in text.lines() {
+            let row: serde_json::Value = serde_json::from_str(row).unwrap();
+            let lines = row["lines"].as_array().unwrap().iter();
+            let lines = lines.map(|line| (line["judge"].as_f64().unwrap(), line["label"].as_f64()));
+            let (labelled, further): (Vec<_>, Vec<_>) =
+                lines.partition(|(_, label)| label.is_some());
+            let labelled: Vec<_> = labelled
+                .iter()
+                .filter_map(|(judge, label)| Some((*judge, (*label)?)))
+                .collect();
+            let further: Vec<_> = further.iter().map(|(judge, _)| *judge).collect();
+            let official = &row["official"]["corrected"]["ci95"];
+            let found = powered_mean(&labelled, &further).ci95;
+            let (Some(official), Some(found)) = (official.as_array(), found) else {
+                continue;
+            };
+            for (expect, found) in official.iter().zip(found) {
+                let off = expect.as_f64().unwrap() - found;
+                assert!(off.abs() < 1e-6, "{row}: {found} is not {expect}");
+            }
+            compared += 1;
+        }
+        assert!(compared > 200, "{compared}");
+    }
+
+    #[test]
     fn predictions_that_are_off_by_the_same_are_set_right() {
         // Predictions always 0.2 too high: the mean of all labels is 0.45, and no other uncertainty remains.
         let labelled = [(0.2, 0.0), (1.2, 1.0), (0.2, 0.0), (1.2, 1.0)];

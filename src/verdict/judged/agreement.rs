@@ -6,7 +6,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
-use crate::stats::{Alphas, DRAWS, Kappas, Unit, bootstrap95, ratio, scaled};
+use crate::stats::{Alphas, DRAWS, Kappas, Unit, bootstrap95, ratio, scaled, wilson95};
 
 use super::{InputLine, missing, wrong};
 use crate::data::labels::{LabelClass, LabelClasses};
@@ -70,7 +70,8 @@ pub struct JudgeAgreement {
     /// The number of items with each label and verdict: `{label: {verdict: n}}`. With more than 100 classes, empty
     /// cells are omitted.
     pub confusion: Vec<(String, Vec<(String, u64)>)>,
-    /// 95 % confidence intervals `[low, high]` by the percentile bootstrap over items.
+    /// 95 % confidence intervals `[low, high]` by the percentile bootstrap over items; of the agreement, which is a share,
+    /// by Wilson's method, as the bootstrap is too narrow near 1.
     pub ci95: AgreementFigures<[f64; 2]>,
     /// All items.
     pub items: u64,
@@ -225,14 +226,21 @@ impl JudgeAgreement {
         let compared = CountedKinds::of(&different, &classes);
         let pairs: Vec<_> = compared.pairs(&counts).collect();
         let table = ClassTable::of(&pairs, &classes);
+        let n = pairs.iter().map(|(_, _, count)| count).sum();
+        let agreed = pairs.iter().filter(|(label, judge, _)| label == judge);
+        let agreed = agreed.map(|(_, _, count)| count).sum();
+        let drawn = bootstrap95(&kinds, different.len(), draws, |counts| {
+            compared.figures(counts)
+        });
         Ok(Self {
-            n: pairs.iter().map(|(_, _, count)| count).sum(),
+            n,
             figures: AgreementFigures::of(compared.figures(&counts)),
             classes: table.classes(),
             confusion: table.cells(),
-            ci95: AgreementFigures::of(bootstrap95(&kinds, different.len(), draws, |counts| {
-                compared.figures(counts)
-            })),
+            ci95: AgreementFigures {
+                agreement: wilson95(agreed, n),
+                ..AgreementFigures::of(drawn)
+            },
             items: items.len() as u64,
             undecided,
         })

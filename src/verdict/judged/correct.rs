@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
-use crate::stats::{MeanEstimate, powered_mean};
+use crate::stats::{BoundedMean, powered_mean_of_groups};
 
 use super::{InputLine, missing, share};
 
@@ -36,7 +36,9 @@ impl InputLine for GradedItem {
     }
 }
 
-/// The mean by the labels alone, by the judge alone, and by both. A figure is `null` if it is 0 / 0.
+/// The mean by the labels alone, by the judge alone, and by both. A figure is `null` if it is 0 / 0. Intervals lie within
+/// 0 to 1 and are those of [`corrected`](crate::engine::verdict) gates: near the ends of the scale, where few labels
+/// differ, those of the normal approximation would be too narrow.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct JudgeCorrection {
     /// The mean of the labels.
@@ -47,7 +49,7 @@ pub struct JudgeCorrection {
     pub corrected: CorrectedMean,
 }
 
-/// A mean with its 95 % confidence interval by the normal approximation, not limited to 0 to 1.
+/// A mean with its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PlainMean {
     /// Number of items.
@@ -85,28 +87,48 @@ impl JudgeCorrection {
         let labelled: Vec<_> = labelled.collect();
         let further = items.iter().filter(|item| item.label.is_none());
         let further: Vec<_> = further.map(|item| item.judge).collect();
-        let labels: Vec<_> = labelled.iter().map(|(_, label)| *label).collect();
-        let verdicts: Vec<_> = items.iter().map(|item| item.judge).collect();
-        let corrected = powered_mean(&labelled, &further);
         Ok(Self {
-            labels: PlainMean::of(&labels),
-            judge: PlainMean::of(&verdicts),
-            corrected: CorrectedMean {
-                mean: corrected.mean,
-                ci95: corrected.ci95,
-                lambda: corrected.lambda,
-            },
+            labels: PlainMean::of(labelled.iter().map(|(_, label)| *label)),
+            judge: PlainMean::of(items.iter().map(|item| item.judge)),
+            corrected: CorrectedMean::of(&labelled, &further),
         })
     }
 }
 
 impl PlainMean {
-    fn of(values: &[f64]) -> Self {
-        let estimate = MeanEstimate::of(values);
+    fn of(values: impl Iterator<Item = f64>) -> Self {
+        let values: Vec<_> = values.map(|value| (value, value)).collect();
+        let CorrectedMean { mean, ci95, .. } = CorrectedMean::of(&values, &[]);
+        let n = values.len() as u64;
+        Self { n, mean, ci95 }
+    }
+}
+
+impl CorrectedMean {
+    /// From pairs of verdict and label, and further verdicts.
+    fn of(labelled: &[(f64, f64)], further: &[f64]) -> Self {
+        // Each item is a group of its own.
+        let names = 0..labelled.len() + further.len();
+        let names: Vec<String> = names.map(|number| number.to_string()).collect();
+        let (names, others) = names.split_at(labelled.len());
+        let with_label = labelled.iter().zip(names);
+        let with_label = with_label.map(|((judge, label), name)| (*judge, *label, &**name));
+        let without = further.iter().zip(others);
+        let without = without.map(|(judge, name)| (*judge, &**name));
+        let found = powered_mean_of_groups(
+            &with_label.collect::<Vec<_>>(),
+            &without.collect::<Vec<_>>(),
+        );
+        let is_end = |label: f64| [0.0, 1.0].iter().any(|end| label.total_cmp(end).is_eq());
+        let is_share = labelled.iter().all(|(_, label)| is_end(*label));
+        let bounded = found
+            .mean
+            .zip(found.ci95)
+            .map(|found| BoundedMean::of(found, labelled.len() as u64, Some([0.0, 1.0]), is_share));
         Self {
-            n: estimate.n,
-            mean: estimate.mean,
-            ci95: estimate.ci95(),
+            mean: bounded.map(|bounded| bounded.mean).or(found.mean),
+            ci95: bounded.and_then(|bounded| bounded.ci95()),
+            lambda: found.lambda,
         }
     }
 }

@@ -263,6 +263,84 @@ fn correction_of_few_lines() {
     );
 }
 
+/// The share of 400 draws in which the interval that `draw` gives has the truth.
+fn coverage(truth: f64, mut draw: impl FnMut(&mut SplitMix64) -> [f64; 2]) -> f64 {
+    let mut random = SplitMix64(11);
+    let covers = |_: &i32| {
+        let [low, high] = draw(&mut random);
+        assert!(0.0 <= low && low < high && high <= 1.0);
+        (low..=high).contains(&truth)
+    };
+    let covered = (0..400).filter(covers).count();
+    f64::from(u32::try_from(covered).unwrap()) / 400.0
+}
+
+#[test]
+fn corrected_interval_covers_the_truth_near_the_ends_of_the_scale() {
+    // Labels, their mean in per cent, how often the judge errs in per cent, and the steps of the scale.
+    for (labels, truth, errs, steps) in [
+        (60, 98, 5, 1),
+        (60, 98, 5, 4),
+        (50, 4, 5, 1),
+        (50, 4, 5, 4),
+        (100, 4, 20, 1),
+        (100, 4, 20, 4),
+        (60, 50, 10, 1),
+    ] {
+        // Where the scale has steps, a label off the near end is half of it away.
+        let (near, far) = if truth < 50 { (0.0, 1.0) } else { (1.0, 0.0) };
+        let far = if steps > 1 {
+            f64::midpoint(near, far)
+        } else {
+            far
+        };
+        let rare = if truth < 50 { truth } else { 100 - truth };
+        let rare = if steps > 1 { 2 * rare } else { rare };
+        let item = |random: &mut SplitMix64| {
+            let label = if random.below(100) < rare { far } else { near };
+            let judge = if random.below(100) < errs { far } else { label };
+            (judge, label)
+        };
+        let share = f64::from(u32::try_from(truth).unwrap()) / 100.0;
+        let covered = coverage(share, |random| {
+            let items: Vec<_> = (0..250)
+                .map(|at| {
+                    let (judge, label) = item(random);
+                    let label = (at < labels).then_some(label);
+                    GradedItem { judge, label }
+                })
+                .collect();
+            JudgeCorrection::of(&items).unwrap().corrected.ci95.unwrap()
+        });
+        assert!(
+            covered >= 0.93,
+            "{labels} labels, {truth} %, {errs} %, {steps} steps: {covered}"
+        );
+    }
+}
+
+#[test]
+fn agreement_interval_covers_the_truth_near_one() {
+    // Items, the share of the frequent class, and how often the judge errs, in per cent.
+    for (count, frequent, errs) in [(60, 90, 5_u8), (100, 90, 3), (60, 50, 10), (150, 90, 2)] {
+        let truth = 1.0 - f64::from(errs) / 100.0;
+        let covered = coverage(truth, |random| {
+            let item = |_| {
+                let label = random.below(100) < frequent;
+                let judge = label != (random.below(100) < usize::from(errs));
+                json!({ "labels": [label], "judge": judge })
+            };
+            let items: Vec<LabelledItem> = items((0..count).map(item).collect::<Vec<_>>());
+            let found = JudgeAgreement::drawn(&items, 20).unwrap();
+            found.ci95.agreement.unwrap()
+        });
+        assert!(
+            covered >= 0.93,
+            "{count} items, {frequent} %, {errs} %: {covered}"
+        );
+    }
+}
+
 #[test]
 fn win_rate_of_both_orders() {
     let (a, b, tie) = (Some(Preferred::A), Some(Preferred::B), Some(Preferred::Tie));

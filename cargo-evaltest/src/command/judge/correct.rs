@@ -31,7 +31,7 @@ pub(super) struct CorrectArgs {
 const NOTES: &str = "\
 `--json` prints {\"labels\": {\"n\", \"mean\", \"ci95\"}, \"judge\": {\"n\", \"mean\", \"ci95\"}, \"corrected\": {\"mean\", \"ci95\",
 \"lambda\"}}. `lambda` is how much the verdicts count, from 0 (nothing: the labels alone) to 1, at its optimum. A
-figure of no line is null, and so is an interval of one label.";
+figure of no line is null, and so is an interval of one label. Intervals lie within 0 and 1, as those of `corrected` gates.";
 
 pub(super) fn run(args: &CorrectArgs) -> Result<Exit> {
     let items: Vec<GradedItem> = judge::all(&args.input_args.input)?;
@@ -53,8 +53,8 @@ fn table(found: &JudgeCorrection) -> Vec<Block> {
     let width = |ci95: Option<[f64; 2]>| ci95.map(|[low, high]| high - low);
     let both = width(found.corrected.ci95).zip(width(found.labels.ci95));
     let both = both.filter(|(_, alone)| *alone > 0.0);
-    let narrower = both.map(|(corrected, alone)| {
-        let share = 100.0 * (corrected / alone - 1.0);
+    let narrower = both.map(|(corrected, alone)| 100.0 * (corrected / alone - 1.0));
+    let narrower = narrower.filter(|share| share.abs() >= 0.5).map(|share| {
         let word = if share < 0.0 { "narrower" } else { "wider" };
         format!(", {:.0} % {word} than the labels alone", share.abs())
     });

@@ -74,7 +74,7 @@ fn published_labels_have_the_figures_that_are_known() {
     assert_eq!(labels, [105, 422, 472]);
 }
 
-/// Draws 100 labels of 999 pairs 1,000 times, with a judge's verdicts on all: the coverage of the interval, and its
+/// Draws 100 labels of 999 pairs 400 times, with a judge's verdicts on all: the coverage of the interval, and its
 /// width relative to that of the labels alone.
 fn coverage(values: &[(f64, f64)]) -> (f64, f64) {
     let n = values.len();
@@ -82,7 +82,7 @@ fn coverage(values: &[(f64, f64)]) -> (f64, f64) {
         values.iter().map(|(_, label)| label).sum::<f64>() / f64::from(u32::try_from(n).unwrap());
     let mut random = SplitMix64(14);
     let (mut covered, mut width, mut alone) = (0.0, 0.0, 0.0);
-    for _ in 0..1_000 {
+    for _ in 0..400 {
         let mut order: Vec<_> = (0..n).collect();
         for at in 0..100 {
             order.swap(at, at + random.below(n - at));
@@ -106,7 +106,7 @@ fn coverage(values: &[(f64, f64)]) -> (f64, f64) {
         let [low, high] = found.labels.ci95.unwrap();
         alone += high - low;
     }
-    (covered / 1_000.0, width / alone)
+    (covered / 400.0, width / alone)
 }
 
 #[needs(data = "judging/pandalm_labels.jsonl.gz")]
