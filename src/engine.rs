@@ -104,6 +104,7 @@ pub mod history {
         AnswerBits, AnswerRow, HISTORY_FILE, HISTORY_VERSION, History, HistoryAnswers, HistoryGate,
         HistoryKind, HistoryLatency, HistoryLine, HistorySlice, SkippedLine,
     };
+    pub use crate::snapshot::HistoryPatch;
 }
 
 /// Run directories and the answer cache.

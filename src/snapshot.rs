@@ -41,6 +41,8 @@ pub(crate) use baseline::{
 pub(crate) use content::Content;
 pub(crate) use epoch::{EpochContent, SampleContent};
 pub(crate) use header::SnapshotHeader;
+#[cfg(feature = "command")]
+pub use history::HistoryPatch;
 pub(crate) use history::{AnswerSheet, HistoryFile, run_line};
 pub(crate) use pool::Roll;
 

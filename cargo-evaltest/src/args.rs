@@ -19,6 +19,7 @@ use crate::command::doctor::DoctorArgs;
 use crate::command::files::bfcl::BfclArgs;
 use crate::command::files::cache::CacheArgs;
 use crate::command::files::export::ExportArgs;
+use crate::command::files::history_patch::HistoryPatchArgs;
 use crate::command::files::import::ImportArgs;
 use crate::command::files::merge::MergeArgs;
 use crate::command::files::repair::RepairArgs;
@@ -124,6 +125,7 @@ pub(crate) enum CliCommand {
     Import(ImportArgs),
     Bfcl(BfclArgs),
     Cache(CacheArgs),
+    HistoryPatch(HistoryPatchArgs),
     Init(InitArgs),
     Doctor(DoctorArgs),
     Schema(SchemaArgs),

@@ -63,6 +63,7 @@ fn main() -> ExitCode {
         Some(CliCommand::Import(args)) => command::files::import::run(&args),
         Some(CliCommand::Bfcl(args)) => command::files::bfcl::run(&args),
         Some(CliCommand::Cache(args)) => command::files::cache::run(&args),
+        Some(CliCommand::HistoryPatch(args)) => command::files::history_patch::run(&args),
         Some(CliCommand::Init(args)) => command::init::run(&args),
         Some(CliCommand::Schema(args)) => command::docs::schema::run(&args),
         Some(CliCommand::Completions(args)) => {

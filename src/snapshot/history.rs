@@ -3,6 +3,9 @@
 //! The file is committed, and several processes may append to it: each line is written at once to the end, and existing
 //! lines are never changed. Damage, such as a missing line end, costs that line only.
 
+#[cfg(feature = "command")]
+mod patch;
+
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -28,6 +31,9 @@ use crate::text::hash::{Hasher, mark};
 use crate::verdict::baseline::BaselineRun;
 use crate::verdict::result::GateResult;
 use crate::verdict::summary::{Group, Latency, Summary, SummaryBuilder};
+
+#[cfg(feature = "command")]
+pub use patch::HistoryPatch;
 
 /// The history of an eval, in its snapshot folder.
 #[derive(Clone, Debug)]

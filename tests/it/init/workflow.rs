@@ -184,6 +184,93 @@ fn on_the_main_branch_a_run_is_a_line_that_another_job_commits() {
     );
 }
 
+/// A line of a history.
+const LINE: &str =
+    r#"{"format_version":1,"kind":"run","id":"a","eval":"e","time":"2026-01-01T00:00:00Z"}"#;
+
+/// A patch that adds a line to a new file.
+fn adds(path: &str, mode: &str, line: &str) -> String {
+    format!(
+        "diff --git a/{path} b/{path}\nnew file mode {mode}\nindex 0000000..1111111\n--- /dev/null\n+++ b/{path}\n\
+         @@ -0,0 +1 @@\n+{line}\n"
+    )
+}
+
+/// The script of the job that may write, in a fresh project with the bare repository `origin.git`.
+fn with_origin(ci: &str) -> (Project, String) {
+    let project = Project::new();
+    project.run(&format!("init --ci {ci} --from path")).exits(0);
+    let script = if ci == "github" {
+        script_of(&project, "history", "Commit")
+    } else {
+        let text = project.read(".gitlab-ci.yml");
+        let jobs: Value = serde_yaml::from_str(&text).unwrap();
+        let script = jobs["evaltest-history"]["script"].as_sequence().unwrap();
+        let lines = script.iter().map(|line| line.as_str().unwrap());
+        let lines: Vec<_> = lines.filter(|line| !installs(line)).collect();
+        assert_eq!(lines[0], "cd /");
+        lines.join("\n")
+    };
+    project.write(".gitignore", "bin\n*.git\nwork\ntemp\n");
+    let start = "git init -q -b main && git add . && git -c user.name=a -c user.email=a@b commit -qm a
+        git clone -q --bare . origin.git && git -C origin.git config receive.advertisePushOptions true";
+    runner(&project, start).exits(0);
+    (project, script)
+}
+
+#[needs(git)]
+#[test]
+fn the_job_that_may_write_takes_lines_of_histories_and_nothing_else() {
+    for ci in ["github", "gitlab"] {
+        let (project, script) = with_origin(ci);
+        let git = |arguments: &str| {
+            let ran = runner(&project, &format!("git -C origin.git {arguments}"));
+            ran.exits(0).out.clone()
+        };
+        let push = |patch: &str| {
+            // An agent that was turned against its user may have left hooks where git looks for them.
+            let fresh = "rm -rf work temp; git clone -q origin.git work; mkdir -p temp/evaltest work/evaltest-runs
+                printf '#!/bin/sh\\nexit 1\\n' > work/.git/hooks/pre-commit; chmod +x work/.git/hooks/pre-commit";
+            runner(&project, fresh).exits(0);
+            project.write("temp/evaltest/history.patch", patch);
+            project.write("work/evaltest-runs/history.patch", patch);
+            let variables = "export RUNNER_TEMP=$PWD/temp CI_PROJECT_DIR=$PWD/work CI_SERVER_PROTOCOL=file \
+                CI_REPOSITORY_URL=x@$PWD/origin.git CI_DEFAULT_BRANCH=main EVALTEST_PUSH_TOKEN=t TMPDIR=$PWD/temp";
+            runner(&project, &format!("{variables}\ncd work\n{script}"))
+        };
+        let name = "evals/snapshots/e/history.jsonl";
+        let good = adds(name, "100644", LINE);
+        let before = git("rev-parse main");
+        for hostile in [
+            adds(".git/config", "100644", "[core]"),
+            adds(".github/workflows/evaltest.yml", "100644", "on: push"),
+            adds(name, "120000", "/etc/passwd"),
+            adds("../history.jsonl", "100644", LINE),
+            adds("src/main.rs", "100644", LINE),
+            adds(name, "100644", "fn main() {}"),
+        ] {
+            for patch in [hostile.clone(), format!("{good}{hostile}")] {
+                push(&patch).exits(2).says("nothing was written");
+                assert_eq!(git("rev-parse main"), before, "{ci}: {patch}");
+                assert!(!project.file("work/evals/snapshots/e").exists());
+            }
+        }
+        push(&good).exits(0);
+        assert_eq!(
+            git("diff --name-only main~1 main")
+                .lines()
+                .collect::<Vec<_>>(),
+            ["evals/snapshots/e/.gitattributes", name]
+        );
+        assert_eq!(git(&format!("show main:{name}")), format!("{LINE}\n"));
+        // A line that is there, and a run without one.
+        let after = git("rev-parse main");
+        push(&good).exits(0);
+        push("").exits(0);
+        assert_eq!(git("rev-parse main"), after);
+    }
+}
+
 #[needs(jq)]
 #[test]
 fn a_comment_is_written_once_and_then_anew() {
@@ -336,7 +423,7 @@ fn a_path_of_this_machine_is_never_written_without_saying_so() {
                 named += 1;
             }
         }
-        assert_eq!(named, 3);
+        assert_eq!(named, 5);
         let metadata = project.cargo("metadata --no-deps --format-version 1");
         metadata.exits(0);
         fs::remove_file(project.file("Cargo.toml")).unwrap();

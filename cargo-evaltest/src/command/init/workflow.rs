@@ -6,6 +6,8 @@ use super::provenance::Provenance;
 
 const GITHUB: &str = include_str!("ci/github.yml");
 const GITHUB_RUST: &str = include_str!("ci/github_rust.yml");
+/// Keeps the built program, which a job that may write must not take from others.
+const GITHUB_CACHE: &str = include_str!("ci/github_cache.yml");
 const GITHUB_PYTHON: &str = include_str!("ci/github_python.yml");
 const GITLAB: &str = include_str!("ci/gitlab.yml");
 
@@ -101,14 +103,16 @@ fn evaluate(shards: Option<u32>) -> &'static str {
 /// A GitHub Actions workflow for the folder `inside` of the repository, with this number of shards.
 pub(super) fn github(origin: &Provenance, inside: &str, shards: Option<u32>) -> String {
     let install = Install::of(origin);
-    let (setup, outside) = if install.builds {
+    let (setup, cache, outside) = if install.builds {
         (
-            GITHUB_RUST.replace("KEY", env!("CARGO_PKG_VERSION")),
+            GITHUB_RUST,
+            GITHUB_CACHE.replace("KEY", env!("CARGO_PKG_VERSION")),
             "        # Outside the checkout, which may ask for another toolchain.\n        working-directory: ${{ runner.temp }}\n",
         )
     } else {
-        (GITHUB_PYTHON.to_owned(), "")
+        (GITHUB_PYTHON, String::new(), "")
     };
+    let cached = format!("{setup}{cache}");
     let step = format!(
         "      - name: Install\n{outside}{}        run: |\n          {}\n",
         install.comments("        "),
@@ -116,7 +120,8 @@ pub(super) fn github(origin: &Provenance, inside: &str, shards: Option<u32>) -> 
     );
     let (folder, below) = (github_folder(inside), below(inside));
     let common = [
-        ("SETUP\n", &*setup),
+        ("SETUP\n", &*cached),
+        ("UNCACHED\n", setup),
         ("INSTALL\n", &step),
         ("FOLDER\n", &folder),
         ("BELOW", &below),
@@ -292,9 +297,10 @@ impl Install {
 mod tests {
     use super::*;
 
-    const WORDS: [&str; 18] = [
-        "SETUP", "INSTALL", "COMMAND", "IMAGE", "KEY\n", "KEYS", "FOLDER", "BELOW", "SHELL",
-        "KEPT", "SHARDS", "NEEDS", "WHEN", "AGENT", "PARTS", "EVALUATE", "COUNT", "NUMBERS",
+    const WORDS: [&str; 19] = [
+        "SETUP", "UNCACHED", "INSTALL", "COMMAND", "IMAGE", "KEY\n", "KEYS", "FOLDER", "BELOW",
+        "SHELL", "KEPT", "SHARDS", "NEEDS", "WHEN", "AGENT", "PARTS", "EVALUATE", "COUNT",
+        "NUMBERS",
     ];
 
     #[test]
