@@ -5,6 +5,7 @@
 //! round.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::io::BufReader;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -17,7 +18,7 @@ use super::content::AnswerForm;
 use super::pool::{PooledRun, Roll};
 use super::{Content, FORMAT_VERSION, read as snapshots};
 use crate::error::{Error, Result};
-use crate::system::file::{open_plain, write_atomically_by};
+use crate::system::file::{open_plain, write_atomically, write_atomically_by};
 use crate::system::spawn_scoped;
 use crate::text::EscapedLineEnds;
 use crate::text::checksum::{self, Coverage};
@@ -180,6 +181,15 @@ pub(crate) fn check_scorer(folder: &Path, scorer_hash: &str) -> Result<()> {
     baseline.check_comparable(scorer_hash, [])
 }
 
+/// The content of `_baseline.json` while `accept` writes the snapshots. If it is killed meanwhile, they are no baseline.
+const INCOMPLETE: &[u8] = b"{\"incomplete\":true}\n";
+
+/// Marks the snapshots of a folder as incomplete until [`write`] writes the file.
+pub(super) fn begin(folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, &error))?;
+    write_atomically(&folder.join(FILE), INCOMPLETE)
+}
+
 /// Reads `_baseline.json`, if there is one.
 pub(super) fn file(path: &Path) -> Result<Option<BaselineFile>> {
     let text = match crate::system::file::read_plain(path) {
@@ -187,6 +197,15 @@ pub(super) fn file(path: &Path) -> Result<Option<BaselineFile>> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Error::io("read", path, &error)),
     };
+    if text == INCOMPLETE {
+        let message = format!(
+            "{}: `accept` did not end, so the snapshots are incomplete",
+            path.display()
+        );
+        return Err(
+            Error::usage(message).hint("accept the run again: cargo evaltest accept RUN_DIR")
+        );
+    }
     let mut file: BaselineFile = serde_json::from_slice(&text).map_err(|error| {
         Error::usage(format!("{}: not a baseline: {error}", path.display())).hint(super::ANEW)
     })?;

@@ -10,7 +10,9 @@ use crate::data::Record;
 use crate::error::{Error, Result};
 use crate::snapshot;
 use crate::snapshot::Digests;
-use crate::snapshot::baseline::{BaselineFile, FILE, Judges, read_to_add, scorer_hash_of, write};
+use crate::snapshot::baseline::{
+    BaselineFile, FILE, Judges, begin, read_to_add, scorer_hash_of, write,
+};
 use crate::snapshot::history::AcceptedAnswers;
 use crate::snapshot::pool::{PooledRun, Roll};
 use crate::snapshot::{
@@ -253,6 +255,7 @@ impl NewBaseline {
         let mut known = CurrentFiles::default();
         let mut digests = Digests::default();
         let mut answers = AcceptedAnswers::default();
+        begin(&folder)?;
         for (id, place) in self.drafts.take_places() {
             let Draft {
                 mut content,

@@ -271,3 +271,14 @@ fn slices_are_stored_and_part_of_the_digest() {
     let says = "its `slices` are level, which are none such as [\"level=1\"]";
     assert!(error.message().contains(says), "{}", error.message());
 }
+
+#[test]
+fn snapshots_of_an_accept_that_did_not_end_are_no_baseline() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = accepted(folder.path());
+    begin(folder.path()).unwrap();
+    let error = read(folder.path()).unwrap_err();
+    assert!(error.message().contains("did not end"), "{error}");
+    write(folder.path(), &file);
+    assert!(read(folder.path()).unwrap().unwrap().digest_matches);
+}
