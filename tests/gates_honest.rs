@@ -116,6 +116,8 @@ struct Comparison {
     summary: Summary,
     gates: [Gate; 1],
     counts: [usize; 2],
+    /// Whether the epochs of a run repeat each other. The baseline is then one run.
+    repeats: bool,
     draws: u64,
 }
 
@@ -151,8 +153,21 @@ impl Comparison {
             summary: Summary::of("test", &[Record::scored("", Score::binary(true))]),
             gates: [Gate::no_regression()],
             counts,
+            repeats: false,
             draws: 0,
         }
+    }
+
+    /// With a baseline of one run of several epochs.
+    fn of_epochs(agent: Agent, samples: usize, counts: [usize; 2], repeats: bool) -> Self {
+        let epochs = u32::try_from(counts[0]).unwrap();
+        let mut comparison = Self::new(agent, samples, counts);
+        comparison.repeats = repeats;
+        comparison.baseline.runs = vec![BaselineRun {
+            run_id: String::new(),
+            epochs,
+        }];
+        comparison
     }
 
     /// Answers of all samples to as many questions, those of a group alike.
@@ -178,11 +193,22 @@ impl Comparison {
         let samples = self.baseline.samples.values_mut();
         let answers = samples.map(|sample| &mut sample.answers);
         Self::draw(self.agent, answers, rates, random);
+        let samples = self.baseline.samples.values_mut();
+        Self::repeat(self.repeats, samples.map(|sample| &mut sample.answers));
     }
 
     fn draw_now(&mut self, rates: &[f64], random: &mut Random) {
         let answers = self.current.iter_mut().map(|sample| &mut sample.answers);
         Self::draw(self.agent, answers, rates, random);
+        let samples = self.current.iter_mut();
+        Self::repeat(self.repeats, samples.map(|sample| &mut sample.answers));
+    }
+
+    fn repeat<'a>(repeats: bool, answers: impl Iterator<Item = &'a mut Vec<Option<bool>>>) {
+        for answers in answers.filter(|_| repeats) {
+            let first = answers.first().copied().flatten();
+            answers.fill(first);
+        }
     }
 
     /// How many standard deviations the right answers of now lie above the expected ones, were nothing changed.
@@ -218,7 +244,7 @@ impl Comparison {
         let samples = self.current.len();
         let sure = if distance > -1.0 {
             Some(false)
-        } else if distance < -3.0 && samples > 100 && !self.agent.is_grouped() {
+        } else if distance < -3.0 && samples > 100 && !self.agent.is_grouped() && !self.repeats {
             Some(true)
         } else {
             None
@@ -253,7 +279,13 @@ fn red(
     draws: u32,
     random: &mut Random,
 ) -> f64 {
-    let mut comparison = Comparison::new(agent, samples, counts);
+    let comparison = Comparison::new(agent, samples, counts);
+    red_in(comparison, drop, draws, random)
+}
+
+/// The same in this comparison.
+fn red_in(mut comparison: Comparison, drop: f64, draws: u32, random: &mut Random) -> f64 {
+    let (agent, samples) = (comparison.agent, comparison.current.len());
     let mut reds = 0;
     for _ in 0..draws {
         let rates = agent.rates(samples, random);
@@ -328,6 +360,31 @@ fn a_worse_agent_is_red_as_often_as_measured() {
             (red - measured).abs() <= 5.0,
             "{agent:?}, a drop of {drop}, {counts:?} answers: red in {red} %, measured {measured} %"
         );
+    });
+}
+
+/// Epochs that repeat each other are one answer: an unchanged agent is red no more often than alpha. Where they are
+/// independent, samples that broke do not look as if they repeated.
+#[test]
+fn epochs_that_repeat_each_other_are_told_from_samples_that_broke() {
+    const DRAWS: u32 = 800;
+    let repeating = [
+        (Agent::Flaky(30), 40, [5, 5]),
+        (Agent::Flaky(30), 40, [5, 2]),
+        (Agent::Even, 60, [5, 5]),
+        (Agent::Flaky(15), 165, [3, 3]),
+    ];
+    on_all(&repeating, |(agent, samples, counts), random| {
+        let comparison = Comparison::of_epochs(agent, samples, counts, true);
+        let red = red_in(comparison, 0.0, DRAWS, random);
+        assert!(red <= ALPHA, "{agent:?}, {samples}, {counts:?}: {red}");
+    });
+    // Of 40 samples 12 or 2 are flaky, and 3 break.
+    let broken = [(Agent::Flaky(30), 0.7), (Agent::Flaky(5), 0.9)];
+    on_all(&broken, |(agent, least), random| {
+        let comparison = Comparison::of_epochs(agent, 40, [5, 5], false);
+        let red = red_in(comparison, 0.075, DRAWS, random);
+        assert!(red >= least, "{agent:?}: {red}");
     });
 }
 

@@ -227,7 +227,7 @@ impl BaselineChange {
             return None;
         }
         let pairing = baseline.pair(&facts.current, None, false);
-        let figures = PairedFigures::of(&CountedPairs::of(&pairing.pairs));
+        let figures = PairedFigures::of(&CountedPairs::of(&pairing.pairs, &baseline.runs));
         let flips = |worse: bool| {
             let flips = pairing.pairs.iter();
             let flips = flips.filter(|pair| flipped(pair.before, pair.now) == Some(worse));

@@ -6,6 +6,8 @@
 //! the drop of accuracy over the pairs exceeds it. With one answer on each side only changed samples are informative,
 //! and p is that of the sign test.
 //!
+//! Epochs that repeat each other (temperature 0, a cache) are one answer: see [`Repetition`].
+//!
 //! An answer that errored now counts as wrong and as right; if the results differ, the gate is inconclusive. Also
 //! inconclusive: a comparison that could not have failed (except in an early interim analysis, which does not have all
 //! answers yet), one of too few of the baseline's samples, and in continuous integration one with a changed baseline.
@@ -16,6 +18,7 @@ mod counted;
 mod judges;
 mod message;
 mod paired;
+mod repetition;
 
 use serde::Serialize;
 
@@ -29,6 +32,7 @@ use crate::verdict::result::InterimAnalysis;
 use crate::verdict::result::{GateResult, Verdict};
 use message::{POWER, assumption};
 use paired::{As, Paired};
+use repetition::Repetition;
 
 pub(crate) use counted::CountedPairs;
 pub(crate) use judges::{OTHER_JUDGE, ServedJudges};
@@ -39,6 +43,8 @@ pub(super) struct BaselineComparison<'a> {
     baseline: &'a Baseline,
     facts: &'a Facts<'a>,
     pairing: Pairing<'a>,
+    /// How far epochs repeat each other, if they count as one.
+    repetition: Option<Repetition>,
     /// The interim analysis, if the gate may stop early.
     analysis: Option<TakenAnalysis>,
     /// The number of gates, including this one, that the p's are adjusted for.
@@ -100,7 +106,7 @@ impl<'a> BaselineComparison<'a> {
         let analysis = facts.analysis.filter(|_| gate.early_stop).and_then(taken);
         let early = analysis.is_some_and(|analysis| analysis.at.is_early());
         let pairing = baseline.pair(&facts.current, gate.slice.as_ref(), early);
-        let counted = CountedPairs::of(&pairing.pairs);
+        let counted = CountedPairs::of(&pairing.pairs, &baseline.runs);
         let test = |errors: As| {
             let paired = counted.paired(errors);
             let p = sequential_p(raw_p(gate, &paired), analysis);
@@ -120,6 +126,7 @@ impl<'a> BaselineComparison<'a> {
             gate,
             baseline,
             facts,
+            repetition: counted.repetition(),
             pairing,
             analysis,
             together: 1,
@@ -566,7 +573,7 @@ mod alone_tests {
             now,
             ..Pair::default()
         });
-        PairedFigures::of(&CountedPairs::of(&pairs.collect::<Vec<_>>()))
+        PairedFigures::of(&CountedPairs::of(&pairs.collect::<Vec<_>>(), &[]))
     }
 
     #[test]

@@ -269,8 +269,10 @@ impl Decided<'_> {
             runs => format!(" of {runs} runs"),
         };
         let answers = |count: usize| if count == 1 { "answer" } else { "answers" };
+        let repetition = self.comparison.repetition;
+        let compared = repetition.map_or("all answers are compared".to_owned(), |it| it.message());
         Some(format!(
-            "all answers are compared, {before} {}{runs} to a sample in the baseline and {now} {} now; a sample \
+            "{compared}, {before} {}{runs} to a sample in the baseline and {now} {} now; a sample \
              became wrong if more than half of its answers were right and at most half are now",
             answers(before),
             answers(now)

@@ -22,6 +22,8 @@ pub(super) enum As {
 #[derive(Clone, Debug)]
 pub(super) struct Paired {
     pub(super) samples: CountedSamples,
+    /// One answer of each run, which are compared where epochs repeat each other.
+    pub(super) first: Option<CountedSamples>,
     /// `None` if no sample is in a group.
     pub(super) groups: Option<PairedGroups>,
     pub(super) tested: Tested,
@@ -49,11 +51,16 @@ impl As {
 }
 
 impl Paired {
+    /// The samples with the answers that are independent of each other.
+    fn independent(&self) -> &CountedSamples {
+        self.first.as_ref().unwrap_or(&self.samples)
+    }
+
     /// The test result with the two sides swapped.
     pub(super) fn tested_other_way(&self) -> Tested {
         match &self.groups {
             None => {
-                let turned = self.samples.kinds().map(|(both, times)| {
+                let turned = self.independent().kinds().map(|(both, times)| {
                     let turned = ComparedSample {
                         before: both.now,
                         now: both.before,
@@ -74,7 +81,7 @@ impl Paired {
 
     /// The decision of an interim analysis.
     pub(super) fn decide(&self, analysis: &stats::StoppingBounds) -> stats::Decision {
-        analysis.decide(&self.tested, &self.samples)
+        analysis.decide(&self.tested, self.independent())
     }
 
     /// The number of samples that became wrong, or correct.
@@ -105,20 +112,20 @@ impl Paired {
     /// The smallest loss of accuracy that the test detects with probability `power`; `None` if there is none.
     pub(super) fn smallest_drop(&self, red: stats::RedBelow, power: f64) -> Option<f64> {
         match &self.groups {
-            None => stats::smallest_drop(&self.samples, red, power),
+            None => stats::smallest_drop(self.independent(), red, power),
             Some(groups) => stats::smallest_drop_of_groups(&groups.runs, red, power),
         }
     }
 
     /// The share of samples that chance turns from right to wrong between two answers, equal to that of the reverse.
     pub(super) fn noise(&self) -> Option<f64> {
-        stats::Rates::of_counted(&self.samples).map(|rates| rates.noise())
+        stats::Rates::of_counted(self.independent()).map(|rates| rates.noise())
     }
 
-    /// Whether a sample has several answers on one side.
+    /// Whether a sample has several independent answers on one side.
     pub(super) fn has_several_answers(&self) -> bool {
         let several = |both: &ComparedSample| both.before.of.max(both.now.of) > 1;
-        self.samples.kinds().any(|(both, _)| several(both))
+        self.independent().kinds().any(|(both, _)| several(both))
     }
 
     /// The loss of accuracy, with equal weight for each sample; negative for a gain, `None` without pairs.

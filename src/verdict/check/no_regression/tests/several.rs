@@ -28,6 +28,7 @@ fn answers(letters: &str) -> Vec<Option<bool>> {
     letters.chars().map(read).collect()
 }
 
+/// Runs of one epoch each.
 pub(super) fn accepted(before: &[&str]) -> Baseline {
     let sample = |(i, letters): (usize, &&str)| {
         let sample = BaselineSample {
@@ -37,12 +38,8 @@ pub(super) fn accepted(before: &[&str]) -> Baseline {
         (format!("s{i:02}"), sample)
     };
     let requested = before.first().map_or(0, |letters| letters.len());
-    let mut runs = vec![run("r1", 1)];
-    if requested > 1 {
-        runs.push(run("r2", requested - 1));
-    }
     Baseline {
-        runs,
+        runs: (1..=requested).map(|i| run(&format!("r{i}"), 1)).collect(),
         samples: before.iter().enumerate().map(sample).collect(),
         digest_matches: true,
         ..Baseline::default()
@@ -79,14 +76,14 @@ fn all_answers_are_compared() {
         Verdict::Failed,
         &[
             "of 40 pairs 0 became wrong and 0 became correct, p < 0.001 < alpha 0.05\n",
-            "\nall answers are compared, 5 answers of 2 runs to a sample in the baseline and 5 answers now",
+            "\nall answers are compared, 5 answers of 5 runs to a sample in the baseline and 5 answers now",
             "\npaired difference: -40.0 points (95 % interval -",
             "\nfell most: s00, s01, s02, s03, s04, s05, s06, s07, s08, s09\n",
         ],
     );
     let regression = result.regression.unwrap();
     assert_eq!(regression.fell_most.len(), 10);
-    assert_eq!(regression.baseline_runs, ["r1", "r2"]);
+    assert_eq!(regression.baseline_runs, ["r1", "r2", "r3", "r4", "r5"]);
     assert_eq!(regression.drop, Some(0.4));
     assert!((regression.difference.unwrap() + 0.4).abs() < 1e-12);
 }
@@ -129,6 +126,48 @@ fn answers_need_not_be_as_many_and_an_outage_counts_both_ways() {
         Verdict::Inconclusive,
         1.0 / 25.0,
     );
+}
+
+#[test]
+fn epochs_that_repeat_each_other_count_as_one() {
+    let check = |epochs: [usize; 2], before: &[&str], now: &[&str], parts: &[&str]| {
+        let mut baseline = accepted(before);
+        baseline.runs = vec![run("r1", epochs[0]), run("r2", epochs[1])];
+        let result = Gate::no_regression().check(&facts(&baseline, now, 40));
+        says(&result, result.verdict, parts);
+        result
+    };
+    let of = |flips: &[(&'static str, usize)]| -> Vec<&'static str> {
+        let all = flips.iter().flat_map(|(word, times)| vec![*word; *times]);
+        all.collect()
+    };
+    let one = "\nepochs count as one: no two answers to a sample differ in one run, so they repeat each other";
+    // Always alike within a run: four became wrong and two correct, as many as by chance.
+    let before = of(&[("CCC", 20), ("WWW", 20)]);
+    let now = of(&[("CCC", 16), ("WWW", 4), ("CCC", 2), ("WWW", 18)]);
+    let result = check([3, 0], &before, &now, &["4 became wrong and 2 became", one]);
+    assert_eq!(result.value, Some(22.0 / 64.0));
+    // By the runs of the baseline, which differ from each other, and the epochs of an errored sample.
+    let before = of(&[("CCCWW", 10), ("WWWCC", 10), ("CCCCC", 20)]);
+    let now = of(&[("CC", 10), ("WE", 10), ("WW", 1), ("CC", 19)]);
+    let result = check([3, 2], &before, &now, &[one]);
+    assert!(result.value.is_some_and(|p| p > 0.2), "{}", result.message);
+    // A flaky sample shows that epochs are independent, and samples that broke do not tell otherwise.
+    let before = of(&[("CCWCW", 2), ("CCCCC", 20), ("WWWWW", 18)]);
+    let now = of(&[("CWCWW", 2), ("WWWWW", 3), ("CCCCC", 17), ("WWWWW", 18)]);
+    let result = check([5, 0], &before, &now, &["\nall answers are compared"]);
+    assert_eq!(result.verdict, Verdict::Failed, "{}", result.message);
+    // As many that became correct do.
+    let now = of(&[
+        ("CWCWW", 2),
+        ("WWWWW", 6),
+        ("CCCCC", 14),
+        ("CCCCC", 3),
+        ("WWWWW", 15),
+    ]);
+    let some = "in 3 % of cases in one run and in 16.6 % between runs, so they repeat each other";
+    let result = check([5, 0], &before, &now, &[some]);
+    assert_eq!(result.verdict, Verdict::Passed, "{}", result.message);
 }
 
 #[test]
