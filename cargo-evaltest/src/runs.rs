@@ -107,6 +107,14 @@ pub(crate) fn open_run(named: &Path) -> Result<RunDir> {
     RunDir::open(&run_ids::found(named)?)
 }
 
+/// The directory of the run with this name, or of the last one of the eval with this name. A path is returned unchanged.
+pub(crate) fn run_folder(named: &Path) -> Result<PathBuf> {
+    if named.components().count() != 1 || named.join(files::MANIFEST).exists() {
+        return Ok(named.to_owned());
+    }
+    Ok(open_run(named)?.path().to_owned())
+}
+
 /// The last run; of several from one command the one that was killed, or ended last.
 fn last_run() -> Result<RunDir> {
     let mut ended = Vec::new();

@@ -171,6 +171,7 @@ impl Plan {
         notices.extend(unused_scorers(eval));
         notices.extend(drawn_seed(eval));
         notices.extend(repeated_answers(eval));
+        notices.extend(eval.gates.iter().filter_map(Gate::doubt));
         let mut plan = Self {
             request_hash: request_hash(eval, &dataset_hash, &scorers_hash),
             prompt_name: prompt_name(eval),

@@ -18,7 +18,7 @@ use crate::system::clock;
 use crate::system::file::lines::PlacedLines;
 use crate::verdict::baseline::BaselineRun;
 use crate::verdict::conclude::FIX_HINT;
-use crate::verdict::gate::{DEFAULT_ERROR_RATE, ERROR_RATE};
+use crate::verdict::gate::{DEFAULT_ERROR_RATE, ERROR_RATE, Gate};
 use crate::verdict::result::Verdict;
 use crate::verdict::summary::Summary;
 use new_baseline::{NewBaseline, key_of};
@@ -28,6 +28,8 @@ use new_baseline::{NewBaseline, key_of};
 pub struct Acceptance {
     /// Accept runs that cover only a part of the eval, or lack more answers than its `error_rate` allows.
     pub partial: bool,
+    /// Accept runs that failed gates which need no baseline.
+    pub failed_gates: bool,
     /// Add them to the runs of the existing baseline.
     pub add: bool,
 }
@@ -74,7 +76,8 @@ pub fn accept(dirs: &[RunDir], folder: &Path, how: &Acceptance) -> Result<Accept
     let manifests = manifests.collect::<Result<Vec<_>>>()?;
     let mut notices = Vec::new();
     for (dir, manifest) in dirs.iter().zip(&manifests) {
-        refuse_unfit(dir, manifest, how.partial)?;
+        refuse_unfit(dir, manifest, how)?;
+        notices.extend(failed_gates(dir, how)?);
         notices.extend(dir.check()?);
     }
     let Some(first) = manifests.first() else {
@@ -145,8 +148,38 @@ fn remember(
     }
 }
 
+/// Refuses a run that failed a gate which needs no baseline, unless it is to be accepted; a notice names failed gates.
+fn failed_gates(dir: &RunDir, how: &Acceptance) -> Result<Option<String>> {
+    let summary = Summary::read(&dir.file(SUMMARY))?;
+    let failed = summary.gates.iter();
+    let failed: Vec<_> = failed
+        .filter(|it| it.verdict == Verdict::Failed)
+        .map(|it| &it.gate)
+        .collect();
+    // A run that lacks answers is refused without `partial`.
+    let is_refused =
+        |gate: &Gate| gate.is_of_quality() && !(how.partial && gate.metric().is(ERROR_RATE));
+    let named = |gates: &[&Gate]| {
+        let gates: Vec<_> = gates.iter().map(|gate| format!("`{gate}`")).collect();
+        gates.join(", ")
+    };
+    let refused: Vec<_> = failed.iter().copied().filter(|it| is_refused(it)).collect();
+    let display = dir.path().display();
+    if !how.failed_gates && !refused.is_empty() {
+        return Err(Error::usage(format!(
+            "run `{display}` failed gates that need no baseline: {}",
+            named(&refused)
+        ))
+        .hint(
+            "mend what is wrong and run the eval anew, or accept it as it is with `--failed-gates`",
+        ));
+    }
+    let notice = format!("run `{display}` failed {}, and is accepted", named(&failed));
+    Ok((!failed.is_empty()).then_some(notice))
+}
+
 /// Refuses a run that is unfit as a baseline.
-fn refuse_unfit(dir: &RunDir, manifest: &Manifest, partial: bool) -> Result<()> {
+fn refuse_unfit(dir: &RunDir, manifest: &Manifest, how: &Acceptance) -> Result<()> {
     manifest.refuse_part(dir, "a baseline is made of whole runs")?;
     let display = dir.path().display();
     if manifest.masked && manifest.mask_id.is_none() {
@@ -200,7 +233,7 @@ fn refuse_unfit(dir: &RunDir, manifest: &Manifest, partial: bool) -> Result<()> 
                 .hint("cargo evaltest run asks the agent of now everything"),
         );
     }
-    if partial {
+    if how.partial {
         return Ok(());
     }
     if !manifest.whole {
@@ -219,6 +252,9 @@ fn refuse_unfit(dir: &RunDir, manifest: &Manifest, partial: bool) -> Result<()> 
             "{} --tier {largest}, then cargo evaltest accept; or accept the tier with `--partial`",
             manifest.run_again()
         )));
+    }
+    if how.failed_gates {
+        return Ok(());
     }
     let summary = Summary::read(&dir.file(SUMMARY))?;
     let gates = summary.gates.iter();

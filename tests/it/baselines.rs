@@ -476,3 +476,32 @@ fn the_help_says_when_to_accept() {
         .exits(0)
         .says("never because a run looks better");
 }
+
+#[test]
+fn a_run_that_failed_its_gates_is_accepted_where_that_is_said() {
+    let project = project("gates: [accuracy >= 0.9]\n");
+    let bad = run_with(&project, "wrong");
+    accept(&project, "", &[&bad])
+        .exits(2)
+        .says("failed gates that need no baseline: `accuracy >= 0.9`")
+        .says("`--failed-gates`");
+    accept(&project, "--failed-gates", &[&bad])
+        .exits(0)
+        .says("failed `accuracy >= 0.9`, and is accepted");
+    // What is wrong now was wrong in the baseline, and yet a gate is red for it. The run is the last one of the eval.
+    project.write("wrong", "");
+    project.run("run eval.yaml").exits(1);
+    project
+        .run("run --failed e")
+        .exits(0)
+        .says("partial run, 4 samples, 0 correct");
+    // A comparison asks nobody.
+    project.spec(COMMAND, "gates: [no_regression(max_drop=0.01)]\n");
+    std::fs::remove_file(project.file("wrong")).unwrap();
+    accept(&project, "", &[&run(&project, "")]).exits(0);
+    project.write("wrong", "");
+    project.run("run eval.yaml").exits(1);
+    accept(&project, "", &[&project.last_run()])
+        .exits(0)
+        .says("failed `no_regression(max_drop=0.01)`, and is accepted");
+}

@@ -44,6 +44,10 @@ pub(crate) struct AcceptArgs {
     /// its gate `error_rate` allows
     #[arg(long)]
     partial: bool,
+
+    /// Accept a run that failed a gate which needs no baseline, such as `accuracy >= 0.9`; without it the run is refused
+    #[arg(long)]
+    failed_gates: bool,
 }
 
 pub(crate) fn run(args: &AcceptArgs) -> Result<Exit> {
@@ -70,6 +74,7 @@ pub(crate) fn run(args: &AcceptArgs) -> Result<Exit> {
         };
         let how = Acceptance {
             partial: args.partial,
+            failed_gates: args.failed_gates,
             add: args.add,
         };
         let accepted = accept(&dirs, &folder, &how)?;

@@ -6,13 +6,16 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::eval::plan::Plan;
 use crate::run::record::readable::{Readable, readable};
-use crate::store::files::RECORDS;
+use crate::store::files::{RECORDS, SUMMARY};
 use crate::store::{RunDir, read_records};
 use crate::verdict::baseline::BaselineSample;
 use crate::verdict::poll::{self, Poll};
+use crate::verdict::result::{GateResult, Verdict};
+use crate::verdict::summary::Summary;
 
 /// Samples with an error in any epoch, with an answer that one of several scorers could not judge, or with a wrong
-/// majority where the baseline was right or there is none.
+/// majority where the baseline was right or there is none. Where a gate failed that needs no baseline, or no sample
+/// explains a red gate, all with a wrong majority.
 pub(in crate::run) fn failed_samples(path: &Path, plan: &mut Plan) -> Result<HashSet<String>> {
     let Readable { dir, notices } = readable(RunDir::open(path)?)?;
     plan.notices.extend(notices);
@@ -25,7 +28,13 @@ pub(in crate::run) fn failed_samples(path: &Path, plan: &mut Plan) -> Result<Has
         );
         return Err(Error::usage(message).hint("name the spec that the run was made with"));
     }
-    let mut failed = HashSet::new();
+    let gates = Summary::read(&dir.file(SUMMARY)).map_or_else(|_| Vec::new(), |it| it.gates);
+    let is_red = |gate: &&GateResult| gate.verdict == Verdict::Failed;
+    let takes_wrong = gates
+        .iter()
+        .filter(is_red)
+        .any(|it| it.gate.is_of_quality());
+    let (mut failed, mut wrong) = (HashSet::new(), HashSet::new());
     for sample in poll::samples(read_records(&dir.file(RECORDS))?) {
         let sample = sample?;
         let poll = Poll::of(&sample);
@@ -41,11 +50,17 @@ pub(in crate::run) fn failed_samples(path: &Path, plan: &mut Plan) -> Result<Has
                 .and_then(BaselineSample::verdict),
             None => Some(true),
         };
-        let flipped = poll.majority() == Some(false) && was_correct == Some(true);
+        let is_wrong = poll.majority() == Some(false);
+        let flipped = is_wrong && (was_correct == Some(true) || takes_wrong);
         // An epoch that errored or was never asked fails its sample.
         if poll.unknown() > 0 || is_unjudged || flipped {
             failed.insert(record.sample_id);
+        } else if is_wrong {
+            wrong.insert(record.sample_id);
         }
+    }
+    if failed.is_empty() && gates.iter().any(|gate| is_red(&gate)) {
+        failed = wrong;
     }
     if failed.is_empty() {
         return Err(

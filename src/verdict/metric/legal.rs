@@ -2,9 +2,12 @@
 
 use super::{Takes, Unit};
 use crate::error::{Error, Result};
-use crate::verdict::gate::{ACCURACY, CORRECTED, Gate, Op};
+use crate::verdict::gate::{ACCURACY, CORRECTED, ERROR_RATE, Gate, Op};
 
 const CONFIDENCE: &str = "`confidence` belongs to `accuracy >=` and `corrected(…) >=`";
+
+/// In seconds.
+const HOUR: f64 = 3600.0;
 
 impl Gate {
     /// As [`Gate::validate_alone`], but errors quote the text as written.
@@ -93,6 +96,35 @@ impl Gate {
         Ok(())
     }
 
+    /// Whether it says by itself whether answers are good: it needs no baseline, and is about neither time nor cost.
+    pub(crate) fn is_of_quality(&self) -> bool {
+        let entry = self.metric.entry();
+        !self.needs_baseline() && (entry.unit == Unit::Share || !entry.less_is_better)
+    }
+
+    /// A notice if it can never fail, or its threshold is implausible in its unit.
+    pub(crate) fn doubt(&self) -> Option<String> {
+        let (op, threshold) = self.bound?;
+        match self.metric.entry().unit {
+            // `error_rate <= 1` turns off the default gate.
+            Unit::Share if !self.metric.is(ERROR_RATE) => {
+                let can_fail = match op {
+                    Op::AtLeast => threshold > 0.0,
+                    Op::AtMost => threshold < 1.0,
+                    Op::Above | Op::Below => true,
+                };
+                (!can_fail).then(|| format!("gate `{self}` can never fail"))
+            }
+            Unit::Seconds if threshold >= HOUR => Some(format!(
+                "gate `{self}` allows {} hours: were milliseconds meant, `{} {op} {}s`?",
+                (threshold / HOUR * 10.0).round() / 10.0,
+                self.name(),
+                threshold / 1000.0
+            )),
+            _ => None,
+        }
+    }
+
     fn validate_share(&self, text: &str, op: Op, threshold: f64) -> Result<()> {
         if !(0.0..=1.0).contains(&threshold) {
             let message = format!("gate `{text}`: `{}` lies between 0 and 1", self.metric);
@@ -119,5 +151,37 @@ impl Gate {
             }));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thresholds_that_mean_little_are_doubted() {
+        let doubt = |gate: &str| gate.parse::<Gate>().unwrap().doubt();
+        for gate in [
+            "accuracy >= 0",
+            "failure_rate <= 1",
+            "pass@3[level=1] >= 0%",
+        ] {
+            let found = doubt(gate).unwrap();
+            assert!(found.ends_with("can never fail"), "{found}");
+        }
+        let found = doubt("latency_p95 <= 20000").unwrap();
+        assert!(
+            found.contains("5.6 hours") && found.contains("`latency_p95 <= 20s`"),
+            "{found}"
+        );
+        // The way to turn the default gate off.
+        for gate in [
+            "error_rate <= 1",
+            "accuracy >= 0.1",
+            "latency_p95 <= 60s",
+            "no_regression",
+        ] {
+            assert_eq!(doubt(gate), None, "{gate}");
+        }
     }
 }

@@ -12,7 +12,8 @@ use evaltest::{Error, Result};
 use serde_json::{Value, json};
 
 use super::RunArgs;
-use crate::{run_ids, scorers};
+use crate::runs::run_folder;
+use crate::scorers;
 
 impl RunArgs {
     /// The options for running evals.
@@ -41,7 +42,7 @@ impl RunArgs {
         let stamp = stamp.map(|since| since.as_nanos()).unwrap_or_default();
         let resume = match &self.resume {
             Some(path) => Some(Resumption {
-                path: absolute(&run_ids::found(path)?)?,
+                path: absolute(&run_folder(path)?)?,
                 allow_changed_agent: self.allow_changed_agent,
             }),
             None => None,
@@ -52,7 +53,7 @@ impl RunArgs {
             promote: self.tiers.promote.clone(),
             filter: self.filter.clone(),
             failed: match &self.failed {
-                Some(path) => Some(absolute(&run_ids::found(path)?)?),
+                Some(path) => Some(absolute(&run_folder(path)?)?),
                 None => None,
             },
             partial,

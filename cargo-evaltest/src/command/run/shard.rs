@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use evaltest::engine::run::drive::SampleChoice;
-use evaltest::engine::store::RunDir;
 use evaltest::engine::text::clean;
 use evaltest::{Error, Result};
 
 use super::RunArgs;
 use super::options::absolute;
 use crate::run_ids;
+use crate::runs::open_run;
 
 /// Options to run one shard.
 #[derive(Debug, Args)]
@@ -59,8 +59,7 @@ impl RunArgs {
     /// Whether this run, or the run being resumed, is a shard.
     pub(super) fn asks_part(&self) -> bool {
         let is_part = |dir: &PathBuf| {
-            let dir = run_ids::found(dir).and_then(|dir| RunDir::open(&dir));
-            let manifest = dir.and_then(|dir| dir.manifest());
+            let manifest = open_run(dir).and_then(|dir| dir.manifest());
             manifest.is_ok_and(|manifest| manifest.part.is_some())
         };
         self.shard.shard.is_some() || self.resume.as_ref().is_some_and(is_part)

@@ -5,7 +5,7 @@ use std::path::Path;
 use evaltest::engine::data::Variant;
 use evaltest::engine::eval::spec;
 use evaltest::engine::run::drive::Drive;
-use evaltest::engine::store::{Manifest, RunDir};
+use evaltest::engine::store::Manifest;
 use evaltest::engine::system::project::display;
 use evaltest::engine::text::clean;
 use evaltest::{Error, Eval, Registry, Result};
@@ -15,7 +15,7 @@ use super::options::absolute;
 use super::tiers::keep_tier;
 use crate::console;
 use crate::discover::{self, Discovered, TestTarget};
-use crate::run_ids;
+use crate::runs::open_run;
 use crate::target::evals_in;
 
 /// What a command runs.
@@ -42,9 +42,7 @@ impl RunArgs {
         }
         // The run whose inputs are reused, for `--resume` and `--failed`.
         let earlier = self.resume.as_deref().or(self.failed.as_deref());
-        let earlier = earlier
-            .map(|dir| RunDir::open(&run_ids::found(dir)?)?.manifest())
-            .transpose()?;
+        let earlier = earlier.map(|dir| open_run(dir)?.manifest()).transpose()?;
         let earlier_name = earlier.as_ref().map(|manifest| manifest.eval.clone());
         let mut named = self.specs.clone();
         if let Some(manifest) = &earlier {
