@@ -38,8 +38,9 @@ pub mod stats {
 
 /// Threads, signals, processes and the project's folder.
 pub mod system {
-    /// Atomic file writes.
+    /// Atomic file writes, and the files beside a program.
     pub mod file {
+        pub use crate::system::file::alongside::{Alongside, files_below, plain};
         pub use crate::system::file::{NewFile, write_atomically_by};
     }
     /// Processes that outlive a killed run.

@@ -1,5 +1,6 @@
 //! Files: atomic writes, hashes, and resolution of paths.
 
+pub(crate) mod alongside;
 pub(crate) mod lines;
 pub(crate) mod remove;
 pub(crate) mod spill;

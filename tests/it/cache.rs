@@ -210,6 +210,13 @@ fn whatever_changes_the_agent_or_the_question_is_asked_anew() {
     run(&[], "m1", &[], "the same argument");
     project.write("helper.py", "2");
     run(&[], "m1", &every, "a file that an argument names");
+    for (file, why) in [("lib/module.sh", "a module"), ("prompt.txt", "a prompt")] {
+        project.write(file, "1");
+        run(&[], "m1", &every, why);
+        run(&[], "m1", &[], "the same files beside it");
+    }
+    project.write("evals/data.csv", "1");
+    run(&[], "m1", &[], "a file that is neither");
     let confined = [
         ("agent.ulimits={ cpu_s: 50 }", true),
         ("agent.input=text", true),

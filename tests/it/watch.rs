@@ -82,7 +82,7 @@ fn what_changes_runs_again_and_shows_what_flipped() {
     assert!(report.ends_with("s; nothing flipped\n"), "{report}");
     assert_eq!(requested(&watched.project).len(), 3);
 
-    // A module, of which the cache knows nothing.
+    // A module, which is part of the cache key.
     let worse = "answer() { test \"$1\" = q2 && echo 2 || echo 1; }\n";
     watched.project.write("answers.sh", worse);
     let report = watched.report(2);

@@ -3,12 +3,14 @@
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::eval::Eval;
 use crate::eval::plan::Plan;
 use crate::run::judge::judges::ReplyCache;
 use crate::run::session::emitter::Emitter;
@@ -18,7 +20,11 @@ use crate::store::cache::CacheUse;
 use crate::store::cache::answers::{AnswerCache, Notice};
 use crate::store::cache::{CacheClaim, Claimed, claim};
 use crate::store::journal::past::Answered;
+use crate::system::file::alongside::Alongside;
+use crate::system::lock;
 use crate::system::panics;
+use crate::system::process::FileHashes;
+use crate::text::hash::Hasher;
 
 /// How often a waiter checks whether another run has the answer.
 const POLL_INTERVAL: Duration = Duration::from_millis(25);
@@ -31,8 +37,9 @@ pub(in crate::run) struct Cached {
     usage: CacheUse,
     /// The name of this run for later runs that reuse its answers.
     requested_by: Option<String>,
-    /// The agent's fingerprint when the run started.
+    /// The agent's fingerprint when the run started, with the files beside its program.
     fingerprint: String,
+    alongside: FilesAlongside,
     /// Whether the agent has changed since.
     changed: AtomicBool,
 }
@@ -51,13 +58,15 @@ impl Cached {
             );
             return None;
         };
+        let alongside = FilesAlongside::of(&plan.eval);
         Some(Self {
             plan: Arc::clone(plan),
             emitter: Arc::clone(emitter),
             answers: AnswerCache::new(eval.cache_folder()),
             usage: eval.cache.usage,
             requested_by: None,
-            fingerprint,
+            fingerprint: alongside.with(fingerprint),
+            alongside,
             changed: AtomicBool::new(false),
         })
     }
@@ -84,9 +93,11 @@ impl Cached {
         if is_nobodys || self.changed.load(Ordering::Relaxed) {
             return None;
         }
-        if fingerprint(&self.plan).as_ref() != Some(&self.fingerprint) {
+        let now = fingerprint(&self.plan).map(|agent| self.alongside.with(agent));
+        if now.as_ref() != Some(&self.fingerprint) || self.alongside.has_changed() {
             self.changed.store(true, Ordering::Relaxed);
-            let notice = "the agent changed while it ran: from now on the cache is left alone";
+            let notice = "the agent, or a file beside its program, changed while it ran: from now on the cache is left \
+                          alone";
             self.notify(self.answers.once("changed", notice));
             return None;
         }
@@ -175,6 +186,62 @@ impl Cached {
         if let Some(notice) = notice {
             self.emitter.notice(&notice);
         }
+    }
+}
+
+/// Modules and prompts beside the agent's program, as they were when the run started.
+struct FilesAlongside {
+    alongside: Alongside,
+    written: PathBuf,
+    hashes: FileHashes,
+    /// Of all contents; empty without files.
+    hash: String,
+    /// When they are read again: rarely where that takes long.
+    next: Mutex<Instant>,
+}
+
+impl FilesAlongside {
+    /// The part of a run that may be spent on reading them again.
+    const EFFORT: u32 = 20;
+
+    fn of(eval: &Eval) -> Self {
+        let mut files = Self {
+            alongside: Alongside::of(&eval.agent_files()),
+            written: eval.output_folder(),
+            hashes: FileHashes::default(),
+            hash: String::new(),
+            next: Mutex::new(Instant::now()),
+        };
+        files.hash = files.read();
+        files
+    }
+
+    fn read(&self) -> String {
+        let started = Instant::now();
+        let mut found = false;
+        let mut hash = Hasher::default();
+        self.alongside.visit(&self.written, |entry| {
+            if let Some(content) = self.hashes.file(entry.path()) {
+                found = true;
+                let path = entry.path().as_os_str().as_encoded_bytes();
+                hash = std::mem::take(&mut hash).part(path).part(content);
+            }
+        });
+        *lock(&self.next) = Instant::now() + started.elapsed() * Self::EFFORT;
+        if found { hash.hex() } else { String::new() }
+    }
+
+    /// A fingerprint of the agent and these files.
+    fn with(&self, agent: String) -> String {
+        match &*self.hash {
+            "" => agent,
+            hash => format!("{agent} {hash}"),
+        }
+    }
+
+    fn has_changed(&self) -> bool {
+        let is_due = Instant::now() >= *lock(&self.next);
+        is_due && self.read() != self.hash
     }
 }
 

@@ -57,7 +57,7 @@ impl FileHashes {
     }
 
     /// The hash of a file; `None` if it is not a file or cannot be read.
-    fn file(&self, path: &Path) -> Option<String> {
+    pub(crate) fn file(&self, path: &Path) -> Option<String> {
         let about = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
         let state = FileState {
             file: (about.dev(), about.ino()),

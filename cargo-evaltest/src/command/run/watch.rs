@@ -131,16 +131,7 @@ impl Watching<'_> {
     ) -> Result<bool> {
         let watched = self.evals.entry(eval.name().to_owned()).or_default();
         let is_first = watched.ran.is_none();
-        let ran = watched.ran.as_ref();
-        let prepared = if ran.is_none_or(|ran| watched.sources.cache_knows(ran, &state)) {
-            drive.prepare(eval)?
-        } else {
-            let drive = Drive {
-                cache: Some(CacheUse::Refresh),
-                ..drive.clone()
-            };
-            drive.prepare(&drive.adapt(eval.clone())?)?
-        };
+        let prepared = drive.prepare(eval)?;
         let cancel = self.cancel.child();
         let verdicts = Arc::new(Mutex::new(Verdicts::default()));
         let observer = observer(Arc::clone(progress), Arc::clone(&verdicts), is_first);
