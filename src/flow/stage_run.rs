@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::report::corrected_lines;
 use crate::report::reported::{MaskedTexts, ReportedRun};
+use crate::run::CiPolicy;
 use crate::run::rescore::reload;
 use crate::store::RunDir;
 use crate::verdict::judged::calibration::{CalibrationStatus, JudgeCalibration};
@@ -31,7 +32,7 @@ impl StageRun {
         let mut run = ReportedRun::read(dir.clone(), MaskedTexts::Visible)?;
         // People may have added labels since.
         if run.summary.judge.is_some()
-            && let Ok(now) = reload(dir, None, false, true)
+            && let Ok(now) = reload(dir, None, CiPolicy::default())
         {
             run.summary.judge = now.summary.judge;
         }

@@ -101,6 +101,8 @@ pub struct CurrentSample {
     pub cluster: Option<String>,
     /// Seconds of each timed answer.
     pub latencies_s: Vec<f64>,
+    /// Answers with a verdict that came from the cache.
+    pub cached: u32,
 }
 
 impl CurrentSample {
@@ -140,6 +142,7 @@ impl CurrentSample {
         let is_timed = match outcome.status {
             Status::Scored => {
                 self.answers.push(Some(outcome.is_correct()));
+                self.cached += u32::from(outcome.cached);
                 true
             }
             Status::Unscored => true,
@@ -191,6 +194,8 @@ pub(crate) struct Pairing<'a> {
     pub(crate) unscored: Vec<&'a str>,
     /// Samples with a verdict in the baseline, whatever happened to them since.
     pub(crate) expected: usize,
+    /// Whether an answer of now did not come from the cache.
+    pub(crate) has_fresh: bool,
 }
 
 /// One sample in both, with at least one verdict in the baseline.
@@ -372,6 +377,7 @@ impl Baseline {
         if sample.answers.is_empty() || !before.has_verdict() {
             return pairing.unscored.push(id);
         }
+        pairing.has_fresh |= right_of(&sample.answers).of > sample.cached;
         pairing.pairs.push(Pair {
             id,
             before: &before.answers,

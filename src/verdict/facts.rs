@@ -44,6 +44,8 @@ pub struct Facts<'a> {
     pub part: Option<RunPart>,
     /// Whether ignored gates are acceptable in continuous integration.
     pub allow_ignored: bool,
+    /// Whether a comparison with the baseline may consist of answers from the cache in continuous integration.
+    pub allow_cached: bool,
     /// The lowest and highest values of score details, if scorers declare them; unjudged answers count as both.
     pub detail_bounds: DetailBounds,
     /// The scorers that use a judge, by name, with their calibration by labels of people.
@@ -111,6 +113,7 @@ impl Facts<'_> {
             progressive: None,
             part: None,
             allow_ignored: false,
+            allow_cached: false,
             detail_bounds: DetailBounds::new(),
             calibrated: BTreeMap::new(),
             solvers: BTreeSet::new(),

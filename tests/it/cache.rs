@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::project::Project;
+use crate::project::{Project, Ran};
 
 const QUESTIONS: [(&str, u32, &str, &str); 3] = [
     ("q1", 1, "a?", "1"),
@@ -234,6 +234,28 @@ fn whatever_changes_the_agent_or_the_question_is_asked_anew() {
         let text = String::from_utf8_lossy(&fs::read(file).unwrap()).into_owned();
         assert!(!text.contains("m1") && !text.contains("depth"), "{text}");
     }
+}
+
+#[test]
+fn in_ci_a_baseline_is_compared_with_cached_answers_where_that_is_allowed() {
+    let gates = "cache: true\ngates: [accuracy >= 0.5, 'no_regression(alpha=0.3)']\n";
+    let project = project("", gates);
+    project.run("run eval.yaml").exits(0);
+    project.run("accept").exits(0);
+    let run = |command: &str| {
+        let mut command = project.command(command);
+        Ran::of(&command.env("CI", "1").output().unwrap())
+    };
+    run("run eval.yaml")
+        .exits(3)
+        .says("every answer of now came from the cache");
+    run("run eval.yaml --allow-cached").exits(0);
+    run("gate").exits(3);
+    run("gate --allow-cached").exits(0);
+    // A rescored run judges anew.
+    run(&format!("rescore {}", project.last_run().display())).exits(0);
+    run("gate").exits(0);
+    run("run eval.yaml --refresh").exits(0);
 }
 
 #[test]

@@ -49,7 +49,7 @@ const OPTIONS: &[(&str, &[OptionGroup])] = &[
         &[
             (
                 "Gates and the baseline",
-                &["allow_ignored", "ignore_baseline"],
+                &["allow_ignored", "allow_cached", "ignore_baseline"],
             ),
             (
                 "What is written",
@@ -166,7 +166,7 @@ const OPTIONS_OF_RUN: &[OptionGroup] = &[
     ),
     (
         "Gates and the baseline",
-        &["allow_ignored", "ignore_baseline"],
+        &["allow_ignored", "allow_cached", "ignore_baseline"],
     ),
     (
         "Going on and stopping",

@@ -120,7 +120,7 @@ pub(crate) fn run(args: &FlowArgs) -> Result<Exit> {
         notify: &notify,
         ci: CiPolicy {
             is_set: is_ci(),
-            allow_ignored: false,
+            ..CiPolicy::default()
         },
     };
     let folder = flow.folder().to_owned();

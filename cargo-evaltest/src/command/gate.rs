@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use evaltest::engine::report::terminal;
+use evaltest::engine::run::drive::CiPolicy;
 use evaltest::engine::run::rescore;
 use evaltest::engine::text::clean;
 use evaltest::{Exit, Gate, Result};
@@ -27,6 +28,10 @@ pub(crate) struct GateArgs {
     #[arg(long)]
     allow_ignored: bool,
 
+    /// With `CI` set, let `no_regression` decide although all answers came from the cache
+    #[arg(long)]
+    allow_cached: bool,
+
     /// Print the verdicts as JSON
     #[arg(long)]
     json: bool,
@@ -40,11 +45,15 @@ pub(crate) fn run(args: &GateArgs) -> Result<Exit> {
         .collect::<Result<Vec<_>>>()?;
     evaltest::engine::verdict::check_unique(&gates)?;
     let gates = (!gates.is_empty()).then_some(gates);
-    let ci = evaltest::engine::system::project::is_ci();
+    let ci = CiPolicy {
+        is_set: evaltest::engine::system::project::is_ci(),
+        allow_ignored: args.allow_ignored,
+        allow_cached: args.allow_cached,
+    };
     let dir = named_or_last(args.run_dir.as_deref())?;
     let manifest = dir.manifest()?;
     manifest.refuse_part(&dir, "its gates are judged with all samples")?;
-    let run = rescore::reload(&dir, gates, ci, args.allow_ignored)?;
+    let run = rescore::reload(&dir, gates, ci)?;
     for notice in &run.notices {
         console::note(&clean(notice));
     }

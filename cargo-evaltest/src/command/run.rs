@@ -190,6 +190,10 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     allow_ignored: bool,
 
+    /// With `CI` set, let `no_regression` decide although all answers came from the cache
+    #[arg(long)]
+    allow_cached: bool,
+
     /// Leave the committed baseline alone
     #[arg(long)]
     ignore_baseline: bool,

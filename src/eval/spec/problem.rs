@@ -209,6 +209,7 @@ const FLAGS: &[(&str, &str)] = &[
     ("no_cache", "--no-cache"),
     ("refresh", "--refresh"),
     ("allow_ignored", "--allow-ignored"),
+    ("allow_cached", "--allow-cached"),
     ("ignore_baseline", "--ignore-baseline"),
     ("export", "--export FORMAT"),
     ("official", "--official"),

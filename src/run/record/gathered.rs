@@ -141,6 +141,8 @@ impl<'a> GatheredRun<'a> {
             failed_assertions: &failed_assertions,
             ci: requested.ci.is_set,
             allow_ignored: requested.ci.allow_ignored,
+            // A rescored run judges anew.
+            allow_cached: requested.ci.allow_cached || manifest.parent.is_some(),
             scorer_hash: Some(manifest.scorer_hash.clone()),
             prompt: manifest.prompt.clone(),
             mask_ids: manifest.mask_ids(),

@@ -17,12 +17,7 @@ use crate::verdict::summary::Summary;
 ///
 /// # Errors
 /// When the run was killed before its end, or its baseline cannot be compared with it.
-pub fn reload(
-    dir: &RunDir,
-    gates: Option<Vec<Gate>>,
-    ci: bool,
-    allow_ignored: bool,
-) -> Result<Run> {
+pub fn reload(dir: &RunDir, gates: Option<Vec<Gate>>, ci: CiPolicy) -> Result<Run> {
     let manifest = dir.manifest()?;
     // Other gates are checked alone, without anything else that decided the run.
     let others = gates.is_some();
@@ -59,10 +54,7 @@ pub fn reload(
         &RequestedGates {
             gates: &gates,
             others,
-            ci: CiPolicy {
-                is_set: ci,
-                allow_ignored,
-            },
+            ci,
             ignores_baseline: false,
         },
         known.unwrap_or_default(),
@@ -85,7 +77,7 @@ pub fn reload(
 /// # Errors
 /// See [`reload`].
 pub fn reload_original(dir: &RunDir) -> Result<Run> {
-    let mut run = reload(dir, None, false, false)?;
+    let mut run = reload(dir, None, CiPolicy::default())?;
     run.summary = Summary::read(&dir.file(SUMMARY))?;
     Ok(run)
 }

@@ -464,6 +464,7 @@ impl Finish {
             progressive,
             ci: self.ci.is_set,
             allow_ignored: self.ci.allow_ignored,
+            allow_cached: self.ci.allow_cached,
             scorer_hash: Some(plan.scorer_hash.clone()),
             prompt: Some(plan.prompt_name.clone()),
             mask_ids: [plan.mask_id(), plan.older_mask_id()],

@@ -51,6 +51,8 @@ pub struct CiPolicy {
     pub is_set: bool,
     /// Ignored gates are allowed there.
     pub allow_ignored: bool,
+    /// Comparisons with the baseline of nothing but answers from the cache are allowed there.
+    pub allow_cached: bool,
 }
 
 impl CiPolicy {
@@ -58,7 +60,7 @@ impl CiPolicy {
     pub(crate) fn from_env() -> Self {
         Self {
             is_set: project::is_ci(),
-            allow_ignored: false,
+            ..Self::default()
         }
     }
 }

@@ -118,7 +118,7 @@ fn again(
         display(dir.path())
     ));
     notices.extend(dir.check()?);
-    let mut run = reload(dir, None, options.ci.is_set, options.ci.allow_ignored)?;
+    let mut run = reload(dir, None, options.ci)?;
     run.notices = notices;
     run.notices.extend(gathered::reading_notices(&run));
     if !options.history {

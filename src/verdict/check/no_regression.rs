@@ -10,7 +10,8 @@
 //!
 //! An answer that errored now counts as wrong and as right; if the results differ, the gate is inconclusive. Also
 //! inconclusive: a comparison that could not have failed (except in an early interim analysis, which does not have all
-//! answers yet), one of too few of the baseline's samples, and in continuous integration one with a changed baseline.
+//! answers yet), one of too few of the baseline's samples, and in continuous integration one with a changed baseline, or
+//! of nothing but answers from the cache.
 //! If the deciding judge is served by another model than in the baseline, the comparison is one of judges, and
 //! inconclusive.
 
@@ -36,6 +37,10 @@ use repetition::Repetition;
 
 pub(crate) use counted::CountedPairs;
 pub(crate) use judges::{OTHER_JUDGE, ServedJudges};
+
+/// Why a comparison of nothing but answers from the cache is inconclusive.
+const CACHED: &str = "every answer of now came from the cache, so nothing was tried anew (and `CI` is set): ask with \
+                      `cargo evaltest run --refresh`, or take the answers with `--allow-cached`";
 
 /// A gate with its comparison.
 pub(super) struct BaselineComparison<'a> {
@@ -221,6 +226,13 @@ impl<'a> BaselineComparison<'a> {
         if let Some(other) = self.judge_change() {
             return Some(other);
         }
+        if self.facts.ci
+            && !self.facts.allow_cached
+            && !self.pairing.has_fresh
+            && self.has_verdict()
+        {
+            return Some(CACHED.to_owned());
+        }
         if let Some(short) = self.short() {
             return Some(short);
         }
@@ -278,6 +290,14 @@ impl<'a> BaselineComparison<'a> {
             percent(self.gate.least_pairs()),
             rows.join(", ")
         ))
+    }
+
+    /// Whether any answer of now has a verdict.
+    fn has_verdict(&self) -> bool {
+        let pairs = &self.pairing.pairs;
+        pairs
+            .iter()
+            .any(|pair| pair.now.iter().any(Option::is_some))
     }
 
     /// A message if the deciding judge is served by another model than in the baseline.

@@ -34,6 +34,10 @@ pub(crate) struct MergeArgs {
     #[arg(long)]
     allow_ignored: bool,
 
+    /// With `CI` set, let `no_regression` decide although all answers came from the cache
+    #[arg(long)]
+    allow_cached: bool,
+
     /// Leave the committed baseline alone
     #[arg(long)]
     ignore_baseline: bool,
@@ -111,6 +115,7 @@ impl MergeArgs {
             ci: CiPolicy {
                 is_set: is_ci(),
                 allow_ignored: self.allow_ignored,
+                allow_cached: self.allow_cached,
             },
             ignore_baseline: self.ignore_baseline,
             history: self.history,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use evaltest::engine::report::{summary_md, terminal};
+use evaltest::engine::run::drive::CiPolicy;
 use evaltest::engine::run::rescore;
 use evaltest::{Exit, Result};
 
@@ -29,7 +30,7 @@ pub(crate) struct SummarizeArgs {
 
 pub(crate) fn run(args: &SummarizeArgs) -> Result<Exit> {
     let dir = named_or_last(args.run_dir.as_deref())?;
-    let run = rescore::reload(&dir, None, false, false)?;
+    let run = rescore::reload(&dir, None, CiPolicy::default())?;
     if args.json {
         console::print_json(&run.summary)?;
     } else if args.markdown {

@@ -84,6 +84,7 @@ impl RunArgs {
                 ci: CiPolicy {
                     is_set: evaltest::engine::system::project::is_ci(),
                     allow_ignored: self.allow_ignored,
+                    allow_cached: self.allow_cached,
                 },
                 ..Audience::default()
             },

@@ -70,7 +70,7 @@ fn run(folder: &Path, answers: &[&str], is_first: bool) -> RunDir {
 }
 
 fn gate(dir: &RunDir, gate: &str) -> (Verdict, String) {
-    let run = reload(dir, Some(vec![gate.parse().unwrap()]), false, false).unwrap();
+    let run = reload(dir, Some(vec![gate.parse().unwrap()]), CiPolicy::default()).unwrap();
     let result = &run.summary.gates[0];
     (result.verdict, result.message.clone())
 }
@@ -135,7 +135,7 @@ fn served_by(dir: &RunDir, model: &str) {
         record.to_string() + "\n"
     };
     std::fs::write(&path, text.lines().map(line).collect::<String>()).unwrap();
-    let summary = reload(dir, None, false, false).unwrap().summary;
+    let summary = reload(dir, None, CiPolicy::default()).unwrap().summary;
     let manifest = dir.manifest().unwrap();
     let mut artifacts = manifest.artifacts.clone();
     let hash = crate::system::file::hash(&path).unwrap();
@@ -190,7 +190,7 @@ fn a_judge_that_another_model_serves_leaves_the_comparison_open() {
     let text = std::fs::read_to_string(&file).unwrap();
     let edited = text.replace("m-2", "m-3");
     std::fs::write(&file, &edited).unwrap();
-    let refused = reload(&same, None, false, false).unwrap_err();
+    let refused = reload(&same, None, CiPolicy::default()).unwrap_err();
     let what = "not a baseline: it was changed after it was written";
     assert!(refused.message().contains(what), "{refused}");
     let mut old: Value = serde_json::from_str(&edited).unwrap();

@@ -362,6 +362,30 @@ fn in_ci_a_baseline_must_be_what_was_accepted() {
 }
 
 #[test]
+fn in_ci_a_comparison_of_cached_answers_alone_is_inconclusive() {
+    let baseline = accepted(&["C"; 8]);
+    let mut facts = facts(&baseline, &["C"; 8], 8);
+    for sample in &mut facts.current {
+        sample.cached = 1;
+    }
+    let gate = Gate::no_regression();
+    says(&gate.check(&facts), Verdict::Passed, &[]);
+    facts.ci = true;
+    let parts = [
+        "every answer of now came from the cache",
+        "`--allow-cached`",
+    ];
+    says(&gate.check(&facts), Verdict::Inconclusive, &parts);
+    let allowed = Facts {
+        allow_cached: true,
+        ..facts.clone()
+    };
+    says(&gate.check(&allowed), Verdict::Passed, &[]);
+    facts.current[3].cached = 0;
+    says(&gate.check(&facts), Verdict::Passed, &[]);
+}
+
+#[test]
 fn groups_change_sides_as_a_whole() {
     // Ten samples on two passages; all of one become wrong at once.
     let baseline = accepted(&["C"; 20]);
