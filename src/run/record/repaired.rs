@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::eval::plan::{BaselineUse, Plan};
@@ -17,10 +18,12 @@ use crate::eval::spec;
 use crate::eval::tiers::Promotion;
 use crate::run::dry_run::lost;
 use crate::run::rescore::reload;
+use crate::run::session::manifest::config_of;
 use crate::run::shard::ShardCoverage;
 use crate::run::{Caller, CiPolicy, RunOptions, RunOrigin, Session};
 use crate::store::files::{JOURNAL, MANIFEST};
 use crate::store::journal;
+use crate::store::manifest::EarlyStop;
 use crate::store::{Manifest, RunDir, RunStatus};
 use crate::system::project::display;
 use crate::text::setting::Override;
@@ -95,7 +98,10 @@ pub fn repair(dir: &RunDir) -> Result<Repaired> {
     }
     let changed = dir.manifest().is_err().then(|| {
         let path = display(&dir.file(MANIFEST));
-        format!("{path}: it was changed after the run wrote it; what it says of its spec and its samples is believed")
+        format!(
+            "{path}: it was changed after the run wrote it; gates and settings are those of the spec now, and what else it says \
+             is believed"
+        )
     });
     let notices = [
         changed,
@@ -119,7 +125,14 @@ pub(in crate::run) fn make_again(path: &Path, manifest: &Manifest) -> Result<Rep
 
 fn make(plan: Plan, path: &Path, manifest: &Manifest) -> Result<Repaired> {
     let only = manifest.only.clone();
-    let coverage = ShardCoverage::of_run(&RunDir::open(path)?, manifest, &plan)?;
+    let dir = RunDir::open(path)?;
+    let coverage = ShardCoverage::of_run(&dir, manifest, &plan)?;
+    let is_changed = dir.manifest().is_err();
+    let config = is_changed.then(|| config_of_spec(&plan, manifest));
+    let early_stop = manifest.early_stop.clone().map(|early| EarlyStop {
+        green: if is_changed { Vec::new() } else { early.green },
+        ..early
+    });
     let options = RunOptions {
         origin: RunOrigin::Restored(path.to_owned()),
         caller: Caller::Files,
@@ -134,7 +147,6 @@ fn make(plan: Plan, path: &Path, manifest: &Manifest) -> Result<Repaired> {
     let questions = session.questions();
     let (stop, reason) = stop_of(manifest);
     let (ended, _) = session.restore(stop, &reason)?;
-    let dir = RunDir::open(path)?;
     let written = dir.manifest()?;
     let lost = ended < questions;
     let status = match manifest.status {
@@ -160,7 +172,8 @@ fn make(plan: Plan, path: &Path, manifest: &Manifest) -> Result<Repaired> {
             RunStatus::Finished => None,
             _ => Some(reason),
         },
-        early_stop: manifest.early_stop.clone(),
+        config: config.unwrap_or_else(|| written.config.clone()),
+        early_stop,
         whole: manifest.whole && (!lost || was_over && manifest.status != RunStatus::Finished),
         git_sha: manifest.git_sha.clone(),
         git_dirty: manifest.git_dirty,
@@ -187,6 +200,21 @@ fn make(plan: Plan, path: &Path, manifest: &Manifest) -> Result<Repaired> {
         status,
         notices: Vec::new(),
     })
+}
+
+/// The settings of the spec, except for the agent, which is not read from it: what a changed manifest says of gates may
+/// be damage.
+fn config_of_spec(plan: &Plan, manifest: &Manifest) -> Value {
+    let mut config = config_of(plan);
+    if let Some(members) = config.as_object_mut() {
+        for key in ["agent", "agents"] {
+            match manifest.config.get(key) {
+                Some(there) => drop(members.insert(key.to_owned(), there.clone())),
+                None => drop(members.remove(key)),
+            }
+        }
+    }
+    config
 }
 
 /// When the last event of the journal was written.
