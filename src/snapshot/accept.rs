@@ -77,8 +77,8 @@ pub fn accept(dirs: &[RunDir], folder: &Path, how: &Acceptance) -> Result<Accept
     let mut notices = Vec::new();
     for (dir, manifest) in dirs.iter().zip(&manifests) {
         refuse_unfit(dir, manifest, how)?;
-        notices.extend(failed_gates(dir, how)?);
         notices.extend(dir.check()?);
+        notices.extend(failed_gates(dir, how)?);
     }
     let Some(first) = manifests.first() else {
         return Err(Error::usage("no run is named").hint("cargo evaltest accept RUN_DIR"));

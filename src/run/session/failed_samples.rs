@@ -9,6 +9,7 @@ use crate::run::record::readable::{Readable, readable};
 use crate::store::files::{RECORDS, SUMMARY};
 use crate::store::{RunDir, read_records};
 use crate::verdict::baseline::BaselineSample;
+use crate::verdict::gate::ERROR_RATE;
 use crate::verdict::poll::{self, Poll};
 use crate::verdict::result::{GateResult, Verdict};
 use crate::verdict::summary::Summary;
@@ -33,7 +34,7 @@ pub(in crate::run) fn failed_samples(path: &Path, plan: &mut Plan) -> Result<Has
     let takes_wrong = gates
         .iter()
         .filter(is_red)
-        .any(|it| it.gate.is_of_quality());
+        .any(|it| it.gate.is_of_quality() && !it.gate.metric().is(ERROR_RATE));
     let (mut failed, mut wrong) = (HashSet::new(), HashSet::new());
     for sample in poll::samples(read_records(&dir.file(RECORDS))?) {
         let sample = sample?;

@@ -453,6 +453,7 @@ impl Finish {
                 .unwrap_or_default(),
             needs_every_verdict: plan.eval.snapshot.assert.decides(),
             partial: self.manifest.is_limited(),
+            limit: self.manifest.own_limit(),
             part: self.manifest.part.clone(),
             below_tier: match &progressive {
                 Some(progressive) if progressive.is_ended() => {

@@ -251,7 +251,7 @@ mod tests {
 
     /// A patch that adds lines to a new file.
     fn patch(path: &str, mode: &str, lines: &[&str]) -> String {
-        let added: String = lines.iter().map(|line| format!("+{line}\n")).collect();
+        let added: String = lines.iter().flat_map(|line| ["+", line, "\n"]).collect();
         format!(
             "diff --git a/{path} b/{path}\nnew file mode {mode}\nindex 0000000..1111111\n--- /dev/null\n+++ b/{path}\n\
              @@ -0,0 +1,{} @@\n{added}",

@@ -52,14 +52,13 @@ impl RunArgs {
             progressive: self.tiers.progressive,
             promote: self.tiers.promote.clone(),
             filter: self.filter.clone(),
-            failed: match &self.failed {
-                Some(path) => Some(absolute(&run_folder(path)?)?),
-                None => None,
-            },
             partial,
             ..SampleChoice::default()
         };
         self.choose_shard(&mut samples)?;
+        if let Some(path) = &self.failed {
+            samples.failed = Some(absolute(&run_folder(path)?)?);
+        }
         Ok(Drive {
             errand: if self.dry_run {
                 Errand::Count
