@@ -130,7 +130,7 @@ pub(super) fn github(origin: &Provenance, inside: &str, shards: Option<u32>) -> 
     let sharded = shards.map(|count| {
         let numbers: Vec<_> = (1..=count).map(|number| number.to_string()).collect();
         let (count, numbers) = (count.to_string(), numbers.join(", "));
-        let parts = [("COUNT", &*count), ("NUMBERS", &numbers)];
+        let parts = [("SHARD_TOTAL", &*count), ("NUMBERS", &numbers)];
         let jobs = filled(GITHUB_SHARDS, &[&common[..], &parts].concat());
         (jobs, filled(GITHUB_MERGE, &common))
     });
@@ -173,7 +173,7 @@ pub(super) fn gitlab(origin: &Provenance, inside: &str, shards: Option<u32>) -> 
     ];
     let count = shards.map(|count| count.to_string()).unwrap_or_default();
     let runs = artifact("");
-    let parts = [("COUNT", &*count), ("KEPT_RUNS", &runs)];
+    let parts = [("SHARD_TOTAL", &*count), ("KEPT_RUNS", &runs)];
     let jobs = filled(GITLAB_SHARDS, &[&common[..], &parts].concat());
     let parts = match shards {
         Some(_) => [&*jobs, GITLAB_NEEDS, GITLAB_WHEN, ""],
@@ -298,8 +298,24 @@ mod tests {
     use super::*;
 
     const WORDS: [&str; 19] = [
-        "SETUP", "UNCACHED", "INSTALL", "COMMAND", "IMAGE", "KEY\n", "KEYS", "FOLDER", "BELOW",
-        "SHELL", "KEPT", "SHARDS", "NEEDS", "WHEN", "AGENT", "PARTS", "EVALUATE", "COUNT",
+        "SETUP",
+        "UNCACHED",
+        "INSTALL",
+        "COMMAND",
+        "IMAGE",
+        "KEY\n",
+        "KEYS",
+        "FOLDER",
+        "BELOW",
+        "SHELL",
+        "KEPT",
+        "SHARDS",
+        "NEEDS",
+        "WHEN",
+        "AGENT",
+        "PARTS",
+        "EVALUATE",
+        "SHARD_TOTAL",
         "NUMBERS",
     ];
 
