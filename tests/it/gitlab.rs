@@ -19,7 +19,7 @@ fn what_got_worse_has_a_place_and_a_name_that_stays() {
         gate["location"],
         json!({"path": "eval.yaml", "lines": {"begin": 6}})
     );
-    project.run("accept").exits(0);
+    project.run("accept --failed-gates").exits(0);
     requested::agent(
         &project,
         "[ $EVALTEST_SAMPLE_ID = q004 ] && { echo '\u{1b}[1m::error::'; exit; }",

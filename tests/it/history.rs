@@ -122,9 +122,11 @@ fn a_run_that_is_to_has_a_line_and_an_acceptance_always() {
     let before = lines(&project).len();
     let first = project.runs()[0].display().to_string();
     let second = project.runs()[2].display().to_string();
-    project.run(&format!("accept {first}")).exits(0);
     project
-        .run(&format!("accept --add {second} --partial"))
+        .run(&format!("accept --failed-gates {first}"))
+        .exits(0);
+    project
+        .run(&format!("accept --failed-gates --add {second} --partial"))
         .exits(0);
     let [alone, both] = &lines(&project)[before..] else {
         panic!("{:?}", lines(&project));

@@ -405,7 +405,7 @@ fn what_is_in_flight_shrinks_to_what_an_endpoint_takes() {
     });
     let project = Project::new();
     requested::write_questions(&project, 200);
-    let limits = "limits: { concurrency: 64, ramp_up_s: 0, backoff_s: 0.05, retries: 0 }\n";
+    let limits = "limits: { concurrency: 64, ramp_up_s: 0, backoff_s: 0.05, retries: 1 }\n";
     project.spec(&http(&server), limits);
     project.run("run eval.yaml").exits(0);
     let scored = statuses(&project)

@@ -266,7 +266,7 @@ fn a_dry_run_asks_nothing() {
 fn json_is_all_of_standard_output() {
     let project = project("accuracy >= 0.9");
     project.run("run eval.yaml").exits(1);
-    project.run("accept").exits(0);
+    project.run("accept --failed-gates").exits(0);
     requested::agent(
         &project,
         "test $EVALTEST_SAMPLE_ID != q002 || { echo 5; exit; }",

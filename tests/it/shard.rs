@@ -255,7 +255,7 @@ fn a_shard_without_samples_is_a_run_and_an_outage_is_told_at_once() {
     // Wrong answers and failed assertions are judged after the merge, a dead agent is an outage.
     let project = requested::project(8, "", "gates: [accuracy >= 1.0]\n");
     run_in(&project, "run eval.yaml", &[]).exits(1);
-    project.run("accept").exits(0);
+    project.run("accept --failed-gates").exits(0);
     requested::agent(&project, "echo another; exit 0");
     let exact = "run eval.yaml --set snapshot.assert=exact --shard 1/2";
     run_in(&project, exact, &[("CI", "1")]).exits(0);
