@@ -307,10 +307,10 @@ fn an_agent_that_is_asked_too_often_is_left_alone_and_loses_no_sample() {
         }
         says_id(task)
     };
-    // No retries: a refusal does not count as one.
+    // One retry: a refusal does not count as one.
     let eval = Eval::new(Numbers(60), agent)
         .concurrency(32)
-        .retries(0, Duration::from_millis(1));
+        .retries(1, Duration::from_millis(1));
     let (run, records) = run(eval);
     assert_eq!((run.summary.correct, run.summary.errors), (60, 0));
     let refusals = refusals.load(Ordering::SeqCst);
