@@ -158,8 +158,7 @@ fn on_the_main_branch_a_run_is_a_line_that_another_job_commits() {
     };
     checkout("main");
     checkout("other");
-    let again = first.replace("\"id\":\"", "\"id\":\"other-");
-    push("other", &again);
+    push("other", &of_another_run(&first));
     push("main", &first);
     checkout("after");
     let lines = project.read("after/evals/snapshots/example/history.jsonl");
@@ -182,6 +181,29 @@ fn on_the_main_branch_a_run_is_a_line_that_another_job_commits() {
         lines.contains("\"kind\":\"accept\"") && !lines.contains("<<<"),
         "{lines}"
     );
+}
+
+/// The patch with the line of another run, as a version wrote it that had no checksums.
+fn of_another_run(patch: &str) -> String {
+    let mut other = String::new();
+    for line in patch.lines() {
+        if let Some(line) = line.strip_prefix('+').filter(|line| line.starts_with('{')) {
+            let mut members: serde_json::Value = serde_json::from_str(line).unwrap();
+            members["format_version"] = 1.into();
+            members["id"] = "other".into();
+            members
+                .as_object_mut()
+                .unwrap()
+                .shift_remove("sum")
+                .unwrap();
+            other += "+";
+            other += &members.to_string();
+        } else {
+            other += line;
+        }
+        other.push('\n');
+    }
+    other
 }
 
 /// A line of a history.
