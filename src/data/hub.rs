@@ -45,7 +45,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::data::Sample;
 use crate::data::dataset::parts::{self, LocalFiles};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::system::file;
 use crate::system::file::is_inside;
 use address::{is_commit, is_hex, is_name};
@@ -65,7 +65,9 @@ pub(crate) fn file(path: PathBuf) -> Result<PathBuf> {
     let (mut found, _) = open(&path)?;
     if found.files.len() > 1 {
         let (address, count) = (address?, found.files.len());
-        let error = Error::usage(format!("`{address}` is {count} files, where one is needed"));
+        let error = crate::error::Error::usage(format!(
+            "`{address}` is {count} files, where one is needed"
+        ));
         return Err(error.hint("name one of the files"));
     }
     Ok(found.files.remove(0))
