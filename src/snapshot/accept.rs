@@ -76,9 +76,13 @@ pub fn accept(dirs: &[RunDir], folder: &Path, how: &Acceptance) -> Result<Accept
     let manifests = manifests.collect::<Result<Vec<_>>>()?;
     let mut notices = Vec::new();
     for (dir, manifest) in dirs.iter().zip(&manifests) {
-        refuse_unfit(dir, manifest, how)?;
+        refuse_unfit(dir, manifest, how.partial)?;
         notices.extend(dir.check()?);
-        notices.extend(failed_gates(dir, how)?);
+        let summary = Summary::read(&dir.file(SUMMARY))?;
+        if !how.partial && !how.failed_gates {
+            refuse_errors(dir, manifest, &summary)?;
+        }
+        notices.extend(failed_gates(dir, &summary, how)?);
     }
     let Some(first) = manifests.first() else {
         return Err(Error::usage("no run is named").hint("cargo evaltest accept RUN_DIR"));
@@ -149,8 +153,7 @@ fn remember(
 }
 
 /// Refuses a run that failed a gate which needs no baseline, unless it is to be accepted; a notice names failed gates.
-fn failed_gates(dir: &RunDir, how: &Acceptance) -> Result<Option<String>> {
-    let summary = Summary::read(&dir.file(SUMMARY))?;
+fn failed_gates(dir: &RunDir, summary: &Summary, how: &Acceptance) -> Result<Option<String>> {
     let failed = summary.gates.iter();
     let failed: Vec<_> = failed
         .filter(|it| it.verdict == Verdict::Failed)
@@ -171,15 +174,15 @@ fn failed_gates(dir: &RunDir, how: &Acceptance) -> Result<Option<String>> {
             named(&refused)
         ))
         .hint(
-            "mend what is wrong and run the eval anew, or accept it as it is with `--failed-gates`",
+            "correct what is wrong and run the eval again, or accept the run as it is with `--failed-gates`",
         ));
     }
     let notice = format!("run `{display}` failed {}, and is accepted", named(&failed));
     Ok((!failed.is_empty()).then_some(notice))
 }
 
-/// Refuses a run that is unfit as a baseline.
-fn refuse_unfit(dir: &RunDir, manifest: &Manifest, how: &Acceptance) -> Result<()> {
+/// Refuses a run that its manifest shows to be unfit as a baseline.
+fn refuse_unfit(dir: &RunDir, manifest: &Manifest, partial: bool) -> Result<()> {
     manifest.refuse_part(dir, "a baseline is made of whole runs")?;
     let display = dir.path().display();
     if manifest.masked && manifest.mask_id.is_none() {
@@ -233,7 +236,7 @@ fn refuse_unfit(dir: &RunDir, manifest: &Manifest, how: &Acceptance) -> Result<(
                 .hint("cargo evaltest run asks the agent of now everything"),
         );
     }
-    if how.partial {
+    if partial {
         return Ok(());
     }
     if !manifest.whole {
@@ -253,10 +256,12 @@ fn refuse_unfit(dir: &RunDir, manifest: &Manifest, how: &Acceptance) -> Result<(
             manifest.run_again()
         )));
     }
-    if how.failed_gates {
-        return Ok(());
-    }
-    let summary = Summary::read(&dir.file(SUMMARY))?;
+    Ok(())
+}
+
+/// Refuses a run that lacks more answers than its `error_rate` allows.
+fn refuse_errors(dir: &RunDir, manifest: &Manifest, summary: &Summary) -> Result<()> {
+    let display = dir.path().display();
     let gates = summary.gates.iter();
     let mut own = gates.filter(|gate| gate.gate.metric().is(ERROR_RATE));
     let rate = summary.error_rate.unwrap_or_default();
