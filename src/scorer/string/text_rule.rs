@@ -109,7 +109,7 @@ fn is_right_as_seen(rule: &impl TextRule, answer: &Answer<'_>) -> bool {
     let Some(prediction) = answer.prediction else {
         return false;
     };
-    let has_invisible = |text: &str| !text.is_ascii() && text.contains(is_invisible);
+    let has_invisible = |text: &str| matches!(visible(text), Cow::Owned(_));
     let is_in_truth = match &answer.target.0 {
         Value::String(text) => has_invisible(text),
         Value::Array(texts) => texts.iter().filter_map(Value::as_str).any(has_invisible),

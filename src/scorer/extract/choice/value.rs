@@ -91,18 +91,15 @@ pub(super) fn at_value(value: &str) -> At<'_> {
         });
         is_open |= rest[..rest.len() - after.len()]
             .contains(['(', '[', '{', '（', '【', '$', '"', '“', '「', '\'', '‘']);
-        // No opening is a letter alone.
-        let is_letter = match after.as_bytes() {
-            [letter] => letter.is_ascii_alphabetic(),
-            [letter, next, ..] => {
-                letter.is_ascii_alphabetic()
-                    && next.is_ascii()
-                    && !next.is_ascii_alphabetic()
-                    && !b" '".contains(next)
+        // None begins with one letter before a mark or the end.
+        let ends_word = |next: &u8| next.is_ascii_punctuation() && *next != b'\'';
+        let may_open = match after.as_bytes() {
+            [letter, rest @ ..] if letter.is_ascii_alphabetic() => {
+                rest.first().is_some_and(|next| !ends_word(next))
             }
-            [] => true,
+            rest => !rest.is_empty(),
         };
-        let mut openings = OPENINGS.iter().filter(|_| !is_letter);
+        let mut openings = OPENINGS.iter().filter(|_| may_open);
         let opening = openings.find(|opening| {
             let head = after.get(..opening.len());
             head.is_some_and(|head| head.eq_ignore_ascii_case(opening))
