@@ -366,7 +366,7 @@ fn a_worse_agent_is_red_as_often_as_measured() {
 /// Epochs that repeat each other are one answer: an unchanged agent is red no more often than alpha. Where they are
 /// independent, samples that broke do not look as if they repeated.
 #[test]
-fn epochs_that_repeat_each_other_are_told_from_samples_that_broke() {
+fn epochs_that_repeat_each_other_are_distinguished_from_samples_that_broke() {
     const DRAWS: u32 = 800;
     let repeating = [
         (Agent::Flaky(30), 40, [5, 5]),

@@ -478,7 +478,7 @@ fn the_help_says_when_to_accept() {
 }
 
 #[test]
-fn a_run_that_failed_its_gates_is_accepted_where_that_is_said() {
+fn a_run_that_failed_its_gates_is_accepted_with_the_option_alone() {
     let project = project("gates: [accuracy >= 0.9]\n");
     let bad = run_with(&project, "wrong");
     accept(&project, "", &[&bad])

@@ -264,7 +264,7 @@ impl Finish {
                     .and_then(TierCheckpoints::concluded),
             )
         };
-        // Checked before anything was asked; answers are not lost to what happened to the file since.
+        // Checked before anything was asked. If it was damaged since, the answers are in the journal.
         calibrations::add(&mut facts, &self.dir, &self.manifest)?;
         // The earlier part of the run may have been reviewed; a damaged review file is no reason to fail.
         facts.summary.reviewed = self.dir.reviewed(&self.manifest).ok().flatten();

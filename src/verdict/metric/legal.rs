@@ -96,7 +96,7 @@ impl Gate {
         Ok(())
     }
 
-    /// Whether it says by itself whether answers are good: it needs no baseline, and is about neither time nor cost.
+    /// Whether it needs no baseline, and is about neither time nor cost.
     pub(crate) fn is_of_quality(&self) -> bool {
         let entry = self.metric.entry();
         !self.needs_baseline() && (entry.unit == Unit::Share || !entry.less_is_better)
