@@ -136,8 +136,10 @@ impl ExactNumber {
     pub(super) fn to_f64(&self) -> f64 {
         let magnitude = match &self.magnitude {
             Magnitude::Decimal { digits, exponent } => {
-                // The `0` in front is for zero, which has no digits.
-                format!("0{digits}e{exponent}").parse().unwrap_or(f64::NAN)
+                plain(digits, *exponent).unwrap_or_else(|| {
+                    // The `0` in front is for zero, which has no digits.
+                    format!("0{digits}e{exponent}").parse().unwrap_or(f64::NAN)
+                })
             }
             Magnitude::Ratio { over, under } => *over as f64 / *under as f64,
         };
@@ -147,6 +149,30 @@ impl ExactNumber {
             magnitude
         }
     }
+}
+
+/// Decimals of this many digits are distinct doubles.
+const EXACT_DIGITS: usize = 15;
+
+/// The nearest double of few digits and a small exponent: both are doubles themselves, so there is one rounding.
+fn plain(digits: &str, exponent: i64) -> Option<f64> {
+    const POWERS: [f64; 23] = [
+        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+        1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+    ];
+    if digits.len() > EXACT_DIGITS {
+        return None;
+    }
+    let power = POWERS.get(usize::try_from(exponent.unsigned_abs()).ok()?)?;
+    let whole = digits
+        .bytes()
+        .fold(0, |sum, digit| 10 * sum + u64::from(digit - b'0'));
+    let whole = crate::stats::as_f64(whole);
+    Some(if exponent < 0 {
+        whole / power
+    } else {
+        whole * power
+    })
 }
 
 /// An exponent from digits and a sign; `None` if it is too large.
@@ -183,30 +209,52 @@ impl std::fmt::Display for ExactNumber {
             Magnitude::Ratio { over, under } => return write!(f, "{sign}{over}/{under}"),
             Magnitude::Decimal { digits, exponent } => (digits, *exponent),
         };
-        // A double never prints more digits.
+        // A double never prints more digits, and these are the shortest where they are few.
+        let point = length(digits) + exponent;
+        if digits.len() <= EXACT_DIGITS && (-3..=16).contains(&point) {
+            return fixed(f, sign, digits, point, ".0");
+        }
         if digits.len() <= 17 {
             let text = py_repr_float(self.to_f64());
             if Self::from_repr(&text).is_some_and(|number| number == *self) {
                 return f.write_str(&text);
             }
         }
-        let point = length(digits) + exponent;
-        match usize::try_from(point) {
-            _ if exponent > 20 || point < -5 => {
-                let (first, rest) = digits.split_at(1.min(digits.len()));
-                let dot = if rest.is_empty() { "" } else { "." };
-                write!(f, "{sign}{first}{dot}{rest}e{:+}", point - 1)
-            }
-            Ok(point) if point >= digits.len() => {
-                write!(f, "{sign}{digits}{}", "0".repeat(point - digits.len()))
-            }
-            Ok(point) if point > 0 => {
-                write!(f, "{sign}{}.{}", &digits[..point], &digits[point..])
-            }
-            _ => {
-                let zeros = usize::try_from(-point).unwrap_or(0);
-                write!(f, "{sign}0.{}{digits}", "0".repeat(zeros))
-            }
+        if exponent > 20 || point < -5 {
+            let (first, rest) = digits.split_at(1.min(digits.len()));
+            let dot = if rest.is_empty() { "" } else { "." };
+            return write!(f, "{sign}{first}{dot}{rest}e{:+}", point - 1);
+        }
+        fixed(f, sign, digits, point, "")
+    }
+}
+
+/// Writes digits with a point after `point` of them; behind an integer stands `end`.
+fn fixed(
+    f: &mut std::fmt::Formatter<'_>,
+    sign: &str,
+    digits: &str,
+    point: i64,
+    end: &str,
+) -> std::fmt::Result {
+    f.write_str(sign)?;
+    let zeros =
+        |f: &mut std::fmt::Formatter<'_>, count| (0..count).try_for_each(|_| f.write_str("0"));
+    match usize::try_from(point) {
+        Ok(point) if point >= digits.len() => {
+            f.write_str(if digits.is_empty() { "0" } else { digits })?;
+            zeros(f, point - digits.len())?;
+            f.write_str(end)
+        }
+        Ok(point) if point > 0 => {
+            f.write_str(&digits[..point])?;
+            f.write_str(".")?;
+            f.write_str(&digits[point..])
+        }
+        _ => {
+            f.write_str("0.")?;
+            zeros(f, usize::try_from(-point).unwrap_or(0))?;
+            f.write_str(digits)
         }
     }
 }
@@ -236,6 +284,34 @@ impl ExactNumber {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn few_digits_are_written_as_python_writes_them() {
+        for digits in [
+            "1",
+            "12",
+            "9",
+            "123456789012345",
+            "100000000000001",
+            "5",
+            "25",
+        ] {
+            for exponent in -40..=25 {
+                let number = ExactNumber::new(digits.to_owned(), exponent);
+                let double: f64 = format!("{digits}e{exponent}").parse().unwrap();
+                assert_eq!(
+                    number.to_f64().to_bits(),
+                    double.to_bits(),
+                    "{digits}e{exponent}"
+                );
+                let text = number.to_string();
+                assert_eq!(text, py_repr_float(double), "{digits}e{exponent}");
+                assert_eq!(number.negated().to_string(), format!("-{text}"));
+            }
+        }
+        assert_eq!(ExactNumber::whole(0).to_string(), "0.0");
+        assert_eq!(ExactNumber::whole(0).to_f64().to_bits(), 0.0_f64.to_bits());
+    }
 
     fn check(number: Option<ExactNumber>, text: &str, double: f64) {
         let number = number.expect("a number");
