@@ -180,6 +180,9 @@ impl Gate {
             Ok(measured) => measured,
             Err(why) => return result(Verdict::Inconclusive, None, why),
         };
+        if let Some(why) = figures.lacks_truths(self) {
+            return result(Verdict::Inconclusive, Some(measured.value), why);
+        }
         let upper = self.upper_ends(facts, figures, threshold);
         let holds = |value| op.holds(value, threshold);
         let ends = upper

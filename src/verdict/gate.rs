@@ -28,6 +28,9 @@ pub(crate) const DEFAULT_ALPHA: f64 = 0.05;
 /// If fewer of the baseline's samples are found, the two runs are hardly of the same eval.
 const DEFAULT_MIN_PAIRS: f64 = 0.9;
 
+/// If fewer of the answered samples have a ground truth, the figure is of hardly any of them.
+const DEFAULT_MIN_SCORED: f64 = 0.9;
+
 /// A condition that a run must meet.
 ///
 /// A gate is written as text, as in a spec, or built in Rust. It is checked against the samples before anything starts,
@@ -57,6 +60,7 @@ const DEFAULT_MIN_PAIRS: f64 = 0.9;
 /// |---|---|
 /// | `accuracy >= 60%`, `accuracy(NAME) >= 60%` | [`accuracy`](Gate::accuracy), [`accuracy_of`](Gate::accuracy_of) |
 /// | `accuracy >= 0.6 (confidence=0.95)` | the same with [`confidence`](Gate::confidence) |
+/// | `accuracy >= 0.6 (min_scored=0.5)` | the same with [`min_scored`](Gate::min_scored) |
 /// | `no_regression(alpha=0.05, mid_p=true)` | [`no_regression`](Gate::no_regression) with [`alpha`](Gate::alpha) and [`mid_p`](Gate::mid_p) |
 /// | `no_regression(early_stop=true)` | the same with [`early_stop`](Gate::early_stop) |
 /// | `no_regression(max_drop=0.02, min_pairs=0.9)` | the same with [`max_drop`](Gate::max_drop) and [`min_pairs`](Gate::min_pairs) |
@@ -99,6 +103,8 @@ pub struct Gate {
     pub(super) mid_p: bool,
     pub(super) early_stop: bool,
     pub(super) min_pairs: Option<f64>,
+    /// The smallest share of the answered samples that must have a ground truth.
+    pub(super) min_scored: Option<f64>,
     /// The confidence of the interval whose upper end is compared with the threshold.
     pub(super) confidence: Option<f64>,
 }
@@ -292,6 +298,7 @@ impl Gate {
             mid_p: false,
             early_stop: false,
             min_pairs: None,
+            min_scored: None,
             confidence: None,
         }
     }
@@ -352,6 +359,14 @@ impl Gate {
         self
     }
 
+    /// A gate on an accuracy or a mean is inconclusive if less than this share (0 to 1, default 0.9) of the answered
+    /// samples of its slice has a ground truth.
+    #[must_use]
+    pub fn min_scored(mut self, at_least: f64) -> Self {
+        self.min_scored = Some(at_least);
+        self
+    }
+
     fn bounded(metric: Metric, op: Op, threshold: f64) -> Self {
         Self {
             metric,
@@ -383,6 +398,11 @@ impl Gate {
     /// The smallest share of the baseline's samples that `no_regression` must find in the run.
     pub(super) fn least_pairs(&self) -> f64 {
         self.min_pairs.unwrap_or(DEFAULT_MIN_PAIRS)
+    }
+
+    /// The smallest share of the answered samples that must have a ground truth.
+    pub(super) fn least_scored(&self) -> f64 {
+        self.min_scored.unwrap_or(DEFAULT_MIN_SCORED)
     }
 
     /// Whether it asks for more than its threshold, not for less.
@@ -423,10 +443,17 @@ impl fmt::Display for Gate {
         if let Some((op, threshold)) = self.bound {
             write!(f, " {op} {threshold}")?;
         }
-        match self.confidence {
-            Some(confidence) => write!(f, " (confidence={confidence})"),
-            None => Ok(()),
+        let options = [
+            ("confidence", self.confidence),
+            ("min_scored", self.min_scored),
+        ];
+        let options = options.into_iter();
+        let options = options.filter_map(|(name, value)| Some(format!("{name}={}", value?)));
+        let options: Vec<String> = options.collect();
+        if options.is_empty() {
+            return Ok(());
         }
+        write!(f, " ({})", options.join(", "))
     }
 }
 

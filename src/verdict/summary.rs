@@ -175,6 +175,13 @@ impl Summary {
         calibration.is_some_and(|calibration| calibration.uncalibrated().is_some())
     }
 
+    /// Whether the scorer of this name judges pairs, which not all samples need to be in.
+    pub(crate) fn judges_pairs(&self, scorer: &str) -> bool {
+        let judge = self.judge.as_ref();
+        let judge = judge.and_then(|judge| judge.scorers.get(scorer));
+        judge.is_some_and(|judge| judge.pairs.is_some())
+    }
+
     /// The models that served judges, with their numbers of calls, by the name of the scorer.
     pub(crate) fn judge_models(&self) -> BTreeMap<String, BTreeMap<String, u64>> {
         let judges = self.judge.iter().flat_map(|judge| &judge.scorers);

@@ -38,6 +38,45 @@ fn check(gate: &str, kinds: &str, verdict: Verdict, value: Option<f64>, message:
 use Verdict::{Failed, Ignored, Inconclusive, Passed};
 
 #[test]
+fn most_answers_need_a_ground_truth() {
+    let nine_of_ten = "CCCCCCCCCU";
+    check("accuracy >= 0.5", nine_of_ten, Passed, Some(1.0), "holds");
+    let nine_of_eleven = "CCCCCCCCCUU";
+    let why = "only 9 of 11 answers have a ground truth, fewer than 90 %";
+    for gate in [
+        "accuracy >= 0.5",
+        "mean(value) >= 0.5",
+        "failure_rate <= 0.5",
+    ] {
+        let value = Some(if gate.starts_with('f') { 0.0 } else { 1.0 });
+        check(gate, nine_of_eleven, Inconclusive, value, why);
+    }
+    check(
+        "accuracy >= 0.5 (min_scored=0.8)",
+        nine_of_eleven,
+        Passed,
+        Some(1.0),
+        "holds",
+    );
+    check(
+        "accuracy[level=1] >= 0.5",
+        nine_of_eleven,
+        Passed,
+        Some(1.0),
+        "holds",
+    );
+    check(
+        "error_rate <= 0.5",
+        nine_of_eleven,
+        Passed,
+        Some(0.0),
+        "holds",
+    );
+    // An error is no answer, so that it lacks no ground truth.
+    check("accuracy >= 0.5", "CCCCCCCCCE", Passed, Some(1.0), "holds");
+}
+
+#[test]
 fn without_errors() {
     let half = Some(0.5);
     check(

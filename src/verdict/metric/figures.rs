@@ -60,6 +60,35 @@ impl<'a> Figures<'a> {
         })
     }
 
+    /// Why too few of the answered samples have a ground truth for a gate on verdicts, if so.
+    pub(in crate::verdict) fn lacks_truths(&self, gate: &Gate) -> Option<String> {
+        if self.group.unscored == 0 || !gate.metric.is_of_verdicts() {
+            return None;
+        }
+        let scorer = self.facts.decided_by(gate);
+        if scorer
+            .as_ref()
+            .is_some_and(|scorer| self.facts.summary.judges_pairs(scorer))
+        {
+            return None;
+        }
+        let other = scorer.filter(|scorer| self.decides() != Some(scorer));
+        let other = other.and_then(|scorer| self.group.scorers.get(&scorer));
+        let group = self.group;
+        let scored = group.scored.saturating_sub(group.failed_as_wrong);
+        let answered = scored + group.unscored;
+        // Another scorer may need no ground truth.
+        let scored = other.map_or(scored, |other| (other.scored + other.errors).min(answered));
+        let share = stats::ratio(scored, answered)?;
+        (share < gate.least_scored()).then(|| {
+            format!(
+                "only {scored} of {answered} answers have a ground truth, fewer than {} %: add the ground truths, or \
+                 say `(min_scored=SHARE)` after the threshold",
+                (gate.least_scored() * 1e4).round() / 100.0
+            )
+        })
+    }
+
     /// The value of a gate's metric, or why there is none.
     pub(in crate::verdict) fn measure(&self, gate: &Gate) -> Result<Measured, String> {
         (gate.metric.entry().measure)(self, gate)

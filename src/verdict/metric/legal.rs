@@ -6,6 +6,8 @@ use crate::verdict::gate::{ACCURACY, CORRECTED, ERROR_RATE, Gate, Op};
 
 const CONFIDENCE: &str = "`confidence` belongs to `accuracy >=` and `corrected(…) >=`";
 
+const MIN_SCORED: &str = "`min_scored` belongs to a threshold for an accuracy or a mean";
+
 /// In seconds.
 const HOUR: f64 = 3600.0;
 
@@ -55,6 +57,9 @@ impl Gate {
             if self.confidence.is_some() {
                 return refuse(CONFIDENCE.to_owned());
             }
+            if self.min_scored.is_some() {
+                return refuse(MIN_SCORED.to_owned());
+            }
             return Ok(());
         };
         let given = options.iter().find(|(_, value)| value.is_some());
@@ -62,6 +67,15 @@ impl Gate {
         let switch = switch.or(self.early_stop.then_some("early_stop"));
         if let Some(name) = given.map(|(name, _)| *name).or(switch) {
             return refuse(format!("`{name}` belongs to `no_regression`"));
+        }
+        if let Some(share) = self.min_scored {
+            if !self.metric.is_of_verdicts() {
+                return refuse(MIN_SCORED.to_owned());
+            }
+            if !(0.0..=1.0).contains(&share) {
+                return Err(refused("`min_scored` lies between 0 and 1".to_owned())
+                    .hint("write a share such as `min_scored=0.5`, or `min_scored=50%`"));
+            }
         }
         if let Some(confidence) = self.confidence {
             let is_least = matches!(op, Op::AtLeast | Op::Above);

@@ -4,6 +4,7 @@
 //! METRIC[(ARG)][[DIMENSION=VALUE]] OP NUMBER[%|s]      OP is one of >= > <= <; [tier=NAME] and
 //!                                                       [DIMENSION=VALUE, tier=NAME] wherever a slice may stand
 //! accuracy[(ARG)][[DIMENSION=VALUE]] >= NUMBER[%] (confidence=NUMBER)
+//! any metric of verdicts >= NUMBER[%] (min_scored=NUMBER)
 //! corrected(ARG)[[DIMENSION=VALUE]] >= NUMBER[%] (confidence=NUMBER)
 //! min_samples(NUMBER)
 //! no_regression[(OPTION=VALUE, …)][[DIMENSION=VALUE]]   alpha, max_drop, min_pairs: NUMBER
@@ -97,8 +98,8 @@ impl<'a> Parts<'a> {
             }
             return Ok(gate);
         }
-        if let Some(options) = self.options {
-            gate.confidence = Some(confidence(options)?);
+        for option in options(self.options) {
+            read_bound_option(&mut gate, option)?;
         }
         // `min_samples(30)` is short for `min_samples >= 30`.
         let short = self.argument.filter(|_| gate.metric.is(MIN_SAMPLES));
@@ -131,16 +132,29 @@ fn unclosed() -> Error {
     )
 }
 
-/// `confidence=0.95`.
-fn confidence(options: &str) -> Result<f64> {
-    let refuse = || {
-        Error::usage(format!("`({options})` says nothing here"))
-            .hint("a threshold may have a confidence: `accuracy >= 0.6 (confidence=0.95)`")
+/// An option after a threshold: `confidence=0.95`, `min_scored=0.5`.
+fn read_bound_option(gate: &mut Gate, option: &str) -> Result<()> {
+    let slot = match pair(option) {
+        Some(("confidence", value)) => Some((&mut gate.confidence, value)),
+        Some(("min_scored", value)) => Some((&mut gate.min_scored, value)),
+        _ => None,
     };
-    let (_, value) = pair(options)
-        .filter(|(name, _)| *name == "confidence")
-        .ok_or_else(refuse)?;
-    number_or_percent(value)
+    let (slot, value) = slot.ok_or_else(|| {
+        Error::usage(format!("`({option})` says nothing here")).hint(
+            "a threshold may have a `confidence`, and a `min_scored`: `accuracy >= 0.6 (confidence=0.95)`",
+        )
+    })?;
+    set_once(slot, option, value)
+}
+
+/// Sets an option that may be given once.
+fn set_once(slot: &mut Option<f64>, option: &str, value: &str) -> Result<()> {
+    if slot.is_some() {
+        let (name, _) = pair(option).unwrap_or((option, ""));
+        return Err(Error::usage(format!("option `{name}` is given twice")));
+    }
+    *slot = Some(number_or_percent(value)?);
+    Ok(())
 }
 
 impl Metric {
@@ -283,11 +297,7 @@ fn read_option(gate: &mut Gate, option: &str) -> Result<()> {
         }
         _ => return Err(Error::usage(format!("unknown option `{name}`")).hint(OPTIONS)),
     };
-    if slot.is_some() {
-        return Err(Error::usage(format!("option `{name}` is given twice")));
-    }
-    *slot = Some(number_or_percent(value)?);
-    Ok(())
+    set_once(slot, option, value)
 }
 
 /// A threshold with the unit that the metric allows.

@@ -454,4 +454,10 @@ pub const GATE_OPTIONS: &[(&str, &str, &str)] = &[
         "of `accuracy` and `corrected`, behind the number: red only where the whole interval of this confidence is on the wrong side",
         "accuracy >= 0.6 (confidence=0.95)",
     ),
+    (
+        "min_scored",
+        "of an accuracy or a mean, behind the number: inconclusive where a smaller share of the answers has a ground truth; \
+         0.9 by default",
+        "accuracy >= 0.6 (min_scored=0.5)",
+    ),
 ];

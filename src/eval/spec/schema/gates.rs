@@ -37,12 +37,13 @@ fn pattern() -> String {
     let bounds = [true, false].map(|has_slice| ends.map(|end| bounded(has_slice, end)));
     let bounds: Vec<_> = bounds.into_iter().flatten().flatten().collect();
     let bounds = bounds.join("|");
-    let confidence = format!(r"(\s*\(\s*confidence\s*=\s*{NUMBER}\s*%?\s*\))?");
+    let option = format!(r"\s*(confidence|min_scored)\s*=\s*{NUMBER}\s*%?\s*");
+    let options = format!(r"(\s*\({option}(,{option})*\))?");
     let samples = format!(r"(min_samples|samples)\s*\(\s*{NUMBER}\s*\){SLICE}");
     let number = format!(r"(alpha|max_drop|min_pairs)\s*=\s*{NUMBER}\s*%?");
     let option = format!(r"\s*({number}|(mid_p|early_stop)\s*=\s*(true|false))\s*");
     let regression = format!(r"no_regression(\s*\((\s*|{option}(,{option})*)\))?{SLICE}");
-    format!(r"^\s*(({bounds}){confidence}|{samples}|{regression})\s*$")
+    format!(r"^\s*(({bounds}){options}|{samples}|{regression})\s*$")
 }
 
 /// What may stand behind the number.

@@ -324,6 +324,28 @@ fn refuses_senseless_options() {
         "`confidence=95%`",
     );
     refused(
+        "accuracy >= 0.6 (min_scored=95)",
+        "`min_scored`",
+        "`min_scored=50%`",
+    );
+    refused(
+        "accuracy >= 0.6 (min_scored=0.5, min_scored=0.6)",
+        "given twice",
+        "gates are such as",
+    );
+    refused(
+        "tokens <= 9 (min_scored=0.5)",
+        "`min_scored` belongs to",
+        "gates are such as",
+    );
+    refused(
+        "no_regression(min_scored=0.5)",
+        "unknown option `min_scored`",
+        "",
+    );
+    let both = "accuracy >= 0.6 (confidence=0.95, min_scored=0.5)";
+    assert_eq!(both.parse::<Gate>().unwrap().to_string(), both);
+    refused(
         "no_regression[level=1](alpha=0.05)",
         "its options stand before the slice",
         "write `no_regression(alpha=0.05)[level=1]`",
