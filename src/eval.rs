@@ -77,6 +77,8 @@ pub struct Eval {
     /// Whether the snapshot folder follows the eval's name.
     default_snapshots: bool,
     pub(crate) gates: Vec<Gate>,
+    /// Whether it asks for no gates, so that nothing has to decide a run.
+    pub(crate) no_gates: bool,
     pub(crate) alerting: alerts::Alerting,
     pub(crate) output_root: Option<PathBuf>,
     pub(crate) redact: Vec<String>,
@@ -214,6 +216,7 @@ impl Eval {
             requested_tier: None,
             progressive: None,
             gates: Vec::new(),
+            no_gates: false,
             alerting: alerts::Alerting::default(),
             output_root: None,
             redact: Vec::new(),
@@ -266,6 +269,15 @@ impl Eval {
     #[must_use]
     pub fn gate(mut self, gate: Gate) -> Self {
         self.gates.push(gate);
+        self
+    }
+
+    /// Asks for no gates, as `gates: []` in a spec: no run is compared with the baseline by default, and with `CI` set
+    /// a run that decides nothing still passes. `error_rate <= 0.05` holds all the same.
+    #[must_use]
+    pub fn no_gates(mut self) -> Self {
+        self.gates.clear();
+        self.no_gates = true;
         self
     }
 
@@ -458,15 +470,23 @@ impl Eval {
         if let Some(column) = &self.cluster {
             benchmark["cluster"] = column.as_str().into();
         }
-        serde_json::json!({
+        let mut described = serde_json::json!({
             "name": self.name,
             "benchmark": benchmark,
             "epochs": self.epochs,
             "limits": self.limits.describe(),
             "errors": self.errors.as_str(),
-            "gates": gates,
             "tiers": self.tiers.describe(),
-        })
+        });
+        if self.given_gates().is_some() {
+            described["gates"] = gates.into();
+        }
+        described
+    }
+
+    /// Its own gates; `None` if it says nothing of gates.
+    pub(crate) fn given_gates(&self) -> Option<&[Gate]> {
+        (self.no_gates || self.has_own_gates()).then_some(&*self.gates)
     }
 
     /// Whether the eval has its own gates: then a single wrong answer fails nothing.

@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::eval::Eval;
 use crate::eval::plan::{BaselineUse, Plan};
 use crate::exit::{Caller, Exit};
+use crate::report::terminal;
 use crate::run::drive;
 use crate::run::drive::Drive;
 use crate::snapshot;
@@ -121,7 +122,7 @@ pub fn run(evals: impl IntoIterator<Item = Eval>) -> Result<Conclusion> {
     };
     let plans = evals
         .iter()
-        .map(|eval| Plan::load(eval, baseline))
+        .map(|eval| Plan::load(eval, baseline).map(Plan::without_default_comparison))
         .collect::<Result<Vec<_>>>()?;
     if !arguments.list {
         for plan in &plans {
@@ -261,6 +262,7 @@ fn print_notes(end: RunEnd, notices: &[String]) -> bool {
     for warning in comparisons.filter_map(|comparison| comparison.warning.as_ref()) {
         let _ = writeln!(stderr, "{}: warning: {}", run.eval, clean(warning));
     }
+    let _ = terminal::account(&run.summary, &mut stderr);
     let _ = writeln!(stderr, "{}: run directory: {}", run.eval, display(&run.dir));
     true
 }

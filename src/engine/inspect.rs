@@ -181,7 +181,8 @@ fn scorers_of(specs: &[Value]) -> Result<Vec<Arc<dyn crate::scorer::Scorer>>> {
 fn config(eval: &Eval, source: Map<String, Value>, specs: Vec<Value>) -> Value {
     let mut config = match &eval.config {
         Value::Object(config) => config.clone(),
-        _ => Map::new(),
+        // Without a spec nobody asks for gates.
+        _ => Map::from_iter([("gates".to_owned(), json!([]))]),
     };
     let own = [
         ("name", json!(eval.name)),
@@ -198,7 +199,6 @@ fn config(eval: &Eval, source: Map<String, Value>, specs: Vec<Value>) -> Value {
     for (key, value) in own {
         config.insert(key.to_owned(), value);
     }
-    config.entry("gates").or_insert_with(|| json!([]));
     Value::Object(config)
 }
 

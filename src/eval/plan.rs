@@ -71,6 +71,8 @@ pub(crate) struct Plan {
     pub(crate) mask: Option<MaskKey>,
     /// The same as versions had it that rounded numbers, if it differs.
     pub(crate) older_mask: Option<MaskKey>,
+    /// Samples that a limit or a tier left out, without those of the baseline that are missing.
+    pub(crate) left_out: u64,
     /// Whether an existing baseline is ignored.
     pub(crate) ignores_baseline: bool,
     pub(crate) notices: Vec<String>,
@@ -186,11 +188,16 @@ impl Plan {
             order,
             extraction,
             scorers,
-            gates: gate::with_default(&eval.gates, eval.requested_tier.as_deref()),
+            gates: gate::with_default(
+                eval.given_gates(),
+                eval.requested_tier.as_deref(),
+                matches!(committed, Some(Some(_))),
+            ),
             tier,
             redactor,
             baseline: None,
             ignores_baseline: baseline == BaselineUse::Ignore,
+            left_out: excluded.len() as u64,
             dataset_hash,
             scorer_hash,
             scorers_hash,
@@ -201,8 +208,13 @@ impl Plan {
             plan.notices.extend(plan.other_reader());
             // A tier is compared with its own part of the baseline. What the spec's own limit leaves out is missing.
             let is_part = eval.requested_tier.is_some() || eval.is_limited();
-            if let Some(baseline) = plan.baseline.as_mut().filter(|_| is_part) {
-                baseline.samples.retain(|id, _| !excluded.contains(id));
+            if let Some(baseline) = &mut plan.baseline {
+                if is_part {
+                    baseline.samples.retain(|id, _| !excluded.contains(id));
+                } else {
+                    let gone = excluded.iter().filter(|id| baseline.id_of(id).is_some());
+                    plan.left_out -= gone.count() as u64;
+                }
             }
         }
         Ok(plan)
@@ -248,6 +260,13 @@ impl Plan {
         key.map(|key| key.short(["dataset"]))
     }
 
+    /// Without the default comparison with the baseline, as under `cargo test`, where each test asserts its sample.
+    pub(crate) fn without_default_comparison(mut self) -> Self {
+        self.gates
+            .retain(|gate| !(gate.is_default() && gate.needs_baseline()));
+        self
+    }
+
     /// Refuses a baseline that cannot be compared.
     fn check_baseline(&self) -> Result<()> {
         let Some(baseline) = &self.baseline else {
@@ -269,7 +288,7 @@ impl Plan {
     /// Whether anything compares a run with the baseline.
     fn compares(&self) -> bool {
         let asserts = matches!(self.eval.snapshot.assert, Assert::Baseline | Assert::Exact);
-        asserts || self.eval.gates.iter().any(Gate::needs_baseline)
+        asserts || self.gates.iter().any(Gate::needs_baseline)
     }
 
     /// The notice that the baseline was read by another version of the reader, if it was.

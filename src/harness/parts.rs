@@ -251,6 +251,7 @@ impl TrialRun {
         let journals = firsts.into_iter().map(|(_, journal)| journal).collect();
         // The baseline was skipped to start quickly; the gates need it.
         let plan = Plan::load(&plan.eval, crate::eval::plan::BaselineUse::Compare)?;
+        let plan = plan.without_default_comparison();
         let options = RunOptions {
             origin: RunOrigin::Merged(journals),
             invocation: Some(invocation),

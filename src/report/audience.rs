@@ -46,6 +46,7 @@ fn developer(run: &ReportedRun, figures: &RunFigures) -> Vec<Block> {
     blocks.push(Block::section("Figures"));
     blocks.push(overview::facts(&source));
     blocks.extend(section::figures(&source));
+    blocks.extend(section::account(&source));
     blocks
 }
 

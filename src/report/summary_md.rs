@@ -24,6 +24,7 @@ pub(crate) fn summary(summary: &Summary) -> Document {
     blocks.push(overview::facts(&source));
     blocks.extend(section::gates(&source));
     blocks.extend(section::alerts(&source));
+    blocks.extend(section::account(&source));
     blocks.extend(section::changes(&source));
     blocks.extend(section::figures(&source));
     Document {

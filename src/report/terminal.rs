@@ -124,6 +124,7 @@ pub fn painted(run: &Run, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
     blocks.extend(stopped(run));
     blocks.extend(gates(run, |_| true));
     blocks.extend(section::alerts(&source));
+    blocks.extend(section::account(&source));
     blocks.extend(failures(run));
     write(run, blocks, paint, out)
 }
@@ -135,7 +136,8 @@ pub fn brief(run: &Run, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
         && run.flips.is_empty()
         && run.stop_reason.is_none()
         && summary.errors == 0;
-    if is_well {
+    let undecided = section::decision(summary);
+    if is_well && undecided.is_none() {
         return Ok(());
     }
     let is_open = |verdict| matches!(verdict, Verdict::Failed | Verdict::Inconclusive);
@@ -144,8 +146,17 @@ pub fn brief(run: &Run, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
         is_open(verdict) || summary.ignored_matter && verdict == Verdict::Ignored
     }));
     blocks.extend(section::alerts(&Source::of(summary, Detail::Brief)));
-    blocks.extend(failures(run));
+    blocks.extend(list(undecided));
+    if !is_well {
+        blocks.extend(failures(run));
+    }
     write(run, blocks, paint, out)
+}
+
+/// Writes what became of the samples of a run, unless all were compared, or all are new.
+pub(crate) fn account(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    let source = Source::of(summary, Detail::Brief);
+    render::blocks(&section::account(&source), 2, Paint::Plain, out)
 }
 
 fn write(run: &Run, blocks: Vec<Block>, paint: Paint, out: &mut dyn Write) -> io::Result<()> {

@@ -56,6 +56,7 @@ use crate::verdict::facts::{Facts, Stop};
 use crate::verdict::gate::{Gate, OWN, with_default};
 use crate::verdict::gather::Gathered;
 use crate::verdict::result::InterimAnalysis;
+use crate::verdict::summary::account::Decides;
 use crate::verdict::summary::{SummaryBuilder, judge_notices};
 
 use chunks::Chunks;
@@ -181,7 +182,9 @@ fn write(
     let baseline = baseline.filter(|baseline| baseline.scorer_hash == scorer_hash);
     let names = names_of(&judge.scorers);
     let mut metrics = Metrics::of(&parent, dir);
-    let (gates, mut notices) = gates_for(&parent, baseline.as_ref(), &names, metrics.is_some())?;
+    let (given, mut notices) = gates_for(&parent, baseline.as_ref(), &names, metrics.is_some())?;
+    let tier = parent.tier.as_deref();
+    let gates = with_default(given.as_deref(), tier, baseline.is_some());
     let now = format!("{:.3}", crate::system::clock::timestamp());
     let started = std::time::Instant::now();
     let judge = &if asks(&judge.scorers) {
@@ -217,6 +220,8 @@ fn write(
     let mut facts = Facts {
         baseline: requested.as_deref(),
         total: parent.samples as u64,
+        left_out: parent.left_out,
+        decides: Decides::of(given.as_deref(), parent.asserts()),
         detail_bounds: detail_bounds.clone(),
         prompt: parent.prompt.clone(),
         mask_ids: parent.mask_ids(),
@@ -235,7 +240,7 @@ fn write(
         eval: parent.eval.clone(),
         dir: new.path().to_owned(),
         records: samples.records,
-        summary: facts.conclude(&with_default(&gates, parent.tier.as_deref())),
+        summary: facts.conclude(&gates),
         flips,
         failed_assertions: Vec::new(),
         differences: BTreeMap::new(),
@@ -253,7 +258,7 @@ fn write(
     artifacts.extend(judge.close()?);
     artifacts.extend(run.write_summary(new)?);
     let manifest = Manifest {
-        config: config(&parent.config, &gates, specs, &names),
+        config: config(&parent.config, given.as_deref(), specs, &names),
         parent: Some(dir.path().to_owned()),
         parent_run_id: Some(parent.run_id.clone()),
         judge_models: run.summary.judge_models(),
@@ -332,7 +337,7 @@ fn gates_for(
     baseline: Option<&Baseline>,
     scorers: &[String],
     has_metrics: bool,
-) -> Result<(Vec<Gate>, Vec<String>)> {
+) -> Result<(Option<Vec<Gate>>, Vec<String>)> {
     let mut notices = Vec::new();
     let keeps = |gate: &Gate| {
         if gate.needs_baseline() && baseline.is_none() {
@@ -355,12 +360,13 @@ fn gates_for(
         }
         gone.is_none()
     };
-    let gates = gates_of(parent)?.into_iter().filter(keeps).collect();
+    let gates = gates_of(parent)?;
+    let gates = gates.map(|gates| gates.into_iter().filter(keeps).collect());
     Ok((gates, notices))
 }
 
 /// The eval's config for the new run.
-fn config(old: &Value, gates: &[Gate], specs: &[Value], names: &[String]) -> Value {
+fn config(old: &Value, gates: Option<&[Gate]>, specs: &[Value], names: &[String]) -> Value {
     let mut config = old.clone();
     if let Value::Object(config) = &mut config {
         config.shift_remove("scorer");
@@ -369,8 +375,10 @@ fn config(old: &Value, gates: &[Gate], specs: &[Value], names: &[String]) -> Val
             specs => specs.to_vec(),
         };
         config.insert("scorers".to_owned(), Value::Array(scorers));
-        let gates = gates.iter().map(|gate| Value::from(gate.to_string()));
-        config.insert("gates".to_owned(), gates.collect());
+        if let Some(gates) = gates {
+            let gates = gates.iter().map(|gate| Value::from(gate.to_string()));
+            config.insert("gates".to_owned(), gates.collect());
+        }
     }
     config
 }

@@ -66,6 +66,10 @@ pub struct Manifest {
     pub duration_s: Option<f64>,
     /// Samples of the eval, or of the tier that ran.
     pub samples: usize,
+    /// Further samples of the dataset that a limit or the tier left out, without those of the baseline that are missing
+    /// from the run.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub left_out: u64,
     /// The tier that ran, if it was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tier: Option<String>,
@@ -294,6 +298,14 @@ pub struct EarlyStop {
     /// Gates that were green at an analysis and stay so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub green: Vec<String>,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde's `skip_serializing_if` passes a reference"
+)]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 fn once() -> u32 {

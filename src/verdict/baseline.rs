@@ -392,6 +392,11 @@ impl Baseline {
         });
     }
 
+    /// Whether it was judged by this scorer. Snapshots accepted one by one, without a run, do not name theirs.
+    pub(crate) fn is_judged_by(&self, scorer_hash: &str) -> bool {
+        self.scorer_hash.is_empty() || self.scorer_hash == scorer_hash
+    }
+
     /// Refuses, before any agent starts, a comparison that would be meaningless: another scorer, scorer option,
     /// extraction or `errors`, or no common sample.
     pub(crate) fn check_comparable<'a>(
@@ -401,8 +406,7 @@ impl Baseline {
     ) -> Result<()> {
         const HINT: &str =
             "make a new baseline: cargo evaltest run --ignore-baseline, then cargo evaltest accept";
-        // Snapshots accepted one by one, without a run, do not name their scorer.
-        if !self.scorer_hash.is_empty() && self.scorer_hash != scorer_hash {
+        if !self.is_judged_by(scorer_hash) {
             return Err(Error::usage(format!(
                 "the baseline (run `{}`) was judged by another scorer, scorer option or extraction, or with another \
                  `errors`",

@@ -7,7 +7,7 @@ mod validate;
 use std::collections::BTreeMap;
 
 use crate::stats::{AnswerCounts, accuracy_interval, chance_of_less};
-use crate::verdict::baseline::{CurrentSample, flipped};
+use crate::verdict::baseline::{Baseline, CurrentSample, Pairing, flipped};
 use crate::verdict::facts::Facts;
 use crate::verdict::gate::{ACCURACY, CORRECTED, Gate, MEAN, Op};
 use crate::verdict::metric::{Figures, UpperEnds, show};
@@ -140,7 +140,7 @@ impl Gate {
             CheckedGate::Over(Box::new(GateResult::of(self, verdict, value, message)))
         };
         // A part of the samples says little about the agent, but enough about an outage.
-        if facts.is_partial() && !self.is_default() {
+        if facts.is_partial() && !(self.is_default() && self.is_error_rate()) {
             let message = if facts.selected < facts.total {
                 format!("{} of {} samples selected", facts.selected, facts.total)
             } else {
@@ -222,15 +222,17 @@ impl Gate {
 
 impl BaselineChange {
     /// The change of a run; `None` without a comparable baseline, or without common samples.
-    pub(crate) fn of(facts: &Facts<'_>) -> Option<Self> {
-        let baseline = facts.baseline?;
-        let same_scorer = baseline.scorer_hash.is_empty()
-            || facts.scorer_hash.as_ref() == Some(&baseline.scorer_hash);
-        if !same_scorer || baseline.hidden_from(&facts.mask_ids).is_some() {
+    pub(crate) fn of(
+        facts: &Facts<'_>,
+        baseline: &Baseline,
+        pairing: &Pairing<'_>,
+        counted: &CountedPairs,
+    ) -> Option<Self> {
+        let scorer_hash = facts.scorer_hash.as_deref().unwrap_or_default();
+        if !baseline.is_judged_by(scorer_hash) || baseline.hidden_from(&facts.mask_ids).is_some() {
             return None;
         }
-        let pairing = baseline.pair(&facts.current, None, false);
-        let figures = PairedFigures::of(&CountedPairs::of(&pairing.pairs, &baseline.runs));
+        let figures = PairedFigures::of(counted);
         let flips = |worse: bool| {
             let flips = pairing.pairs.iter();
             let flips = flips.filter(|pair| flipped(pair.before, pair.now) == Some(worse));

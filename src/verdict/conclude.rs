@@ -6,11 +6,13 @@ use std::path::PathBuf;
 use crate::data::{Record, Status};
 use crate::exit::Exit;
 use crate::verdict::baseline::Flip;
+use crate::verdict::check::CountedPairs;
 use crate::verdict::facts::{Facts, Stop};
 use crate::verdict::gate::Gate;
 use crate::verdict::judged::calibrated::CalibratedJudge;
 use crate::verdict::judged::calibration::{CalibrationStatus, JudgeCalibration, NO_LABELS};
 use crate::verdict::result::{GateResult, Verdict};
+use crate::verdict::summary::account::{AccountRow, Decision};
 use crate::verdict::summary::{BaselineChange, Group, Summary};
 
 /// Why a jury is not calibrated although its spec has labels that compare its judges.
@@ -33,15 +35,19 @@ impl Facts<'_> {
             }
         }
         let is_sure = self.stop == Some(Stop::Sure);
+        self.account.decision = self.decides.decision(&gates);
+        let exit_code = exit(&gates, &self);
+        let change = self.add_baseline(&gates);
         let mut summary = Summary {
-            change: BaselineChange::of(&self),
+            account: std::mem::take(&mut self.account),
+            change,
             partial: self.is_partial(),
             tier: self.tier.clone(),
             part: self.part.clone(),
             progressive: self.progressive.clone(),
             early_stop: self.analysis.filter(|_| is_sure),
             ignored_matter: ignored_matter(&gates, &self),
-            exit_code: exit(&gates, &self),
+            exit_code,
             gates,
             ..self.summary
         };
@@ -53,6 +59,29 @@ impl Facts<'_> {
 }
 
 impl Facts<'_> {
+    /// Completes the account, and tells the change since the baseline.
+    fn add_baseline(&mut self, gates: &[GateResult]) -> Option<BaselineChange> {
+        let mut account = std::mem::take(&mut self.account);
+        let unselected = self.total.saturating_sub(self.selected);
+        account.add(AccountRow::LeftOut, unselected + self.left_out);
+        if let Some(scorer) = &self.summary.scorer
+            && self.summary.judges_pairs(scorer)
+        {
+            account.set_unpaired();
+        }
+        account.add(AccountRow::Cached, self.summary.whole.cached);
+        let change = self.baseline.and_then(|baseline| {
+            let pairing = baseline.pair(&self.current, None, false);
+            let counted = CountedPairs::of(&pairing.pairs, &baseline.runs);
+            account.add_baseline(baseline, &pairing);
+            account.add_moved(gates);
+            account.add(AccountRow::Repeated, counted.repeated());
+            BaselineChange::of(self, baseline, &pairing, &counted)
+        });
+        self.account = account;
+        change
+    }
+
     /// Adds the calibration of each judge; the judges of a jury are calibrated only as a whole.
     fn add_calibrations(&mut self) {
         let Some(judge) = &mut self.summary.judge else {
@@ -130,8 +159,11 @@ fn exit(results: &[GateResult], facts: &Facts<'_>) -> Exit {
         (!facts.failed_assertions.is_empty() && !is_part).then_some(Exit::Failed),
     ];
     let gates = results.iter().map(GateResult::exit);
-    let ignored = ignored_matter(results, facts).then_some(Exit::Infrastructure);
-    Exit::worst(causes.into_iter().flatten().chain(gates).chain(ignored))
+    let is_undecided = facts.account.decision == Some(Decision::Undecided);
+    let is_open = is_undecided && facts.ci && !facts.allow_ignored;
+    let is_open = is_open || ignored_matter(results, facts);
+    let open = is_open.then_some(Exit::Infrastructure);
+    Exit::worst(causes.into_iter().flatten().chain(gates).chain(open))
 }
 
 /// Whether ignored gates make the run undecided.

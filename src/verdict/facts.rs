@@ -9,6 +9,7 @@ use crate::verdict::judged::calibrated::CalibratedJudge;
 use crate::verdict::result::InterimAnalysis;
 use crate::verdict::result::Progressive;
 use crate::verdict::summary::Summary;
+use crate::verdict::summary::account::{Account, Decides};
 
 /// Everything that the verdict on a run depends on: [`Gate::check`](crate::Gate::check) and the exit code use nothing
 /// else.
@@ -52,6 +53,12 @@ pub struct Facts<'a> {
     pub calibrated: BTreeMap<String, CalibratedJudge>,
     /// Scorers that have agents find the true answer; labels of people do not apply to them.
     pub solvers: BTreeSet<String>,
+    /// What became of the samples, as far as their records say.
+    pub account: Account,
+    /// Samples that a limit or a tier left out of the run, without those of the baseline that are missing from it.
+    pub left_out: u64,
+    /// What must decide the run.
+    pub decides: Decides,
     /// The accepted run, for `no_regression`.
     pub baseline: Option<&'a Baseline>,
     /// Whether an existing baseline was ignored.
@@ -117,6 +124,9 @@ impl Facts<'_> {
             detail_bounds: DetailBounds::new(),
             calibrated: BTreeMap::new(),
             solvers: BTreeSet::new(),
+            account: Account::default(),
+            left_out: 0,
+            decides: Decides::Others,
             baseline: None,
             ignores_baseline: false,
             scorer_hash: None,

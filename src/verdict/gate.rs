@@ -43,6 +43,9 @@ const DEFAULT_MIN_SCORED: f64 = 0.9;
 /// An eval without its own `error_rate` gets `error_rate <= 0.05` as its last gate. This gate is also evaluated if only
 /// some of the samples are selected and other gates are ignored. `error_rate <= 1` never fails.
 ///
+/// An eval that says nothing of gates and has a baseline gets `no_regression`, except under `cargo test`, where each
+/// test asserts its sample. [`Eval::no_gates`](crate::Eval::no_gates) asks for none.
+///
 /// With several scorers a metric may name one: `accuracy(substring)`, `macro_f1(choice)`, `mean(qa_f1.f1)`. Without a
 /// name it is that of the deciding scorer, and `mean(f1)` finds the detail of another scorer if only one has it. An
 /// unknown name is an error that lists the legal ones: before the run for scorers, and for details if all scorers
@@ -98,7 +101,7 @@ pub struct Gate {
     pub(super) unit: WrittenIn,
     pub(super) alpha: Option<f64>,
     pub(super) max_drop: Option<f64>,
-    /// Whether it is the default `error_rate` of an eval.
+    /// Whether it is a default gate.
     pub(super) is_default: bool,
     pub(super) mid_p: bool,
     pub(super) early_stop: bool,
@@ -375,7 +378,7 @@ impl Gate {
         }
     }
 
-    /// Whether it is the default `error_rate` of an eval.
+    /// Whether it is a default gate, which no eval names.
     pub(crate) fn is_default(&self) -> bool {
         self.is_default
     }
@@ -490,17 +493,29 @@ impl<'de> Deserialize<'de> for Gate {
 /// Default maximum of the error rate; with more errors, nothing is known about the agent.
 pub(crate) const DEFAULT_ERROR_RATE: f64 = 0.05;
 
-/// Appends the default gate `error_rate <= 0.05`, unless an own gate has that name, or is the one for the tier that
-/// runs. The error rate of a slice says nothing about the other samples and does not replace it.
-pub(crate) fn with_default(own: &[Gate], tier: Option<&str>) -> Vec<Gate> {
-    let default = Gate {
+/// The given gates and the default ones: `no_regression` of the tier that runs, if no gates are given and there is a
+/// baseline to compare with, and `error_rate <= 0.05`, unless a given gate has that name, or is the one for the tier.
+/// The error rate of a slice says nothing about the other samples and does not replace it.
+pub(crate) fn with_default(
+    given: Option<&[Gate]>,
+    tier: Option<&str>,
+    has_baseline: bool,
+) -> Vec<Gate> {
+    let default = |gate| Gate {
         is_default: true,
-        ..Gate::error_rate(DEFAULT_ERROR_RATE)
+        ..gate
     };
+    let own = given.unwrap_or_default();
+    let compares = Gate {
+        tier: tier.map(str::to_owned),
+        ..Gate::no_regression()
+    };
+    let compares = (given.is_none() && has_baseline).then(|| default(compares));
     let is_of_tier = |gate: &Gate| gate.tier.is_none() || gate.tier.as_deref() == tier;
     let is_needed = !own.iter().any(|it| it.is_error_rate() && is_of_tier(it));
+    let errors = is_needed.then(|| default(Gate::error_rate(DEFAULT_ERROR_RATE)));
     let own = own.iter().cloned();
-    own.chain(is_needed.then_some(default)).collect()
+    own.chain(compares).chain(errors).collect()
 }
 
 /// A pair of adjacent levels.
@@ -631,7 +646,7 @@ mod default_tests {
     fn every_eval_has_an_error_rate() {
         fn check(own: &[&str], expect: &[(&str, bool)]) {
             let own: Vec<Gate> = own.iter().map(|text| text.parse().unwrap()).collect();
-            let all = with_default(&own, Some("quick"));
+            let all = with_default(Some(&own), Some("quick"), false);
             let all = all.iter().map(|gate| (gate.to_string(), gate.is_default));
             let all: Vec<_> = all.collect();
             let expect: Vec<_> = expect

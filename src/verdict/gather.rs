@@ -9,6 +9,7 @@ use crate::verdict::baseline::{Baseline, CurrentSample, Flip, flipped};
 use crate::verdict::facts::Facts;
 use crate::verdict::gate::{Gate, Slice};
 use crate::verdict::summary::SummaryBuilder;
+use crate::verdict::summary::account::{Account, SampleState};
 
 /// Collects the facts from records one by one in dataset order, so that no record stays in memory.
 pub(crate) struct Gathered<'a> {
@@ -18,6 +19,9 @@ pub(crate) struct Gathered<'a> {
     flips: Vec<Flip>,
     /// The current sample.
     sample: Option<CurrentSample>,
+    /// What is known of it.
+    state: Option<SampleState>,
+    account: Account,
     selected: u64,
     answered: u64,
 }
@@ -55,6 +59,8 @@ impl<'a> Gathered<'a> {
             baseline,
             flips: Vec::new(),
             sample: None,
+            state: None,
+            account: Account::default(),
             selected: 0,
             answered: 0,
         }
@@ -63,7 +69,11 @@ impl<'a> Gathered<'a> {
     /// Adds a record.
     pub(crate) fn add(&mut self, record: &Record) {
         self.summary.add(record);
-        self.selected += u64::from(record.epoch == 0);
+        if record.epoch == 0 {
+            self.end_sample();
+            self.selected += 1;
+        }
+        self.state = self.state.max(Some(SampleState::of(record)));
         if !matches!(self.collected, CollectedSamples::Nothing) {
             self.gather(record);
         }
@@ -77,16 +87,18 @@ impl<'a> Gathered<'a> {
     fn gather(&mut self, record: &Record) {
         match &mut self.sample {
             Some(sample) if sample.id == record.sample_id => sample.add(record),
-            _ => {
-                self.end_sample();
-                self.sample = Some(CurrentSample::in_baseline(record, self.baseline));
-            }
+            _ => self.sample = Some(CurrentSample::in_baseline(record, self.baseline)),
         }
     }
 
     /// Finishes the current sample.
     fn end_sample(&mut self) {
-        let Some(sample) = self.sample.take() else {
+        let sample = self.sample.take();
+        if let Some(state) = self.state.take() {
+            self.account
+                .add(state.row(self.baseline, sample.as_ref()), 1);
+        }
+        let Some(sample) = sample else {
             return;
         };
         if let Some(worse) = self.baseline.and_then(|baseline| flip(baseline, &sample)) {
@@ -107,6 +119,7 @@ impl<'a> Gathered<'a> {
                 CollectedSamples::Samples(samples) => samples,
                 CollectedSamples::Nothing | CollectedSamples::Counts(_) => Vec::new(),
             },
+            account: self.account,
             answered: self.answered,
             selected: self.selected,
             total: self.selected,

@@ -17,6 +17,7 @@
 //!   people.
 //! - the share recovered by retry is of the samples that were asked more than once, the rate of all that were asked.
 
+pub(crate) mod account;
 mod builder;
 mod epochs;
 mod group;
@@ -39,6 +40,7 @@ use crate::stats::Sum;
 use crate::store::RunPart;
 use crate::verdict::result::{AlertResult, GateResult};
 use crate::verdict::result::{InterimAnalysis, Progressive};
+use crate::verdict::summary::account::Account;
 
 pub(crate) use builder::SummaryBuilder;
 pub use epochs::{EpochFigures, Estimate, Flaky, Majority};
@@ -60,7 +62,7 @@ pub(crate) use tally::VALUE;
 ///   `change`, with a baseline; `failure_rate` with its bounds and interval, also of slices; `steps`, also of slices,
 ///   if agents report them; `refused`, if any; `reviewed`, if people reviewed; `tier`, in a run of one; `progressive`,
 ///   if the run goes on tier by tier; `alerts`, if it is in a history; `part`, of a shard or other part; `found_by`, if
-///   known; `reading`, if something is to be said of it.
+///   known; `reading`, if something is to be said of it; `account`.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
 /// The most flaky samples that are listed; [`EpochFigures::flaky`] counts all.
@@ -92,6 +94,8 @@ pub struct Summary {
     /// Answers that were refused, so that their samples were asked again, where the benchmark has that. They count in
     /// `usage` and `attempts`, and in no other figure.
     pub refused: u64,
+    /// What became of every sample; empty in older files.
+    pub account: Account,
     /// How far it is from the accepted baseline; missing without one that can be compared.
     pub change: Option<BaselineChange>,
     /// Errors by kind, such as `exited` or `timed_out`; `scorer_failed` whatever the scorer said.

@@ -82,6 +82,7 @@ pages! {
     start_bfcl => "docs/src/start/bfcl.md",
     concepts_pipeline => "docs/src/concepts/pipeline.md",
     concepts_baseline => "docs/src/concepts/baseline.md",
+    concepts_green => "docs/src/concepts/green.md",
     concepts_how_many => "docs/src/concepts/how-many.md",
     guides_red_run => "docs/src/guides/red-run.md",
     guides_comparing => "docs/src/guides/comparing.md",

@@ -223,7 +223,7 @@ fn a_summary_ends_where_github_drops_it() {
         "eval.yaml",
         format!("{spec}agent: {{ type: replay, path: recorded.jsonl }}\n"),
     );
-    let ran = step(&project, "run eval.yaml").exits(0);
+    let ran = step(&project, "run eval.yaml").exits(1);
     assert!(
         ran.err
             .lines()
@@ -244,7 +244,7 @@ fn a_summary_ends_where_github_drops_it() {
     assert!(table.ends_with(" |"));
     // Once it is full, nothing is added.
     project.write("step.md", "x".repeat(899_500));
-    step(&project, "run eval.yaml").exits(0).says("is full");
+    step(&project, "run eval.yaml").exits(1).says("is full");
     assert_eq!(project.read("step.md").len(), 899_500);
     let comment = project.run("report --format pr-comment").exits(0).out;
     assert!(

@@ -69,7 +69,8 @@ done
     project
         .run("run eval.yaml")
         .exits(0)
-        .says_nothing_of("with");
+        .says_nothing_of(SECRET)
+        .says_nothing_of("for q000");
     let events = events(&project);
     for epoch in [0, 1] {
         check(

@@ -158,8 +158,15 @@ fn notes(dir: &RunDir, text: &mut Document) {
     let parent = manifest.parent.as_deref().map(RunDir::open);
     let parent = parent.and_then(|dir| dir.and_then(|dir| dir.manifest()).ok());
     let compares = |manifest: &Manifest| {
-        let gates = manifest.config.get("gates").and_then(Value::as_array);
-        let mut gates = gates.into_iter().flatten().filter_map(Value::as_str);
+        // By default, a gate compares.
+        let Some(gates) = manifest.config.get("gates") else {
+            return true;
+        };
+        let mut gates = gates
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str);
         gates.any(|gate| gate.starts_with("no_regression"))
     };
     let may_compare = manifest.parent.is_some() && parent.is_none();

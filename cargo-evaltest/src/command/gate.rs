@@ -59,6 +59,7 @@ pub(crate) fn run(args: &GateArgs) -> Result<Exit> {
     }
     if args.json {
         console::print_json(&serde_json::json!({
+            "account": run.summary.account,
             "gates": run.summary.gates,
             "exit_code": run.summary.exit_code,
         }))?;

@@ -126,6 +126,7 @@ pub(super) fn build(
     if let Some(tiers) = spec.tiers {
         eval.tiers = super::tiers(tiers).under("tiers")?;
     }
+    eval.no_gates = gates.is_empty() && config.get("gates").is_some();
     eval.gates = gate::of_tiers(gates, !eval.tiers.is_empty());
     gate::check_unique(&eval.gates).under("gates")?;
     eval.alerting.alerts = spec.alerts.checked()?;

@@ -86,6 +86,7 @@ pub(crate) fn override_built(mut eval: Eval, overrides: &[Override]) -> Result<E
         eval.cache = cache.settings(&crate::system::project::package_root());
     }
     if let Some(gates) = keys.gates {
+        eval.no_gates = gates.is_empty();
         eval.gates = gates;
     }
     if let Some(alerts) = keys.alerts {

@@ -115,7 +115,7 @@ pub(super) struct SpecFile {
     #[serde(default)]
     pub(super) snapshot: SnapshotKeys,
     /// Conditions that the run must meet, each a text. Without an `error_rate` of its own an eval has `error_rate <=
-    /// 0.05`.
+    /// 0.05`; without this key one that has a baseline has `no_regression`, too. `[]` asks for no gates.
     #[cfg_attr(
         feature = "schema",
         schemars(schema_with = "super::schema::fields::gates")

@@ -14,8 +14,9 @@ use super::super::document::Line;
 use super::super::format::{ReportAudience, ReportFormat, unwritten};
 use super::super::render::markdown::{Page, row_text};
 use super::super::reported::ReportedRun;
-use super::super::section::accuracy;
+use super::super::section;
 use super::super::section::overview::difference_cell;
+use super::super::section::{Detail, account_rows, accuracy};
 use super::ci;
 use super::ci::{UnstartedEval, interruption};
 use crate::error::Result;
@@ -89,12 +90,27 @@ fn written(runs: &[ReportedRun], unstarted: &[UnstartedEval], mut page: Page) ->
         ],
         runs.iter().map(figures).collect(),
     );
+    page.table("Account", &["eval", "samples", "count"], accounts(runs));
     let rows = SampleRows::of(runs, page.room())?;
     let titles = ["eval", "sample", "asked", "expected", "said", "why"];
     for (title, rows) in rows.sections() {
         page.counted_table(title, &titles, rows);
     }
     Ok(page.end())
+}
+
+/// What became of the samples, for each eval where not all were compared.
+fn accounts(runs: &[ReportedRun]) -> Vec<String> {
+    let rows = runs.iter().flat_map(|run| {
+        let rows = account_rows(&run.summary, Detail::Brief);
+        let decision = section::decision(&run.summary);
+        let rows = rows.chain(decision.map(|text| [text, String::new()]));
+        rows.map(|[row, count]| {
+            let eval = run.manifest.eval.as_str();
+            row_text(&[eval.into(), Line::default().marked(&row), count.into()])
+        })
+    });
+    rows.collect()
 }
 
 /// The result in one line.

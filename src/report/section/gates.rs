@@ -1,10 +1,11 @@
-//! The verdicts of gates and of alerts.
+//! The verdicts of gates and of alerts, and what they rest on.
 
-use super::source::Source;
+use super::source::{Detail, Source};
 use crate::report::document::{Align, Block, Line, Table, Tone, list};
 use crate::verdict::alert::{AlertResult, AlertVerdict};
 use crate::verdict::result::{GateResult, Verdict};
 use crate::verdict::summary::Summary;
+use crate::verdict::summary::account::{AccountRow, Decision};
 
 fn heads(what: &str) -> Table {
     Table::new(&[
@@ -60,6 +61,57 @@ pub(in crate::report) fn gate_lines(
             .plain(": ")
             .lines(&edited(&gate.message))
     }))
+}
+
+/// The account, and whether anything decided the run.
+pub(in crate::report) fn account(source: &Source<'_>) -> Vec<Block> {
+    let account = &source.summary.account;
+    let of_baseline = account.baseline.map_or_else(String::new, |of| {
+        format!(" (the baseline has {of} with a verdict)")
+    });
+    let mut table = Table::new(&[
+        (&format!("samples{of_baseline}"), Align::Left),
+        ("count", Align::Right),
+    ]);
+    for [row, count] in account_rows(source.summary, source.detail) {
+        table.row([row, count]);
+    }
+    let mut blocks = Vec::new();
+    if let Some(table) = table.block() {
+        blocks.extend((!source.is_brief()).then(|| Block::section("Account")));
+        blocks.push(table);
+    }
+    blocks.extend(list(decision(source.summary)));
+    blocks
+}
+
+/// The rows of the account with their counts. In brief only if there is more to say than that all samples were
+/// compared, or that all are new.
+pub(in crate::report) fn account_rows(
+    summary: &Summary,
+    detail: Detail,
+) -> impl Iterator<Item = [String; 2]> {
+    let account = &summary.account;
+    let rows = AccountRow::ALL.into_iter();
+    let is_left_out = detail == Detail::Brief && account.is_plain();
+    let rows = rows.filter(move |row| !is_left_out && account.count(*row) > 0);
+    rows.map(|row| [row.label().to_owned(), account.count(row).to_string()])
+}
+
+/// That nothing decided the run, if so.
+pub(in crate::report) fn decision(summary: &Summary) -> Option<String> {
+    match summary.account.decision? {
+        Decision::Decided => None,
+        Decision::Undecided => Some(
+            "nothing was decided: there is no gate, and no baseline to compare with (exit code 3 where `CI` is set). \
+             Accept a run with `cargo evaltest accept`, write `gates:`, or ask for none by `gates: []`, in Rust \
+             `Eval::no_gates()`"
+                .to_owned(),
+        ),
+        Decision::NotRequested => {
+            Some("nothing was decided: the eval asks for no gates (`gates: []`)".to_owned())
+        }
+    }
 }
 
 /// The alerts, raised ones first.

@@ -20,6 +20,7 @@ use crate::verdict::gate::Gate;
 use crate::verdict::gather::Gathered;
 use crate::verdict::result::InterimAnalysis;
 use crate::verdict::result::Progressive;
+use crate::verdict::summary::account::Decides;
 use crate::verdict::summary::{self, SummaryBuilder};
 
 /// Takes the records of a run in dataset order, and judges it when it has them all.
@@ -46,6 +47,8 @@ pub(in crate::run) struct KnownFigures {
 /// Which gates to check, and in what context.
 pub(in crate::run) struct RequestedGates<'a> {
     pub(in crate::run) gates: &'a [Gate],
+    /// The gates that the run's eval gives, if it says anything of gates.
+    pub(in crate::run) given: Option<&'a [Gate]>,
     /// These are not the run's own gates: they are checked alone, without anything else that decided the run.
     pub(in crate::run) others: bool,
     pub(in crate::run) ci: CiPolicy,
@@ -123,6 +126,12 @@ impl<'a> GatheredRun<'a> {
         let baseline = self.baseline;
         let within = baseline.map(|baseline| within(baseline, manifest, &gathered));
         let mut facts = Facts {
+            left_out: manifest.left_out,
+            decides: if requested.others || manifest.part.is_some() {
+                Decides::Others
+            } else {
+                Decides::of(requested.given, manifest.asserts())
+            },
             baseline: within.as_deref(),
             ignores_baseline: requested.ignores_baseline,
             total: manifest.samples as u64,

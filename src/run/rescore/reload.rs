@@ -8,6 +8,7 @@ use crate::run::record::gathered::{GatheredRun, KnownFigures, RequestedGates};
 use crate::snapshot;
 use crate::store::files::{RECORDS, SUMMARY};
 use crate::store::{Manifest, RunDir, read_lean_records};
+use crate::verdict::baseline::Baseline;
 use crate::verdict::check;
 use crate::verdict::conclude::Run;
 use crate::verdict::gate::{Gate, of_tiers, with_default};
@@ -21,15 +22,19 @@ pub fn reload(dir: &RunDir, gates: Option<Vec<Gate>>, ci: CiPolicy) -> Result<Ru
     let manifest = dir.manifest()?;
     // Other gates are checked alone, without anything else that decided the run.
     let others = gates.is_some();
+    let folder = manifest.snapshot_folder();
+    let baseline = snapshot::read_baseline(&folder)?;
+    let given = gates_of(&manifest)?;
     let (gates, failed_assertions) = if let Some(gates) = gates {
         (meant(gates, &manifest), Vec::new())
     } else {
-        let gates = with_default(&gates_of(&manifest)?, manifest.tier.as_deref());
+        // A baseline that was judged otherwise since is no reason to refuse a run that names no gate.
+        let is_fit = |baseline: &Baseline| baseline.is_judged_by(&manifest.scorer_hash);
+        let has_baseline = baseline.as_ref().is_some_and(is_fit);
+        let gates = with_default(given.as_deref(), manifest.tier.as_deref(), has_baseline);
         (gates, manifest.failed_assertions.clone())
     };
     let needs_baseline = gates.iter().any(Gate::needs_baseline);
-    let folder = manifest.snapshot_folder();
-    let baseline = snapshot::read_baseline(&folder)?;
     if baseline.is_none() && needs_baseline && manifest.baseline.is_some() {
         return Err(Error::usage(format!(
             "the baseline that run `{}` was compared with is not in `{}`",
@@ -54,6 +59,7 @@ pub fn reload(dir: &RunDir, gates: Option<Vec<Gate>>, ci: CiPolicy) -> Result<Ru
         &RequestedGates {
             gates: &gates,
             others,
+            given: given.as_deref(),
             ci,
             ignores_baseline: false,
         },
@@ -82,16 +88,14 @@ pub fn reload_original(dir: &RunDir) -> Result<Run> {
     Ok(run)
 }
 
-/// The gates that a run had of its own.
-pub(in crate::run) fn gates_of(manifest: &Manifest) -> Result<Vec<Gate>> {
-    let gates = manifest
-        .config
-        .get("gates")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten();
+/// The gates that a run had of its own; `None` if its eval says nothing of gates.
+pub(in crate::run) fn gates_of(manifest: &Manifest) -> Result<Option<Vec<Gate>>> {
+    let Some(gates) = manifest.config.get("gates") else {
+        return Ok(None);
+    };
+    let gates = gates.as_array().into_iter().flatten();
     let gates = gates.filter_map(Value::as_str).map(str::parse);
-    Ok(meant(gates.collect::<Result<_>>()?, manifest))
+    Ok(Some(meant(gates.collect::<Result<_>>()?, manifest)))
 }
 
 /// Gates adapted to the eval of a run.

@@ -37,6 +37,7 @@ use crate::verdict::gather::Gathered;
 use crate::verdict::result::InterimAnalysis;
 use crate::verdict::result::Progressive;
 use crate::verdict::summary::SummaryBuilder;
+use crate::verdict::summary::account::Decides;
 
 /// What is known at the start of a run and needed at its end.
 pub(in crate::run) struct Finish {
@@ -444,6 +445,13 @@ impl Finish {
                 .as_ref()
                 .map_or(plan.items.len() as u64, |tier| tier.samples),
             ignores_baseline: plan.ignores_baseline,
+            left_out: plan.left_out,
+            decides: match self.caller {
+                // Each test asserts its sample.
+                Caller::Harness => Decides::Assertions,
+                _ if self.manifest.part.is_some() => Decides::Others,
+                _ => Decides::of(plan.eval.given_gates(), plan.eval.snapshot.assert.decides()),
+            },
             detail_bounds: detail_bounds(&plan.scorers),
             analysis,
             green: self

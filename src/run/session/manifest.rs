@@ -84,6 +84,7 @@ pub(in crate::run) fn new_manifest(
         ended_at: None,
         duration_s: None,
         samples: plan.items.len(),
+        left_out: plan.left_out,
         tier: plan.tier.as_ref().map(|tier| tier.name.clone()),
         below_tier: plan.tier.as_ref().and_then(|tier| tier.below.clone()),
         progressive: progressive_run(plan),

@@ -190,8 +190,15 @@ impl<'a> BaselineComparison<'a> {
     }
 
     pub(super) fn verdict(&self) -> Verdict {
-        if self.open().is_some() {
+        if self.unfit().is_some() {
             return Verdict::Inconclusive;
+        }
+        if self.lacks_power() {
+            // Nobody asked for the default gate, so that it may find the samples too few.
+            return match self.gate.is_default() {
+                true => Verdict::Ignored,
+                false => Verdict::Inconclusive,
+            };
         }
         let ends = [As::Wrong, As::Right];
         if self.was_green() {
@@ -210,8 +217,19 @@ impl<'a> BaselineComparison<'a> {
         }
     }
 
-    /// Why the comparison is inconclusive, whatever p is.
+    /// Why nothing can be concluded from the comparison, whatever p is.
     fn open(&self) -> Option<String> {
+        let powerless = || self.lacks_power().then(|| self.powerless());
+        self.unfit().or_else(powerless)
+    }
+
+    /// Whether it would pass whatever is answered. An early interim analysis does not have all answers.
+    fn lacks_power(&self) -> bool {
+        self.early().is_none() && !self.fails(As::Lost)
+    }
+
+    /// Why these answers cannot be compared.
+    fn unfit(&self) -> Option<String> {
         if let Some(hidden) = self.hidden() {
             return Some(hidden);
         }
@@ -233,11 +251,7 @@ impl<'a> BaselineComparison<'a> {
         {
             return Some(CACHED.to_owned());
         }
-        if let Some(short) = self.short() {
-            return Some(short);
-        }
-        // An early interim analysis does not have all answers.
-        (self.early().is_none() && !self.fails(As::Lost)).then(|| self.powerless())
+        self.short()
     }
 
     /// Whether this many are enough of the baseline's samples.
@@ -369,7 +383,10 @@ impl<'a> BaselineComparison<'a> {
             open,
         };
         let regression = decided.regression();
-        let message = decided.message(&regression);
+        let mut message = decided.message(&regression);
+        if gate.is_default() && verdict != Verdict::Passed {
+            message += "\nan eval without `gates` has this gate if it has a baseline; `gates: []` asks for none";
+        }
         GateResult {
             regression: Some(regression),
             ..GateResult::of(gate, verdict, value, message)

@@ -566,7 +566,7 @@ mod tier_tests {
                 ci: true,
                 ..Facts::of(Summary::of("e", &records))
             };
-            let gates = with_default(&own, name.as_deref());
+            let gates = with_default(Some(&own), name.as_deref(), false);
             let results = facts.check(&gates);
             let requested = results.iter().filter(|result| !result.other_tier);
             let requested: Vec<_> = requested.map(|result| result.gate.name()).collect();

@@ -222,6 +222,7 @@ impl SummaryBuilder {
             early_stop: None,
             not_judged: 0,
             refused: self.refused,
+            account: crate::verdict::summary::account::Account::default(),
             change: None,
             failures: self.failures,
             difficulty_drop: slices

@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::{Group, Summary};
+use crate::verdict::summary::account::Account;
 
 impl Deref for Summary {
     type Target = Group;
@@ -62,6 +63,7 @@ impl Serialize for Summary {
             "failure_rate": whole.failure_rate;
             "failure_rate_bounds": whole.failure_rate_bounds;
             "failure_rate_ci95": whole.failure_rate_ci95;
+            "account": self.account, if self.account != Account::default();
             "change": self.change, if self.change.is_some();
             "error_rate": whole.error_rate;
             "failures": self.failures;
@@ -113,6 +115,7 @@ impl Summary {
             early_stop: optional(members, "early_stop")?,
             not_judged: optional(members, "not_judged")?,
             refused: optional(members, "refused")?,
+            account: optional(members, "account")?,
             change: optional(members, "change")?,
             failures: optional(members, "failures")?,
             slices: required(members, "slices")?,

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use evaltest::engine::verdict::AccountRow;
+
 use super::page;
 use crate::project::root;
 
@@ -94,6 +96,16 @@ fn links_lead_to_pages_and_headings_that_are_there() {
     }
     assert!(lost.is_empty(), "{lost:#?}");
     assert!(count > 90, "{count}");
+}
+
+/// The account of a run has no row that the book does not explain.
+#[test]
+fn the_book_has_every_row_of_the_account() {
+    let page = fs::read_to_string(root().join("docs/src/concepts/green.md")).unwrap();
+    for row in AccountRow::ALL {
+        let cell = format!("\n| {} |", row.label());
+        assert_eq!(page.matches(&cell).count(), 1, "{cell}");
+    }
 }
 
 /// mdBook shows what `SUMMARY.md` lists and nothing else.

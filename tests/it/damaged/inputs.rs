@@ -18,7 +18,7 @@ const LESS: [&str; 4] = ["empty", "a line less", "a line twice", "gone"];
 
 #[test]
 fn a_history_that_alerts_need() {
-    let more = "alerts: ['accuracy < 0.1', 'drop(accuracy, against=median(5))']\n";
+    let more = "gates: []\nalerts: ['accuracy < 0.1', 'drop(accuracy, against=median(5))']\n";
     let project = Project::with_eval(&QUESTIONS, "echo", more);
     for _ in 0..3 {
         project.run("run eval.yaml --history").exits(0);

@@ -105,7 +105,9 @@ pub(crate) fn gather(
     } else {
         snapshot::read_baseline(&folder)?
     };
-    let gates = with_default(&gates_of(&manifest)?, manifest.tier.as_deref());
+    let given = gates_of(&manifest)?;
+    let tier = manifest.tier.as_deref();
+    let gates = with_default(given.as_deref(), tier, baseline.is_some());
     let mut metrics = OwnMetrics::of(&pieces, how.eval);
     let (run, answers, files, journal, notices) = std::thread::scope(|scope| {
         let journal = spawn_scoped(scope, || join_journals(&pieces, dir, &how.run_id));
@@ -130,6 +132,7 @@ pub(crate) fn gather(
         };
         let requested = RequestedGates {
             gates: &gates,
+            given: given.as_deref(),
             others: false,
             ci: how.ci,
             ignores_baseline: how.ignores_baseline,

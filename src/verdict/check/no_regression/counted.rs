@@ -84,6 +84,16 @@ impl CountedPairs {
         self.repetition.counts_as_one().then_some(self.repetition)
     }
 
+    /// The answers of now that repeat another one of their sample, if epochs count as one.
+    pub(crate) fn repeated(&self) -> u64 {
+        if self.repetition().is_none() {
+            return 0;
+        }
+        let now = self.kinds.iter();
+        let now = now.map(|([_, now], times)| times * u64::from(now.known.of.saturating_sub(1)));
+        now.sum()
+    }
+
     /// The answers of each side that have no verdict.
     pub(super) fn missing(&self) -> [u64; 2] {
         let mut missing = [0, 0];
