@@ -25,13 +25,13 @@ pub(crate) mod demo;
 pub(crate) mod echo;
 #[cfg(feature = "http")]
 mod endpoint;
-pub(crate) mod figures;
 #[cfg(feature = "http")]
 pub(crate) mod http;
 #[cfg(feature = "http")]
 pub(crate) mod openai;
 pub(crate) mod program;
 pub(crate) mod replay;
+pub(crate) mod reply;
 pub(crate) mod worker;
 
 pub use crate::system::sandbox::{Network, Sandbox, SandboxKind, Ulimits};
@@ -271,7 +271,7 @@ fn of_line(line: &str) -> Option<String> {
     if !line.starts_with('{') || !line.contains("progress") {
         return None;
     }
-    let Value::Object(mut line) = figures::read(line.as_bytes()).ok()? else {
+    let Value::Object(mut line) = reply::read(line.as_bytes()).ok()? else {
         return None;
     };
     match line.get("type").map(Value::as_str) {

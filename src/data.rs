@@ -20,6 +20,8 @@ pub(crate) mod hub;
 pub(crate) mod yaml_places;
 
 pub use judged::{JudgeCall, JurorVote, ReplyForm, Unread};
+pub(crate) use output::finish::Finish;
+pub use output::finish::Shortfall;
 pub use output::{AgentError, EndedBy, FailureKind, Output, Usage};
 pub use record::reading::{FoundBy, Missed, MissedPart};
 pub use record::{Outcome, Record, RefusedAnswer, Status};

@@ -240,6 +240,12 @@ pub mod generate {
     pub use crate::generate::*;
 }
 
+/// What the readers of replies know, for the book.
+#[cfg(feature = "http")]
+pub mod replies {
+    pub use crate::agent::reply::book::{ReplyTable, reply_tables};
+}
+
 /// Flows: generate items, judge them, compare them with real ones and report.
 pub mod flow {
     pub use crate::flow::figures::{

@@ -204,7 +204,8 @@ pub mod summary {
     //! The parts of a [`Summary`](crate::Summary): figures of all samples and of slices ([`Group`]), of scorers
     //! ([`ScorerSummary`]), of
     //! epochs ([`EpochFigures`]: [`Estimate`]s with their `standard_error` and `disagreement`, [`Majority`], [`Flaky`]
-    //! samples), of labels ([`Labels`], [`LabelFigures`], [`Confusion`]), [`UsageTotal`], of judges ([`JudgeSummary`])
+    //! samples), of labels ([`Labels`], [`LabelFigures`], [`Confusion`]), [`UsageTotal`] with its [`UnknownUsage`], answers
+    //! that ended early ([`ShortfallFigures`], by the [`Shortfall`] of a record), of judges ([`JudgeSummary`])
     //! and juries ([`JurySummary`]: each [`JurorSummary`], their [`LabelAgreement`], a [`WorsePanel`], and by
     //! [`ScorerPair`]), [`Latency`] (`p50` to `p99`), samples recovered by retries ([`Recovered`]), refused answers of
     //! a [`Record`](crate::Record) ([`RefusedAnswer`]), reviews of items ([`ReviewedFigures`] with a
@@ -214,7 +215,7 @@ pub mod summary {
     //! `became_correct`, the `assumption` of the smallest detectable drop).
 
     pub use crate::data::reviews::{ReviewedAgreement, ReviewedFigures};
-    pub use crate::data::{FoundBy, Missed, MissedPart, RefusedAnswer};
+    pub use crate::data::{FoundBy, Missed, MissedPart, RefusedAnswer, Shortfall};
     pub use crate::verdict::agreement::ScorerPair;
     pub use crate::verdict::alert::{AlertResult, AlertVerdict};
     pub use crate::verdict::judged::calibration::{
@@ -224,8 +225,8 @@ pub mod summary {
     pub use crate::verdict::summary::{
         BaselineChange, Confusion, DifficultyDrop, EpochFigures, Estimate, Flaky, Group,
         JudgeSummary, JurorSummary, JurySummary, LabelAgreement, LabelFigures, Labels, Latency,
-        Majority, MissedCount, Range, ReadingFigures, Recovered, ScorerSummary, StepFigures,
-        UsageTotal, WorsePanel,
+        Majority, MissedCount, Range, ReadingFigures, Recovered, ScorerSummary, ShortfallFigures,
+        StepFigures, UnknownUsage, UsageTotal, WorsePanel,
     };
 }
 

@@ -3,7 +3,7 @@
 //! One call is one request. The runner decides whether to repeat it, so that every request that may cost money is an
 //! attempt in the record; the [`AgentError`] has what that decision needs.
 
-mod refusal;
+pub(super) mod refusal;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -27,6 +27,9 @@ pub(super) const RETRIES: u32 = 4;
 const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The longest reply by default.
 const MAX_BYTES: u64 = 1 << 20;
+
+/// The message on a refusal without a text.
+pub(crate) const WITHHELD: &str = "withheld its answer: its content filter forbids it";
 
 /// Where tasks are sent to.
 #[derive(Debug)]
@@ -134,6 +137,11 @@ impl Endpoint {
             .client
             .send(&request, &task.cancel)
             .map_err(|failure| self.unanswered(&failure))?;
+        self.accept(reply)
+    }
+
+    /// A success reply; any other is a failure.
+    pub(crate) fn accept(&self, reply: HttpReply) -> Result<HttpReply, AgentError> {
         if reply.status.is_success() {
             return Ok(reply);
         }
@@ -161,15 +169,15 @@ impl Endpoint {
 
     /// The failure for a reply that is not an answer.
     fn refused(&self, reply: &HttpReply) -> AgentError {
-        self.refusal(reply.status.as_u16(), reply)
+        self.refusal(reply.status.as_u16(), reply, None)
     }
 
     /// The failure for a success reply with an error in its body, as proxies send for upstream errors.
     pub(crate) fn refused_within(&self, error: &Value, reply: &HttpReply) -> AgentError {
-        self.refusal(refusal::status_within(error), reply)
+        self.refusal(refusal::status_within(error), reply, Some(error))
     }
 
-    fn refusal(&self, status: u16, reply: &HttpReply) -> AgentError {
+    fn refusal(&self, status: u16, reply: &HttpReply, within: Option<&Value>) -> AgentError {
         let has_key = self.headers.iter().any(|(name, _)| {
             ["authorization", "api-key", "x-api-key"]
                 .iter()
@@ -178,6 +186,7 @@ impl Endpoint {
         let refusal = refusal::Refusal {
             status,
             reply,
+            within,
             has_key,
             has_answered: self.answered.load(Ordering::Relaxed),
         };
@@ -206,7 +215,7 @@ impl Endpoint {
     }
 
     /// The error prefixed with the address, without keys.
-    fn with_address(&self, error: AgentError) -> AgentError {
+    pub(crate) fn with_address(&self, error: AgentError) -> AgentError {
         let message = format!("`{}` {}", self.url.as_str(), error.message);
         // Servers echo keys, and redirect to addresses with new ones.
         let message = literal::addresses(&message).into_owned();

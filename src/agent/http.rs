@@ -13,11 +13,11 @@ use serde_json::{Map, Value};
 
 use super::endpoint::{Endpoint, forward_endpoint};
 use super::{Agent, endpoint};
-use crate::agent::figures;
-use crate::agent::figures::ReportedFigures;
-use crate::data::{AgentError, FailureKind, Output, Task};
+use crate::agent::reply::marks::is_error;
+use crate::agent::reply::{Json, Marks, ReportedFigures};
+use crate::data::{AgentError, FailureKind, Finish, Output, Task};
 use crate::error::{Error, Result, Under};
-use crate::system::http::Url;
+use crate::system::http::{HttpReply, Url};
 use crate::system::process::excerpt::beginning;
 use template::{JsonTemplate, Placeholder, UrlTemplate};
 
@@ -48,7 +48,7 @@ const BODY: &str = r#"{"id": "{id}", "prompt": "{prompt}", "question": "{questio
 /// it is written out. `{{prompt}}` is a literal `{prompt}`.
 #[derive(Debug)]
 pub struct Http {
-    endpoint: Endpoint,
+    pub(in crate::agent) endpoint: Endpoint,
     url: UrlTemplate,
     body: Option<JsonTemplate>,
     places: Places,
@@ -143,6 +143,22 @@ impl Http {
 }
 
 impl Http {
+    /// Reads a success reply.
+    pub(in crate::agent) fn read(&self, reply: &HttpReply) -> Result<Output, AgentError> {
+        self.places.read(&reply.body).map_err(|fault| match fault {
+            Fault::Error(error) if reply.encoding().is_some() => {
+                let encoding = reply.encoding().unwrap_or_default();
+                let message = format!("{}, packed with `{encoding}`", error.message);
+                self.endpoint.garbled(&message)
+            }
+            Fault::Error(error) if error.kind != FailureKind::Failed => {
+                self.endpoint.with_address(error)
+            }
+            Fault::Error(error) => error,
+            Fault::Api(error) => self.endpoint.refused_within(&error, reply),
+        })
+    }
+
     /// Whether the options of a task are in its request.
     pub(crate) fn sends_options(&self) -> bool {
         let body = self.body.as_ref();
@@ -157,13 +173,7 @@ impl Agent for Http {
         let body = body.map(|body| body.to_string().into_bytes());
         let url = self.url.fill(task).map_err(unsendable)?;
         let reply = self.endpoint.ask(task, url.as_ref(), body.as_deref())?;
-        let output = self
-            .places
-            .read(reply.text())
-            .map_err(|error| match error.kind {
-                FailureKind::BadOutput => self.endpoint.garbled(&error.message),
-                _ => error,
-            })?;
+        let output = self.read(&reply)?;
         self.endpoint.answered();
         Ok(output)
     }
@@ -215,66 +225,108 @@ impl Default for Places {
     }
 }
 
+/// Why a reply is no answer.
+#[derive(Debug)]
+enum Fault {
+    Error(AgentError),
+    /// An error in the form of an API, whose code says what it is.
+    Api(Value),
+}
+
+impl From<AgentError> for Fault {
+    fn from(error: AgentError) -> Self {
+        Self::Error(error)
+    }
+}
+
 impl Places {
     /// Reads a reply.
-    fn read(&self, body: &[u8]) -> Result<Output, AgentError> {
+    fn read(&self, body: &[u8]) -> Result<Output, Fault> {
         let begins = || beginning(body.trim_ascii_start(), EXCERPT_BYTES);
         let bad = |reason: String| {
             AgentError::of(FailureKind::BadOutput, format!("{reason}: `{}`", begins()))
         };
         let Some(answer) = &self.answer else {
+            let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body);
             if body.trim_ascii().is_empty() {
-                return Err(AgentError::of(
-                    FailureKind::NoOutput,
-                    "answered with nothing",
-                ));
+                let message = "answered with nothing";
+                return Err(AgentError::of(FailureKind::NoOutput, message).into());
             }
             return Ok(Output::text(String::from_utf8_lossy(body)));
         };
-        let reply = figures::read(body)
+        let json = Json::read(body)
             .map_err(|error| bad(format!("answered with what is no JSON ({error})")))?;
+        let reply = &json.value;
+        let marks = reply.as_object().map(Marks::of).unwrap_or_default();
         let list = |place: &str| match reply.pointer(place) {
             None | Some(Value::Null) => Ok(Vec::new()),
             Some(Value::Array(list)) => Ok(list.clone()),
             Some(_) => Err(bad(format!("answered with no list at `{place}`"))),
         };
         let (messages, tool_calls) = (list(&self.messages)?, list(&self.tool_calls)?);
-        let text = match reply.pointer(answer) {
-            None | Some(Value::Null) if self.error(&reply).is_some() => {
-                let message = self.error(&reply).unwrap_or_default().trim();
-                return Err(AgentError::new(match message {
-                    "" => "the agent replied with an empty error".to_owned(),
-                    message => beginning(message.as_bytes(), ERROR_BYTES),
-                }));
-            }
-            None if messages.is_empty() && tool_calls.is_empty() => {
-                return Err(bad(format!("answered with nothing at `{answer}`")));
-            }
+        let found = reply.pointer(answer);
+        let is_empty = found.is_none_or(|found| found.is_null() || found == "");
+        if let Some(fault) = self.fault(reply, &marks, is_empty) {
+            return Err(fault);
+        }
+        if marks.finish == Finish::Refused && is_empty && tool_calls.is_empty() {
+            let error = AgentError::of(FailureKind::Refused, endpoint::WITHHELD);
+            return Err(error.into());
+        }
+        let is_missing = found.is_none() && messages.is_empty() && tool_calls.is_empty();
+        if is_missing && marks.finish == Finish::Answer {
+            return Err(bad(format!("answered with nothing at `{answer}`")).into());
+        }
+        let text = match found {
             None | Some(Value::Null) => None,
-            Some(Value::String(text)) => Some(text.clone()),
-            Some(value) => Some(value.to_string()),
+            Some(_) => json.written(answer),
         };
-        let reported = reply.pointer(&self.usage).cloned().unwrap_or_default();
-        let cost = reply.get("cost_usd").cloned().unwrap_or_default();
-        let steps = reply.get("steps").cloned().unwrap_or_default();
-        let reported = [("usage", reported), ("cost_usd", cost), ("steps", steps)];
-        let reported = reported.map(|(key, value)| (key.to_owned(), value));
-        let reported = Map::from_iter(reported);
-        let figures = ReportedFigures::of(&reported);
+        let mut metadata = Map::new();
+        marks.note(&mut metadata);
+        let figures = self.figures(reply);
         let mut output = Output {
             text,
             messages,
             tool_calls,
             usage: figures.reported(),
             steps: figures.steps,
-            metadata: Map::new(),
+            metadata,
         };
         figures.note(&mut output.metadata);
         Ok(output)
     }
 
-    fn error<'a>(&self, reply: &'a Value) -> Option<&'a str> {
-        let error = reply.pointer(&self.error)?;
-        error.as_str().or_else(|| error.get("message")?.as_str())
+    /// The error of a reply: that of an API by its code, that of an agent by its text.
+    fn fault(&self, reply: &Value, marks: &Marks<'_>, is_empty: bool) -> Option<Fault> {
+        let own = reply.pointer(&self.error).filter(|_| is_empty);
+        let text = own.and_then(|error| error.as_str().or_else(|| error.get("message")?.as_str()));
+        let has_code = |error: &Value| {
+            ["code", "type", "status"]
+                .iter()
+                .any(|key| error.get(key).is_some_and(is_code))
+        };
+        if let Some(text) = text.filter(|_| !own.is_some_and(has_code)) {
+            return Some(Fault::Error(AgentError::new(match text.trim() {
+                "" => "the agent replied with an empty error".to_owned(),
+                text => beginning(text.as_bytes(), ERROR_BYTES),
+            })));
+        }
+        let found = marks.outage().map(|found| found.error());
+        let error = own.filter(|error| is_error(error)).cloned().or(found)?;
+        Some(Fault::Api(error))
     }
+
+    /// The usage, at its place or where an API has it.
+    fn figures(&self, reply: &Value) -> ReportedFigures {
+        let usage = reply.pointer(&self.usage);
+        match reply {
+            Value::Object(reply) => ReportedFigures::with(reply, usage),
+            _ => ReportedFigures::with(&Map::new(), usage),
+        }
+    }
+}
+
+/// Whether a value can be the code of an error.
+fn is_code(value: &Value) -> bool {
+    value.is_number() || value.as_str().is_some_and(|text| !text.is_empty())
 }

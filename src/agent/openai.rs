@@ -49,7 +49,7 @@ const MODELS: usize = 10;
 /// ```
 #[derive(Debug)]
 pub struct OpenAi {
-    endpoint: Endpoint,
+    pub(in crate::agent) endpoint: Endpoint,
     model: String,
     system: Option<String>,
     temperature: Option<f64>,

@@ -3,6 +3,8 @@
 //! A wrong answer is an [`Output`]; an agent that cannot answer (crash, outage, timeout) returns an [`AgentError`],
 //! which never counts as a wrong answer.
 
+pub(crate) mod finish;
+
 use std::fmt;
 use std::time::Duration;
 
@@ -11,6 +13,7 @@ use serde_json::{Map, Value};
 
 use super::judged::Unread;
 use crate::system::process::excerpt::ending;
+use finish::{Finish, Shortfall};
 
 /// Maximum pause in seconds that an agent can request; for a longer one the attempt fails.
 pub(crate) const LONGEST_RETRY_AFTER: f64 = 600.0;
@@ -64,12 +67,28 @@ impl Output {
         }
     }
 
-    /// Whether the endpoint marked it as a refusal.
-    pub(crate) fn is_refusal(&self) -> bool {
-        let metadata = |key: &str| self.metadata.get(key);
-        let finish = metadata("finish_reason").and_then(Value::as_str);
-        matches!(finish, Some("content_filter" | "refusal"))
-            || metadata("refused") == Some(&Value::Bool(true))
+    /// How it ended, by the marks of the endpoint.
+    pub(crate) fn finish(&self) -> Finish {
+        let is_refused = self.metadata.get("refused") == Some(&Value::Bool(true));
+        let word = self.metadata.get("finish_reason").and_then(Value::as_str);
+        let finish = word.map(Finish::of).unwrap_or_default();
+        finish.max(if is_refused {
+            Finish::Refused
+        } else {
+            Finish::Answer
+        })
+    }
+
+    /// What it is short of, if it ended otherwise than by itself.
+    pub(crate) fn shortfall(&self) -> Option<Shortfall> {
+        let text = self.text.as_deref().unwrap_or_default();
+        let is_empty = text.trim().is_empty() && self.tool_calls.is_empty();
+        match self.finish() {
+            Finish::Truncated if is_empty => Some(Shortfall::TruncatedEmpty),
+            Finish::Truncated => Some(Shortfall::Truncated),
+            Finish::Refused => Some(Shortfall::Refused),
+            Finish::Answer | Finish::Outage => None,
+        }
     }
 
     /// Sets the conversation that led to the answer, in Chat Completions format.

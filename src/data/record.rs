@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::judged::JudgeCall;
+use super::output::finish::Shortfall;
 use super::output::{AgentError, Output, Usage};
 use super::score::Score;
 use crate::data::Details;
@@ -142,6 +143,9 @@ pub struct Outcome {
     /// Earlier answers that the benchmark refused. Missing in older files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<RefusedAnswer>,
+    /// What the answer is short of, if it ended at the limit of tokens or is a refusal. Missing in older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shortfall: Option<Shortfall>,
     /// Tokens and cost of the final answer.
     pub usage: Option<Usage>,
     /// Number of steps of the answer, if known. Missing in older files.
@@ -190,6 +194,15 @@ impl Outcome {
     /// Whether a missing answer counts as wrong, as with `errors: wrong`: there are a score and an error.
     pub(crate) fn is_failure_as_wrong(&self) -> bool {
         self.status == Status::Scored && self.error.is_some()
+    }
+
+    /// Whether the agent gave an answer, of any status.
+    pub(crate) fn is_answered(&self) -> bool {
+        let has_verdict = matches!(
+            self.status,
+            Status::Scored | Status::Unscored | Status::ScorerFailed
+        );
+        has_verdict && !self.is_failure_as_wrong()
     }
 
     /// The scorers that could not score the answer, if several ran. The status is `scorer_failed` only if the first

@@ -245,10 +245,9 @@ impl AgentRequests {
         true
     }
 
-    /// Gives a notice for limits that had no effect because no answer reports its usage.
+    /// Gives a notice for limits that count less than was used, because not every answer reports its usage.
     pub(super) fn notify_unenforced_limits(&self) {
-        for key in self.throttle.unkept(&self.plan.eval.limits) {
-            let notice = format!("`limits.{key}` could not be kept: no answer tells what it took");
+        for notice in self.throttle.unkept(&self.plan.eval.limits) {
             self.emitter.notice(&notice);
         }
     }

@@ -43,6 +43,7 @@ pub(super) fn judge(
         cached_from,
     } = answer;
     let outcome = Outcome {
+        shortfall: output.shortfall(),
         usage: output.usage,
         steps: output.steps_taken(),
         attempts,

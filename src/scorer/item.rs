@@ -18,7 +18,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::agent::Agent;
-use crate::data::{Output, Sample, Score, Unread};
+use crate::data::{Finish, Output, Sample, Score, Unread};
 use crate::error::{Error, Result};
 use crate::scorer::{Answer, Entry, Example, OptionReader, Reads, Scorer};
 use checks::{CheckMode, ItemChecks};
@@ -152,11 +152,10 @@ impl ItemScorer {
 
     /// The score of a reply without a readable object.
     fn unread(answer: &Answer<'_>, reason: Unread) -> Score {
-        let finish = answer.output.metadata.get("finish_reason");
-        let reason = match finish.and_then(Value::as_str) {
-            Some("length" | "max_tokens") => Unread::Truncated,
-            Some("content_filter" | "refusal") => Unread::Refusal,
-            _ => reason,
+        let reason = match answer.output.finish() {
+            Finish::Truncated => Unread::Truncated,
+            Finish::Refused => Unread::Refusal,
+            Finish::Answer | Finish::Outage => reason,
         };
         Score::new(0.0, false, READABLE)
             .detail(READABLE, 0)

@@ -8,13 +8,15 @@
 //! Invariants:
 //! - A deadline covers everything: DNS, connecting, TLS, sending, waiting and reading.
 //! - Cancellation ends a wait immediately; only a DNS lookup or connect in progress may continue for a few seconds.
-//! - Memory per reply is limited by the request's `max_bytes` and 32 KiB of headers.
+//! - Memory per reply is limited by the request's `max_bytes`, packed and unpacked, and 32 KiB of headers.
+//! - A body is unpacked where it is gzip or deflate, though no request asks for that.
 //! - Redirects are not followed, so that keys are not sent to other hosts.
 //! - Proxies and certificates are taken from the environment, as in other programs; local addresses use no proxy.
 
 mod client;
 mod connect;
 mod deadline;
+mod encoding;
 mod failure;
 mod resolve;
 #[cfg(test)]

@@ -25,6 +25,7 @@ mod json;
 mod judge;
 mod labels;
 mod reading;
+mod shortfall;
 mod tally;
 
 use std::collections::BTreeMap;
@@ -44,13 +45,14 @@ use crate::verdict::summary::account::Account;
 
 pub(crate) use builder::SummaryBuilder;
 pub use epochs::{EpochFigures, Estimate, Flaky, Majority};
-pub use group::{Group, Latency, Range, ScorerSummary, UsageTotal};
+pub use group::{Group, Latency, Range, ScorerSummary, UnknownUsage, UsageTotal};
 pub(crate) use judge::judge_notices;
 pub use judge::{JudgeSummary, JurorSummary, JurySummary, LabelAgreement, WorsePanel};
 pub(crate) use labels::MAX_LABELS;
 pub use labels::{Confusion, LabelFigures, Labels};
 pub use reading::{MissedCount, ReadingFigures};
 pub(crate) use reading::{found_by_counts, reading_notices};
+pub use shortfall::ShortfallFigures;
 pub(crate) use tally::VALUE;
 
 /// The version of `summary.json`, increased whenever a reader of an older version would be misled.
@@ -62,7 +64,8 @@ pub(crate) use tally::VALUE;
 ///   `change`, with a baseline; `failure_rate` with its bounds and interval, also of slices; `steps`, also of slices,
 ///   if agents report them; `refused`, if any; `reviewed`, if people reviewed; `tier`, in a run of one; `progressive`,
 ///   if the run goes on tier by tier; `alerts`, if it is in a history; `part`, of a shard or other part; `found_by`, if
-///   known; `reading`, if something is to be said of it; `account`.
+///   known; `reading`, if something is to be said of it; `account`; `shortfall`, if answers ended at the limit of
+///   tokens or are refusals; `usage.unknown`, if answers do not report it.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
 /// The most flaky samples that are listed; [`EpochFigures::flaky`] counts all.
@@ -112,6 +115,8 @@ pub struct Summary {
     pub found_by: BTreeMap<FoundBy, u64>,
     /// What may be wrong with that, if anything.
     pub reading: Option<ReadingFigures>,
+    /// Answers that ended at the limit of tokens or are refusals, if any.
+    pub shortfall: Option<ShortfallFigures>,
     /// How often the agent was asked, over all samples.
     pub attempts: u64,
     /// The effect of retries.
@@ -314,7 +319,7 @@ const PERCENTILES: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 100.0];
 
 /// The latency in seconds of an answer that was requested in this run.
 pub(crate) fn timed(outcome: &Outcome) -> Option<f64> {
-    let is_measured = tally::is_answered(outcome) && !outcome.cached;
+    let is_measured = outcome.is_answered() && !outcome.cached;
     let latency = outcome.latency_s;
     (is_measured && latency.is_finite() && latency >= 0.0).then_some(latency)
 }

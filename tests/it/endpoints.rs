@@ -11,6 +11,7 @@ use crate::server::{Answer, Server, chat, fine, refusal};
 use crate::signals;
 use crate::wait::{LONG, given_time, until};
 
+mod broken;
 mod http;
 mod refused;
 
@@ -46,7 +47,7 @@ fn run_dir(project: &Project) -> std::path::PathBuf {
     let runs = std::fs::read_dir(project.file("runs")).unwrap().flatten();
     let mut found: Vec<_> = runs
         .map(|entry| entry.path())
-        .filter(|path| path.is_dir())
+        .filter(|path| path.is_dir() && !path.ends_with(".cache"))
         .collect();
     assert_eq!(found.len(), 1, "{found:?}");
     found.remove(0)

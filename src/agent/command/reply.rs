@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use crate::agent::figures::{self, ReportedFigures};
-use crate::data::{AgentError, FailureKind, Output};
+use crate::agent::reply::marks::is_error;
+use crate::agent::reply::{Json, Marks, ReportedFigures};
+use crate::data::{AgentError, FailureKind, Finish, Output};
 use crate::system::process::excerpt::beginning;
 
 /// How many bytes of an unreadable reply are shown.
@@ -24,7 +25,7 @@ pub enum Reply {
 
 impl Reply {
     /// Decodes the stdout of a program that ended successfully.
-    pub(super) fn decode(self, stdout: &[u8]) -> Result<Output, AgentError> {
+    pub(in crate::agent) fn decode(self, stdout: &[u8]) -> Result<Output, AgentError> {
         let text = String::from_utf8_lossy(stdout);
         // An agent without an answer reports it in JSON; no output means a broken agent, not a wrong answer.
         if text.trim().is_empty() {
@@ -48,14 +49,21 @@ fn json(stdout: &[u8]) -> Result<Output, AgentError> {
         let message = format!("{reason}; stdout begins with `{begins}`");
         AgentError::of(FailureKind::BadOutput, message)
     };
-    let reply = figures::read(stdout)
+    let json = Json::read(stdout)
         .map_err(|error| bad(format!("stdout is not one JSON object: {error}")))?;
-    let Value::Object(reply) = reply else {
-        let kind = kind(&reply);
-        return Err(bad(format!(
-            "stdout is {kind}, not a JSON object, at line 1 column 1"
-        )));
+    let answer = json.written_answer();
+    let mut reply = match json.value {
+        Value::Object(reply) => reply,
+        other => {
+            let kind = kind(&other);
+            return Err(bad(format!(
+                "stdout is {kind}, not a JSON object, at line 1 column 1"
+            )));
+        }
     };
+    if let Some(answer) = answer {
+        reply.insert("answer".to_owned(), answer.into());
+    }
     object(reply, bad)
 }
 
@@ -64,12 +72,13 @@ pub(in crate::agent) fn object(
     mut reply: Map<String, Value>,
     bad: impl Fn(String) -> AgentError,
 ) -> Result<Output, AgentError> {
-    let answer = reply.remove("answer");
-    if answer.as_ref().is_none_or(Value::is_null)
-        && let Some(error) = own_error(&reply)
-    {
+    let mut metadata = Map::new();
+    let marks = Marks::of(&reply);
+    if let Some(error) = own_error(&reply, &marks) {
         return Err(error);
     }
+    marks.note(&mut metadata);
+    let answer = reply.remove("answer");
     let text = match answer {
         None if !reply.contains_key("messages") && !reply.contains_key("tool_calls") => {
             return Err(bad("the reply has no key `answer`".to_owned()));
@@ -86,16 +95,29 @@ pub(in crate::agent) fn object(
         tool_calls: array(&mut reply, "tool_calls").map_err(&bad)?,
         usage: figures.reported(),
         steps: figures.steps,
-        metadata: Map::new(),
+        metadata,
     };
     figures.note(&mut output.metadata);
     Ok(output)
 }
 
-/// The agent's own reason for not answering: a text, or an object with a `message`.
-fn own_error(reply: &Map<String, Value>) -> Option<AgentError> {
-    let error = reply.get("error")?;
-    let message = error.as_str().or_else(|| error.get("message")?.as_str())?;
+/// The agent's own reason for not answering: its `error`, or a mark of an outage.
+fn own_error(reply: &Map<String, Value>, marks: &Marks<'_>) -> Option<AgentError> {
+    let error = reply.get("error").filter(|_| {
+        let answer = reply.get("answer");
+        answer.is_none_or(Value::is_null) || marks.finish == Finish::Outage
+    });
+    let text = |error: &Value| {
+        let message = error.as_str().or_else(|| error.get("message")?.as_str());
+        message.map(str::to_owned)
+    };
+    let written = |error: &Value| is_error(error).then(|| error.to_string());
+    let own = error.and_then(|error| text(error).or_else(|| written(error)));
+    let of_mark = || {
+        let error = marks.outage()?.error();
+        text(&error).or_else(|| written(&error))
+    };
+    let message = own.or_else(of_mark)?;
     Some(AgentError::new(match message.trim() {
         "" => "the agent replied with an empty `error`".to_owned(),
         message => beginning(message.as_bytes(), ERROR_BYTES),
@@ -171,6 +193,8 @@ mod tests {
     fn json_answers() {
         check(Reply::Json, b"\n {\"answer\": \"a\\n\"}\n ", Ok("a\n"));
         check(Reply::Json, br#"{"answer": 0.5, "new": {}}"#, Ok("0.5"));
+        check(Reply::Json, br#"{"answer": 1.10}"#, Ok("1.10"));
+        check(Reply::Json, br#"{"answer": "4 \ud835"}"#, Ok("4 \u{fffd}"));
         check(Reply::Json, br#"{"answer": true}"#, Ok("true"));
         check(Reply::Json, br#"{"answer": "x", "error": "no"}"#, Ok("x"));
     }
@@ -200,6 +224,21 @@ mod tests {
             Reply::Json,
             br#"{"error": {"message": "no model", "code": 5}}"#,
             failed("no model"),
+        );
+        check(
+            Reply::Json,
+            br#"{"answer": "", "error": {"code": 5}}"#,
+            failed("{\"code\":5}"),
+        );
+        check(
+            Reply::Json,
+            br#"{"answer": "half", "finish_reason": "error"}"#,
+            failed("its `/finish_reason` is \"error\""),
+        );
+        let truncated = Reply::Json.decode(br#"{"answer": "half", "finish_reason": "length"}"#);
+        assert_eq!(
+            truncated.map(|output| output.finish()),
+            Ok(Finish::Truncated)
         );
     }
 

@@ -1,11 +1,15 @@
 //! `Refusal`: whether a reply without an answer concerns one sample, or all of them.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::agent::reply::marks::is_error;
+use crate::agent::reply::read;
 use crate::data::{AgentError, FailureKind};
 use crate::system::http::{HttpReply, retry_after};
 use crate::system::process::excerpt::beginning;
 
+/// How many bytes of an error's code are shown.
+const CODE_BYTES: usize = 60;
 /// How many bytes of an endpoint's message are shown.
 const EXCERPT_BYTES: usize = 500;
 /// This many requests called wrong, with none answered, are the fault of the eval.
@@ -41,19 +45,43 @@ const OF_AN_EMPTY_ACCOUNT: [&str; 4] = [
 ];
 
 /// Codes and types of errors with their equivalent status, for errors that come with a status of success.
-const CODES: [(&str, u16); 12] = [
+pub(crate) const CODES: &[(&str, u16)] = &[
     ("invalid_api_key", 401),
     ("authentication_error", 401),
+    ("unauthenticated", 401),
     ("unauthorized", 401),
+    ("billing_error", 402),
+    ("accessdeniedexception", 403),
     ("permission_error", 403),
     ("permission_denied", 403),
     ("model_not_found", 404),
+    ("not_found", 404),
     ("not_found_error", 404),
+    ("modeltimeoutexception", 408),
+    ("request_too_large", 413),
+    ("insufficient_quota", 429),
     ("rate_limit_exceeded", 429),
     ("rate_limit_error", 429),
+    ("resource_exhausted", 429),
+    ("throttlingexception", 429),
     ("too_many_requests", 429),
+    ("content_filter", 400),
     ("context_length_exceeded", 400),
+    ("failed_precondition", 400),
+    ("invalid_argument", 400),
+    ("invalid_prompt", 400),
     ("invalid_request_error", 400),
+    ("validationexception", 400),
+    ("api_error", 500),
+    ("internal", 500),
+    ("internalserverexception", 500),
+    ("server_error", 500),
+    ("modelstreamerrorexception", 502),
+    ("serviceunavailableexception", 503),
+    ("unavailable", 503),
+    ("deadline_exceeded", 504),
+    ("timeout_error", 504),
+    ("overloaded_error", 529),
 ];
 
 /// The equivalent status of an error in a reply's body; by default, an upstream failure.
@@ -78,10 +106,41 @@ pub(super) fn status_within(error: &Value) -> u16 {
         .unwrap_or(502)
 }
 
+/// What a status and the words of its error mean. `count` counts a request that was called wrong before the first answer.
+pub(crate) fn kind_of(
+    status: u16,
+    words: &str,
+    has_answered: bool,
+    count: impl FnOnce() -> u32,
+) -> FailureKind {
+    let has = |list: &[&str]| list.iter().any(|word| words.contains(word));
+    match status {
+        402 => FailureKind::Misconfigured,
+        _ if has(&OF_AN_EMPTY_ACCOUNT) => FailureKind::Misconfigured,
+        429 => FailureKind::RateLimited,
+        408 | 409 | 425 | 500.. => FailureKind::Busy,
+        413 => FailureKind::Refused,
+        401 => FailureKind::Misconfigured,
+        400.. if has(&OF_A_SAMPLE) => FailureKind::Refused,
+        403 => FailureKind::Misconfigured,
+        _ if has_answered => FailureKind::Refused,
+        400 | 422 => {
+            if count() < REFUSALS {
+                FailureKind::Refused
+            } else {
+                FailureKind::Misconfigured
+            }
+        }
+        _ => FailureKind::Misconfigured,
+    }
+}
+
 /// A reply that is not an answer.
 pub(super) struct Refusal<'a> {
     pub(super) status: u16,
     pub(super) reply: &'a HttpReply,
+    /// The error in the body of a success.
+    pub(super) within: Option<&'a Value>,
     /// Whether a key was sent.
     pub(super) has_key: bool,
     /// Whether the endpoint has answered before.
@@ -91,29 +150,13 @@ pub(super) struct Refusal<'a> {
 impl Refusal<'_> {
     /// The failure. `count` counts a request that was called wrong before the first answer.
     pub(super) fn error(&self, count: impl FnOnce() -> u32) -> AgentError {
-        let json: Option<Value> = serde_json::from_slice(&self.reply.body).ok();
+        let json: Option<Value> = match self.within {
+            Some(error) => Some(json!({ "error": error })),
+            None => read(&self.reply.body).ok(),
+        };
         let message = message(json.as_ref(), &self.reply.body);
         let words = format!("{} {message}", codes(json.as_ref())).to_lowercase();
-        let has = |list: &[&str]| list.iter().any(|word| words.contains(word));
-        let kind = match self.status {
-            402 => FailureKind::Misconfigured,
-            _ if has(&OF_AN_EMPTY_ACCOUNT) => FailureKind::Misconfigured,
-            429 => FailureKind::RateLimited,
-            408 | 409 | 425 | 500.. => FailureKind::Busy,
-            413 => FailureKind::Refused,
-            401 => FailureKind::Misconfigured,
-            400.. if has(&OF_A_SAMPLE) => FailureKind::Refused,
-            403 => FailureKind::Misconfigured,
-            _ if self.has_answered => FailureKind::Refused,
-            400 | 422 => {
-                if count() < REFUSALS {
-                    FailureKind::Refused
-                } else {
-                    FailureKind::Misconfigured
-                }
-            }
-            _ => FailureKind::Misconfigured,
-        };
+        let kind = kind_of(self.status, &words, self.has_answered, count);
         let reported = if message.is_empty() {
             message
         } else {
@@ -124,15 +167,15 @@ impl Refusal<'_> {
             location.map(|place| format!(" to `{}`", beginning(place.as_bytes(), EXCERPT_BYTES)));
         let name = self.reply.status.canonical_reason();
         let name = name.map_or(String::new(), |reason| format!(" {reason}"));
-        let within = if self.reply.status.is_success() {
-            " with an error"
-        } else {
-            ""
+        let within = match self.within {
+            Some(error) => format!(" with an error{}", code(error)),
+            None => String::new(),
         };
+        let details = json.as_ref().and_then(details).unwrap_or_default();
         let mut error = AgentError::of(
             kind,
             format!(
-                "answered {}{name}{}{within}{reported}",
+                "answered {}{name}{}{within}{reported}{details}",
                 self.reply.status.as_u16(),
                 location.unwrap_or_default()
             ),
@@ -172,11 +215,42 @@ impl Refusal<'_> {
     }
 }
 
+/// The code of an error within a success, in brackets.
+fn code(error: &Value) -> String {
+    let code = ["code", "type", "status"]
+        .iter()
+        .find_map(|key| match error.get(key)? {
+            Value::String(text) if !text.is_empty() => Some(text.clone()),
+            Value::Number(number) => Some(number.to_string()),
+            _ => None,
+        });
+    code.map_or_else(String::new, |code| {
+        format!(" ({})", beginning(code.as_bytes(), CODE_BYTES))
+    })
+}
+
+/// What an error says beyond its message, such as the provider behind a gateway.
+fn details(json: &Value) -> Option<String> {
+    let error = json.get("error").unwrap_or(json);
+    let details = ["details", "metadata"]
+        .iter()
+        .find_map(|key| error.get(key));
+    let details = details.filter(|details| is_error(details))?;
+    let details = details
+        .as_str()
+        .map_or_else(|| details.to_string(), str::to_owned);
+    Some(format!(
+        "; details: {}",
+        beginning(details.as_bytes(), EXCERPT_BYTES)
+    ))
+}
+
 /// The endpoint's message, safe to display.
 fn message(json: Option<&Value>, body: &[u8]) -> String {
     // `OpenAI` and compatible servers; partly compatible ones; FastAPI; others.
-    const PLACES: [&str; 8] = [
+    const PLACES: [&str; 9] = [
         "/error/message",
+        "/error/status_msg",
         "/error",
         "/message",
         "/detail/message",
@@ -223,6 +297,7 @@ mod tests {
         let refusal = Refusal {
             status,
             reply: &reply,
+            within: None,
             has_key: true,
             has_answered,
         };
@@ -308,18 +383,21 @@ mod tests {
         let reply = HttpReply {
             status: StatusCode::OK,
             headers: HeaderMap::new(),
-            body: br#"{"error": {"message": "upstream broke"}}"#.to_vec(),
+            body: Vec::new(),
         };
+        let error =
+            json!({"message": "upstream broke", "code": 502, "metadata": {"provider": "p"}});
         let refusal = Refusal {
             status: 502,
             reply: &reply,
+            within: Some(&error),
             has_key: true,
             has_answered: true,
         };
         let error = refusal.error(|| 1);
         assert_eq!(
             error.message,
-            "answered 200 OK with an error: upstream broke"
+            "answered 200 OK with an error (502): upstream broke; details: {\"provider\":\"p\"}"
         );
         assert_eq!(
             (error.kind, error.http_status),

@@ -143,8 +143,15 @@ fn the_usual_body_is_that_of_a_command() {
     assert_eq!(body, expect);
 }
 
+fn error_of(read: Result<Output, Fault>) -> Result<Output, AgentError> {
+    read.map_err(|fault| match fault {
+        Fault::Error(error) => error,
+        Fault::Api(error) => panic!("{error}"),
+    })
+}
+
 fn read(body: &Value) -> Result<Output, AgentError> {
-    Places::default().read(body.to_string().as_bytes())
+    error_of(Places::default().read(body.to_string().as_bytes()))
 }
 
 #[test]
@@ -190,7 +197,8 @@ fn an_answer_is_found_where_the_pointer_says() {
         whole.read(b"as it is\n").unwrap().text.as_deref(),
         Some("as it is\n")
     );
-    assert_eq!(whole.read(b" \n").unwrap_err().kind, FailureKind::NoOutput);
+    let error = error_of(whole.read(b" \n")).unwrap_err();
+    assert_eq!(error.kind, FailureKind::NoOutput);
 }
 
 #[test]
@@ -226,7 +234,7 @@ fn replies_without_an_answer() {
         "x".into()
     );
     assert_eq!(read(&json!({"tool_calls": [1]})).unwrap().text, None);
-    let error = Places::default().read(b"<html>").unwrap_err();
+    let error = error_of(Places::default().read(b"<html>")).unwrap_err();
     assert_eq!(
         error.message,
         "answered with what is no JSON (expected value at line 1 column 1): `<html>`"

@@ -1,10 +1,11 @@
 //! Decodes the endpoint's reply.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::OpenAi;
-use crate::agent::figures::{self, ReportedFigures};
-use crate::data::{AgentError, FailureKind, Output, Usage};
+use crate::agent::endpoint::WITHHELD;
+use crate::agent::reply::{Marks, ReportedFigures, read};
+use crate::data::{AgentError, FailureKind, Finish, Output};
 use crate::system::http::HttpReply;
 use crate::system::process::excerpt::beginning;
 
@@ -15,23 +16,30 @@ const METADATA: [&str; 3] = ["model", "system_fingerprint", "id"];
 
 impl OpenAi {
     /// Decodes a success reply.
-    pub(super) fn read(&self, reply: &HttpReply) -> Result<Output, AgentError> {
+    pub(in crate::agent) fn read(&self, reply: &HttpReply) -> Result<Output, AgentError> {
         let bad = |reason: &str| {
             let begins = beginning(reply.body.trim_ascii_start(), EXCERPT_BYTES);
             self.endpoint.garbled(&format!(
                 "answered with what is no chat completion ({reason}): `{begins}`"
             ))
         };
-        let mut json: Map<String, Value> =
-            match figures::read(reply.text()).map_err(|error| bad(&error.to_string()))? {
-                Value::Object(json) => json,
-                _ => return Err(bad("it is no object")),
-            };
-        let Some(Value::Array(mut choices)) = json.remove("choices") else {
-            // Proxies report upstream errors in the body.
-            if json.get("error").is_some_and(|error| !error.is_null()) {
-                return Err(self.endpoint.refused_within(&json["error"], reply));
+        let json = read(&reply.body).map_err(|error| bad(&packed(reply, &error)))?;
+        let Value::Object(mut json) = json else {
+            return Err(bad("it is no object"));
+        };
+        let marks = Marks::of(&json);
+        if let Some(found) = marks.outage().filter(|found| found.place != "/choices") {
+            return Err(self.endpoint.refused_within(&found.error(), reply));
+        }
+        let mut metadata = Map::new();
+        for key in METADATA {
+            if let Some(value) = json.get(key).filter(|value| value.is_string()) {
+                metadata.insert(key.to_owned(), value.clone());
             }
+        }
+        let is_filtered = marks.word.map(Finish::of) == Some(Finish::Refused);
+        marks.note(&mut metadata);
+        let Some(Value::Array(mut choices)) = json.remove("choices") else {
             return Err(bad("it has no `choices`"));
         };
         if choices.is_empty() {
@@ -41,30 +49,15 @@ impl OpenAi {
         let Some(Value::Object(message)) = choice.get_mut("message").map(Value::take) else {
             return Err(bad("its choice has no `message`"));
         };
-        let refusal = message.get("refusal").and_then(Value::as_str);
         let text = content(message.get("content")).map_err(bad)?;
+        let refusal = refusal(&message);
         let tool_calls = tool_calls(&message).map_err(bad)?;
-        let finish = choice.get("finish_reason").and_then(Value::as_str);
         let is_empty = text.as_deref().unwrap_or_default().is_empty() && tool_calls.is_empty();
-        if finish == Some("content_filter") && is_empty && refusal.is_none() {
-            let mut error = self
-                .endpoint
-                .garbled("withheld its answer: its content filter forbids it");
-            error.kind = FailureKind::Refused;
-            return Err(error);
+        if is_filtered && is_empty && refusal.is_none() {
+            let error = AgentError::of(FailureKind::Refused, WITHHELD);
+            return Err(self.endpoint.with_address(error));
         }
-        let mut metadata = Map::new();
-        for key in METADATA {
-            if let Some(value) = json.get(key).filter(|value| value.is_string()) {
-                metadata.insert(key.to_owned(), value.clone());
-            }
-        }
-        if let Some(finish) = finish {
-            metadata.insert("finish_reason".to_owned(), finish.into());
-        }
-        if refusal.is_some() {
-            metadata.insert("refused".to_owned(), true.into());
-        }
+        let text = text.filter(|text| !text.is_empty() || refusal.is_none());
         let text = text.or_else(|| refusal.map(str::to_owned));
         // A message with more than text is stored whole, such as the model's reasoning.
         let is_known = |key: &str| matches!(key, "role" | "content" | "tool_calls");
@@ -73,7 +66,7 @@ impl OpenAi {
         let is_plain = message
             .iter()
             .all(|(key, value)| is_known(key) || is_nothing(value));
-        let figures = self.figures(json.get("usage"));
+        let figures = self.figures(&json);
         let usage = figures.reported();
         figures.note(&mut metadata);
         Ok(Output {
@@ -90,26 +83,35 @@ impl OpenAi {
         })
     }
 
-    fn figures(&self, usage: Option<&Value>) -> ReportedFigures {
-        let mut figures = ReportedFigures::default();
-        let Some(usage) = usage.and_then(Value::as_object) else {
-            return figures;
-        };
-        let input = figures.tokens(usage, ["prompt_tokens", "input_tokens"]);
-        let output = figures.tokens(usage, ["completion_tokens", "output_tokens"]);
-        let details = usage.get("prompt_tokens_details");
-        let cached = details.and_then(|details| details.get("cached_tokens")?.as_u64());
+    fn figures(&self, reply: &Map<String, Value>) -> ReportedFigures {
+        let mut figures = ReportedFigures::of(reply);
+        let usage = &mut figures.usage;
         // Missing figures do not mean free.
-        let known = self.price.zip(input.zip(output));
-        let priced = known
-            .map(|(price, (input, output))| price.of(input, cached.unwrap_or_default(), output));
-        figures.usage = Usage {
-            input_tokens: input,
-            output_tokens: output,
-            cost_usd: priced.or_else(|| figures.cost("usage.cost", usage.get("cost"))),
-        };
+        if let (Some(price), Some(input), Some(output)) =
+            (self.price, usage.input_tokens, usage.output_tokens)
+        {
+            usage.cost_usd = Some(price.of(input, figures.cached_tokens, output));
+        }
         figures
     }
+}
+
+/// Why a body is no JSON; if it is packed, with what.
+fn packed(reply: &HttpReply, error: &serde_json::Error) -> String {
+    match reply.encoding() {
+        Some(encoding) => format!("it is packed with `Content-Encoding: {encoding}`"),
+        None => error.to_string(),
+    }
+}
+
+/// The words in which the model refused, in the message or in a part of its content.
+fn refusal(message: &Map<String, Value>) -> Option<&str> {
+    let parts = message.get("content").and_then(Value::as_array);
+    let parts = parts.into_iter().flatten();
+    let refusals = parts.map(|part| part.get("refusal"));
+    let refusals = std::iter::once(message.get("refusal")).chain(refusals);
+    let mut texts = refusals.filter_map(|refusal| refusal?.as_str());
+    texts.find(|text| !text.is_empty())
 }
 
 /// The text of a message: a string, or the texts of its parts.
@@ -118,11 +120,15 @@ fn content(content: Option<&Value>) -> Result<Option<String>, &'static str> {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
         Some(Value::Array(parts)) => {
-            let texts = parts.iter().filter_map(|part| match part {
-                Value::String(text) => Some(text.as_str()),
-                part => part.get("text")?.as_str(),
-            });
-            Ok(Some(texts.collect()))
+            let mut text = String::new();
+            for part in parts {
+                match (part, part.get("text")) {
+                    (Value::String(part), _) | (_, Some(Value::String(part))) => text += part,
+                    (Value::Object(_), None | Some(Value::Null)) => {}
+                    _ => return Err("a part of the `content` of its message is no text"),
+                }
+            }
+            Ok(Some(text))
         }
         Some(_) => Err("the `content` of its message is no text"),
     }
@@ -135,9 +141,9 @@ fn tool_calls(message: &Map<String, Value>) -> Result<Vec<Value>, &'static str> 
         Some(_) => return Err("the `tool_calls` of its message are no list"),
     }
     // The older form, with a single call.
-    let one = message.get("function_call").filter(|call| call.is_object());
-    Ok(one
-        .map(|call| serde_json::json!({"type": "function", "function": call}))
-        .into_iter()
-        .collect())
+    match message.get("function_call") {
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(call @ Value::Object(_)) => Ok(vec![json!({"type": "function", "function": call})]),
+        Some(_) => Err("the `function_call` of its message is no object"),
+    }
 }

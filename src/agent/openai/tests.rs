@@ -198,9 +198,14 @@ fn answers_are_read_with_what_tells_of_them() {
     assert_eq!(message(&json!({"content": ""})).text.as_deref(), Some(""));
     assert_eq!(message(&json!({"content": null})).text, None);
     assert_eq!(message(&json!({})), Output::default());
-    let output = message(&json!({"content": null, "refusal": "I cannot."}));
-    assert_eq!(output.text.as_deref(), Some("I cannot."));
-    assert_eq!(output.metadata["refused"], json!(true));
+    for refusal in [
+        json!({"content": null, "refusal": "I cannot."}),
+        json!({"content": [{"type": "refusal", "refusal": "I cannot."}]}),
+    ] {
+        let output = message(&refusal);
+        assert_eq!(output.text.as_deref(), Some("I cannot."));
+        assert_eq!(output.metadata["refused"], json!(true));
+    }
 }
 
 #[test]
@@ -261,6 +266,10 @@ fn tokens_have_a_price() {
         ),
         0.003,
     );
+    // Cached tokens outside of the input, and reasoning outside of the output.
+    let outside = json!({"input_tokens": 600, "cache_read_input_tokens": 400, "output_tokens": 40, "total_tokens": 1100,
+        "output_tokens_details": {"reasoning_tokens": 60}});
+    near(usage(agent().price(price), &outside), 0.003);
     // Missing figures do not mean free.
     for unpriced in [
         json!({"prompt_tokens": -1, "completion_tokens": 2.5}),
@@ -303,7 +312,10 @@ fn an_error_in_a_reply_of_success_is_one() {
         json!({"choices": []}),
         json!({"choices": [{}]}),
         json!({"choices": [{"message": {"content": 4}}]}),
+        json!({"choices": [{"message": {"content": [4]}}]}),
+        json!({"choices": [{"message": {"content": [{"type": "text", "text": 4}]}}]}),
         json!({"choices": [{"message": {"tool_calls": "x"}}]}),
+        json!({"choices": [{"message": {"function_call": "x"}}]}),
     ] {
         assert_eq!(
             read(&body).unwrap_err().kind,

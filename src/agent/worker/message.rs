@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::agent::figures;
 use crate::agent::message_text;
+use crate::agent::reply::Json;
 use crate::text::escape_line_ends;
 
 /// The version of the protocol, in both greetings.
@@ -39,16 +39,20 @@ fn line(value: &Value) -> Vec<u8> {
 
 /// Decodes a line of a program; the error describes the fault.
 pub(super) fn read(line: &[u8]) -> Result<Message, String> {
-    let value = figures::read(line).map_err(|error| {
+    let json = Json::read(line).map_err(|error| {
         if error.is_eof() {
             "which ends amid JSON: each answer is one line".to_owned()
         } else {
             format!("which is no JSON object ({error})")
         }
     })?;
-    let Value::Object(mut line) = value else {
+    let answer = json.written_answer();
+    let Value::Object(mut line) = json.value else {
         return Err("which is no JSON object".to_owned());
     };
+    if let Some(answer) = answer {
+        line.insert("answer".to_owned(), answer.into());
+    }
     let text = |line: &mut Map<String, Value>, key: &str| match line.remove(key) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
@@ -124,6 +128,10 @@ mod tests {
         check(
             r#"{"id": "a", "answer": "4"}"#,
             reply(json!({"answer": "4"})),
+        );
+        check(
+            r#"{"id": "a", "answer": 1.10}"#,
+            reply(json!({"answer": "1.10"})),
         );
         check(
             r#"{"answer": null, "id": "a", "type": "answer", "progress": 1}"#,

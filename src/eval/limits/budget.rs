@@ -193,25 +193,30 @@ impl Spent {
             && in_flight as u64 >= MIN_UNREPORTED_ANSWERS
     }
 
-    /// The limits that had no effect because no answer reports its usage.
-    pub(super) fn unkept(&self, limits: &Limits) -> Vec<&'static str> {
-        if self.answers == 0 {
-            return Vec::new();
-        }
-        let (of_cost, of_tokens) = (self.cost.count() == 0, self.tokens.answers == 0);
+    /// Notices on limits that count less than was used, because not every answer reports its usage.
+    pub(super) fn unkept(&self, limits: &Limits) -> Vec<String> {
+        let all = self.answers;
+        let (of_cost, of_tokens) = (self.cost.count(), self.tokens.answers);
         let keys = [
-            (
-                "budget.cost_usd",
-                of_cost && limits.budget.cost_usd.is_some(),
-            ),
-            ("budget.tokens", of_tokens && limits.budget.tokens.is_some()),
+            ("budget.cost_usd", limits.budget.cost_usd.is_some(), of_cost),
+            ("budget.tokens", limits.budget.tokens.is_some(), of_tokens),
             (
                 "tokens_per_minute",
-                of_tokens && limits.tokens_per_minute.is_some(),
+                limits.tokens_per_minute.is_some(),
+                of_tokens,
             ),
         ];
-        let unkept = keys.into_iter().filter(|(_, is_unkept)| *is_unkept);
-        unkept.map(|(key, _)| key).collect()
+        let unkept = keys
+            .into_iter()
+            .filter(|(_, is_set, reported)| *is_set && *reported < all);
+        let notices = unkept.map(|(key, _, reported)| match reported {
+            0 => format!("`limits.{key}` could not be kept: no answer tells what it took"),
+            reported => format!(
+                "`limits.{key}` counts less than was used: {} of {all} answers do not tell what they took",
+                all - reported
+            ),
+        });
+        notices.collect()
     }
 }
 
@@ -384,12 +389,18 @@ mod tests {
         let mut spent = Spent::default();
         assert!(spent.unkept(&limits).is_empty(), "nothing was answered");
         spent.add(None);
+        let none =
+            |key: &str| format!("`limits.{key}` could not be kept: no answer tells what it took");
         assert_eq!(
             spent.unkept(&limits),
-            ["budget.cost_usd", "tokens_per_minute"]
+            [none("budget.cost_usd"), none("tokens_per_minute")]
         );
         spent.add(Some(&usage(7, f64::NAN)));
-        assert_eq!(spent.unkept(&limits), ["budget.cost_usd"]);
+        let some = "`limits.tokens_per_minute` counts less than was used: 1 of 2 answers do not tell what they took";
+        assert_eq!(
+            spent.unkept(&limits),
+            [none("budget.cost_usd"), some.to_owned()]
+        );
         assert!(spent.unkept(&Limits::default()).is_empty());
     }
 

@@ -344,8 +344,8 @@ impl Governor {
         has_any && own.is_pledged(&self.budget, in_flight, &self.others)
     }
 
-    /// The limits that had no effect because no answer reports its usage.
-    pub(crate) fn unkept(&self, limits: &Limits) -> Vec<&'static str> {
+    /// Notices on limits that count less than was used, because not every answer reports its usage.
+    pub(crate) fn unkept(&self, limits: &Limits) -> Vec<String> {
         self.spent.agent.unkept(limits)
     }
 

@@ -1,5 +1,7 @@
 //! Resources used by the answers: time, tokens, money, attempts.
 
+use std::fmt::Display;
+
 use super::source::Source;
 use crate::figure::{Count, Seconds, Usd};
 use crate::report::document::{Block, Chart, HistogramMark, Line, list};
@@ -49,16 +51,17 @@ pub(super) fn costs(source: &Source<'_>) -> Vec<Block> {
         }
     }
     let usage = &summary.usage;
-    for (name, tokens) in [
-        ("input tokens", usage.input_tokens),
-        ("output tokens", usage.output_tokens),
+    let unknown = &usage.unknown;
+    for (name, tokens, unknown) in [
+        ("input tokens", usage.input_tokens, unknown.input_tokens),
+        ("output tokens", usage.output_tokens, unknown.output_tokens),
     ] {
         if let Some(tokens) = tokens {
-            fact(name, Count(tokens).to_string());
+            fact(name, at_least(unknown, Count(tokens)));
         }
     }
     if let Some(cost) = usage.cost_usd {
-        fact("cost", Usd(cost).to_string());
+        fact("cost", at_least(unknown.cost_usd, Usd(cost)));
     }
     fact("attempts", summary.attempts.to_string());
     let recovered = &summary.recovered_by_retry;
@@ -83,13 +86,13 @@ fn brief(summary: &Summary) -> Vec<String> {
         ));
     }
     parts.extend(summary.latency_s.as_ref().and_then(latencies));
+    let usage = &summary.usage;
+    let tokens = usage.tokens();
     parts.extend(
-        summary
-            .usage
-            .tokens()
-            .map(|tokens| format!("{tokens} tokens")),
+        tokens.map(|tokens| at_least(usage.unknown.tokens, format_args!("{tokens} tokens"))),
     );
-    parts.extend(summary.usage.cost_usd.map(|cost| Usd(cost).to_string()));
+    let cost = usage.cost_usd;
+    parts.extend(cost.map(|cost| at_least(usage.unknown.cost_usd, Usd(cost))));
     let recovered = &summary.recovered_by_retry;
     if recovered.retried > 0 {
         let (recovered, retried) = (recovered.recovered, recovered.retried);
@@ -98,6 +101,14 @@ fn brief(summary: &Summary) -> Vec<String> {
         ));
     }
     parts
+}
+
+/// A sum, which is a lower bound if answers do not report what it sums up.
+pub(super) fn at_least(unknown: u64, sum: impl Display) -> String {
+    match unknown {
+        0 => sum.to_string(),
+        _ => format!("at least {sum}"),
+    }
 }
 
 /// `latency median 1.2 s, p95 3.4 s`, unless it is negligible.

@@ -477,6 +477,7 @@ mod tests {
             output_tokens: Some(1_200),
             cost_usd: Some(0.0123),
             samples: 47,
+            ..UsageTotal::default()
         };
         judge.latency_s = Some(Latency {
             mean: 1.0,

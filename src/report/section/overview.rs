@@ -1,6 +1,7 @@
 //! The first part of a report: result of the run, warnings, and main figures.
 
 use super::accuracy;
+use super::costs::at_least;
 use super::source::Source;
 use crate::exit::Exit;
 use crate::figure::{Interval, Points, Seconds, Share, Usd, or_dash};
@@ -355,12 +356,18 @@ fn cost(summary: &Summary) -> String {
     let usage = &summary.usage;
     let thousand = cost_per_thousand(summary, " per 1,000 answers");
     let mut cost = match (usage.cost_usd, thousand) {
-        (Some(cost), Some(thousand)) => format!("{} ({thousand})", Usd(cost)),
-        (Some(cost), None) => Usd(cost).to_string(),
+        (Some(cost), Some(thousand)) => {
+            format!(
+                "{} ({thousand})",
+                at_least(usage.unknown.cost_usd, Usd(cost))
+            )
+        }
+        (Some(cost), None) => at_least(usage.unknown.cost_usd, Usd(cost)),
         (None, _) => "the agent does not tell".to_owned(),
     };
     if let Some(tokens) = usage.tokens() {
-        cost = format!("{cost}, {tokens} tokens");
+        let tokens = at_least(usage.unknown.tokens, format_args!("{tokens} tokens"));
+        cost = format!("{cost}, {tokens}");
     }
     let judge = summary.judge.as_ref();
     match judge.and_then(|judge| judge.usage.cost_usd) {

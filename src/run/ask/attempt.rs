@@ -10,7 +10,7 @@ use super::answer_size::{check_size, truncate};
 use super::progress::ProgressLog;
 use super::scratch::{AttemptFiles, ScratchFolders};
 use super::thread_pool::{WorkerPool, guarded};
-use crate::agent::figures;
+use crate::agent::reply::usage;
 use crate::data::ItemPart;
 use crate::data::task::Visible;
 use crate::data::{AgentError, EndedBy, FailureKind, Output, Sample, Task, Usage};
@@ -136,7 +136,7 @@ impl AgentCaller {
         };
         progress.end();
         let latency_s = recorded.unwrap_or_else(|| clock::since(started).as_secs_f64());
-        let answer = answer.map(figures::checked);
+        let answer = answer.map(usage::checked);
         let answer = answer.and_then(|output| check_size(output, &self.plan.eval.limits));
         let result = answer.map_err(|mut error| {
             truncate(&mut error);

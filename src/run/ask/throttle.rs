@@ -281,8 +281,8 @@ impl Throttle {
         lock(&self.rules).governor.lacks_room_for()
     }
 
-    /// The keys of limits that had no effect because no answer reports its usage.
-    pub(in crate::run) fn unkept(&self, limits: &Limits) -> Vec<&'static str> {
+    /// Notices on limits that count less than was used, because not every answer reports its usage.
+    pub(in crate::run) fn unkept(&self, limits: &Limits) -> Vec<String> {
         lock(&self.rules).governor.unkept(limits)
     }
 

@@ -15,7 +15,7 @@ use super::judge::make::{
     AGENT, REQUESTS_PER_MINUTE, RETRIES, TIMEOUT_S, TOKENS_PER_MINUTE, model, named_agent,
 };
 use super::requester::{NoVerdict, ScorerAgent, forward_model};
-use crate::data::{Normalized, Output, ReplyForm, Score, Unread};
+use crate::data::{Finish, Normalized, Output, ReplyForm, Score, Unread};
 use crate::error::{Error, Result};
 use crate::scorer::extract::Extract;
 use crate::scorer::item::kind::{decimal, folded};
@@ -367,12 +367,9 @@ impl SolverVote {
             parsed.extend(boxed.map(|boxed| Self::parsed(&boxed)));
         }
         let mut parsed = parsed.into_iter();
-        let first = parsed.next().ok_or_else(|| {
-            let finish = output.metadata.get("finish_reason").and_then(Value::as_str);
-            match finish {
-                Some("length" | "max_tokens") => Unread::Truncated,
-                _ => Unread::InvalidResponseFormat,
-            }
+        let first = parsed.next().ok_or_else(|| match output.finish() {
+            Finish::Truncated => Unread::Truncated,
+            _ => Unread::InvalidResponseFormat,
         })?;
         if parsed.any(|other| other.key != first.key) {
             return Err(Unread::Conflicting);

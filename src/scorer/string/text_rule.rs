@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::super::{Answer, Reads, Scorer};
 use super::folding::visible;
-use crate::data::{Normalized, Sample, Score, Target};
+use crate::data::{Finish, Normalized, Sample, Score, Target};
 use crate::error::{Error, Result};
 use crate::scorer::extract::Extract;
 use crate::text::is_invisible;
@@ -209,7 +209,7 @@ pub(in crate::scorer) fn without_answer(score: Score, answer: &Answer<'_>) -> Sc
         return score;
     }
     let text = answer.output.text.as_deref().or(answer.prediction);
-    let reason = if answer.output.is_refusal() || text.is_some_and(is_refusal) {
+    let reason = if answer.output.finish() == Finish::Refused || text.is_some_and(is_refusal) {
         "refused"
     } else if answer.prediction.is_none_or(is_blank) {
         "no_prediction"

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use serde::{Deserialize, Serialize};
 
 use super::Buckets;
-use crate::data::Output;
+use crate::data::{Finish, Output};
 use crate::error::Error;
 use crate::system::file::make_root;
 use crate::system::lock;
@@ -54,6 +54,8 @@ impl AnswerCache {
             Ok(None) => (None, None),
             Err(error) => unusable(&error),
             Ok(Some(content)) => match CacheEntry::from_bytes(&content, key) {
+                // Older versions stored outages that a gateway reported within a success.
+                Ok(entry) if entry.output.finish() == Finish::Outage => (None, None),
                 Ok(entry) => (Some(entry), None),
                 Err(why) => unusable(&why),
             },
@@ -65,7 +67,7 @@ impl AnswerCache {
         self.buckets.path(key)
     }
 
-    /// Stores an answer of the run `requested_by`; returns a notice if that fails.
+    /// Stores an answer of the run `requested_by`, unless it is an outage; returns a notice if that fails.
     pub(crate) fn put(
         &self,
         key: &str,
@@ -73,6 +75,9 @@ impl AnswerCache {
         latency_s: f64,
         requested_by: Option<String>,
     ) -> Notice {
+        if output.finish() == Finish::Outage {
+            return None;
+        }
         let entry = CacheEntry {
             key: key.to_owned(),
             created: format!("{:.0}", crate::system::clock::timestamp()),
@@ -184,6 +189,33 @@ mod tests {
         let entry = entry();
         let content = entry.to_bytes().unwrap();
         assert_eq!(CacheEntry::from_bytes(&content, &entry.key), Ok(entry));
+    }
+
+    #[test]
+    fn an_outage_is_neither_stored_nor_used() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = AnswerCache::new(folder.path().join("cache"));
+        let mut output = Output::text("half");
+        let key = entry().key;
+        output
+            .metadata
+            .insert("finish_reason".to_owned(), "length".into());
+        assert_eq!(cache.put(&key, &output, 1.0, None), None);
+        assert_eq!(
+            cache.get(&key).0.map(|entry| entry.output),
+            Some(output.clone())
+        );
+        output
+            .metadata
+            .insert("finish_reason".to_owned(), "error".into());
+        assert_eq!(cache.put(&key, &output, 1.0, None), None);
+        assert!(cache.get(&key).0.is_some(), "the answer before it stays");
+        let of_older = CacheEntry { output, ..entry() };
+        cache
+            .buckets
+            .write(&key, &of_older.to_bytes().unwrap())
+            .unwrap();
+        assert_eq!(cache.get(&key).0, None);
     }
 
     #[test]

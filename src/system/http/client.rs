@@ -11,6 +11,7 @@ use ureq::{Agent, AsSendBody, Body, Proxy, ProxyProtocol, http};
 use super::Url;
 use super::connect::{Noting, Pace, noted};
 use super::deadline::Deadline;
+use super::encoding;
 use super::failure::Failure;
 use super::resolve::HostCache;
 use crate::error::{Error, Result};
@@ -137,11 +138,7 @@ impl Client {
         let limited = response.body_mut().with_config().limit(request.max_bytes);
         let body = limited.read_to_vec().map_err(|error| failure(&error))?;
         let (parts, _) = response.into_parts();
-        Ok(HttpReply {
-            status: parts.status,
-            headers: parts.headers,
-            body,
-        })
+        HttpReply::of(parts.status, parts.headers, body, request.max_bytes)
     }
 
     /// Sends a request and reads the response headers; the caller reads the body, which `max_bytes` does not limit.
@@ -230,11 +227,33 @@ impl Client {
 }
 
 impl HttpReply {
+    /// A reply with its body unpacked.
+    ///
+    /// # Errors
+    /// If the body cannot be unpacked, or has more bytes then.
+    pub(crate) fn of(
+        status: StatusCode,
+        headers: HeaderMap,
+        body: Vec<u8>,
+        max_bytes: u64,
+    ) -> std::result::Result<Self, Failure> {
+        Ok(Self {
+            body: encoding::unpack(&headers, body, max_bytes)?,
+            status,
+            headers,
+        })
+    }
+
     /// The body without a UTF-8 byte order mark.
     pub(crate) fn text(&self) -> &[u8] {
         self.body
             .strip_prefix(b"\xEF\xBB\xBF")
             .unwrap_or(&self.body)
+    }
+
+    /// The encoding of a body that is still packed, by its header.
+    pub(crate) fn encoding(&self) -> Option<&str> {
+        encoding::unknown(&self.headers)
     }
 
     /// Target of a redirect.

@@ -373,25 +373,32 @@ impl<'a> Figures<'a> {
         Ok(Measured::certain(value, "seconds".to_owned()))
     }
 
-    /// A sum of whole numbers over the run.
-    pub(super) fn count(&self, number: Option<u64>, what: &str) -> Result<Measured, String> {
-        self.total(number.map(stats::as_f64), what)
-    }
-
-    /// A sum over the run. Samples that were never asked would have added to it.
-    pub(super) fn total(&self, number: Option<f64>, what: &str) -> Result<Measured, String> {
-        let value = number.ok_or_else(|| format!("no sample tells its {what}"))?;
-        let high = if self.group.skipped > 0 {
-            f64::INFINITY
-        } else {
-            value
+    /// A sum over the run: a lower bound where answers do not report it, and where samples were never asked.
+    pub(super) fn sum(&self, number: Option<f64>, metric: &str) -> Result<Measured, String> {
+        let what = match metric {
+            "cost_usd" => "cost".to_owned(),
+            metric => metric.replace('_', " "),
         };
+        let value = number.ok_or_else(|| format!("no sample tells its {what}"))?;
+        let is_open = self.group.skipped > 0 || self.unreported(metric) > 0;
         Ok(Measured {
             value,
             low: value,
-            high,
+            high: if is_open { f64::INFINITY } else { value },
             from: format!("of {} samples that tell", self.group.usage.samples),
         })
+    }
+
+    /// How many answers do not report the number that a metric sums up.
+    pub(super) fn unreported(&self, metric: &str) -> u64 {
+        let unknown = &self.group.usage.unknown;
+        match metric {
+            "cost_usd" => unknown.cost_usd,
+            "tokens" => unknown.tokens,
+            "input_tokens" => unknown.input_tokens,
+            "output_tokens" => unknown.output_tokens,
+            _ => 0,
+        }
     }
 }
 

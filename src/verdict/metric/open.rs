@@ -44,6 +44,19 @@ impl Figures<'_> {
         threshold: f64,
     ) -> String {
         let [low, high] = range(measured, threshold);
+        let unreported = self.unreported(gate.metric().name);
+        if unreported > 0 {
+            let answers = if unreported == 1 {
+                "answer does"
+            } else {
+                "answers do"
+            };
+            let skipped = match self.group.skipped {
+                0 => String::new(),
+                skipped => format!(", and {skipped} samples were skipped"),
+            };
+            return format!("{unreported} {answers} not tell it{skipped}, so it is {low} or more");
+        }
         let found = self.found(gate);
         let scorer = scorer_of(gate, found.as_ref());
         let (errored, skipped) = (self.group.errors, self.group.skipped);

@@ -266,7 +266,7 @@ pub static METRICS: &[MetricEntry] = &[
             example: "cost_usd <= 2",
         }],
         unit: Unit::Usd,
-        measure: |figures, _| figures.total(figures.usage().cost_usd, "cost"),
+        measure: |figures, _| figures.sum(figures.usage().cost_usd, "cost_usd"),
         line: Some(|line, _| line.cost_usd),
         ..SUM
     },
@@ -277,7 +277,7 @@ pub static METRICS: &[MetricEntry] = &[
             meaning: "what the agent says it read and wrote, of all answers",
             example: "tokens <= 9000",
         }],
-        measure: |figures, _| figures.count(figures.usage().tokens(), "tokens"),
+        measure: |figures, _| figures.sum(figures.usage().tokens().map(stats::as_f64), "tokens"),
         line: Some(|line, _| line.tokens.map(stats::as_f64)),
         ..SUM
     },
@@ -288,7 +288,12 @@ pub static METRICS: &[MetricEntry] = &[
             meaning: "what the model read, of all answers",
             example: "input_tokens <= 8000",
         }],
-        measure: |figures, _| figures.count(figures.usage().input_tokens, "input tokens"),
+        measure: |figures, _| {
+            figures.sum(
+                figures.usage().input_tokens.map(stats::as_f64),
+                "input_tokens",
+            )
+        },
         ..SUM
     },
     MetricEntry {
@@ -298,7 +303,12 @@ pub static METRICS: &[MetricEntry] = &[
             meaning: "what the model wrote, of all answers",
             example: "output_tokens <= 1000",
         }],
-        measure: |figures, _| figures.count(figures.usage().output_tokens, "output tokens"),
+        measure: |figures, _| {
+            figures.sum(
+                figures.usage().output_tokens.map(stats::as_f64),
+                "output_tokens",
+            )
+        },
         ..SUM
     },
     MetricEntry {

@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 use super::difficulty_drops;
 use super::judge::JudgeTally;
 use super::reading::ReadingTally;
-use super::tally::{Tally, is_answered};
+use super::shortfall::ShortfallFigures;
+use super::tally::Tally;
 use super::{FORMAT_VERSION, Flaky, MAX_FLAKY, Recovered, Summary};
 use crate::data::Record;
 use crate::data::record::slices_of;
@@ -32,6 +33,7 @@ pub(crate) struct SummaryBuilder {
     recovered: Recovered,
     judge: JudgeTally,
     reading: ReadingTally,
+    shortfall: ShortfallFigures,
     metrics: Map<String, Value>,
     epochs: u32,
     /// The epochs of the current sample, if there are several.
@@ -66,6 +68,7 @@ impl SummaryBuilder {
             recovered: Recovered::default(),
             judge: JudgeTally::default(),
             reading: ReadingTally::default(),
+            shortfall: ShortfallFigures::default(),
             metrics: Map::new(),
             epochs: 1,
             sample: None,
@@ -115,6 +118,7 @@ impl SummaryBuilder {
         self.total.add(record);
         self.judge.add(record, self.scorer.as_deref());
         self.reading.add(record);
+        self.shortfall.add(record);
         let slices = self.has_slices.then(|| slices_of(record));
         for (dimension, value) in slices.into_iter().flatten() {
             // `entry` would allocate a `String` for every record.
@@ -139,7 +143,7 @@ impl SummaryBuilder {
         // A request after a refused answer is not a retry.
         if u64::from(outcome.attempts) > 1 + refused {
             self.recovered.retried += 1;
-            self.recovered.recovered += u64::from(is_answered(outcome));
+            self.recovered.recovered += u64::from(outcome.is_answered());
         }
     }
 
@@ -234,6 +238,7 @@ impl SummaryBuilder {
             flaky: self.flaky,
             found_by,
             reading,
+            shortfall: Some(self.shortfall).filter(|it| *it != ShortfallFigures::default()),
             attempts: self.attempts,
             recovered_by_retry: Recovered {
                 share: stats::ratio(self.recovered.recovered, self.recovered.retried),

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{EpochFigures, Labels, StepFigures};
 use super::{accuracy_bounds, both_bounds};
+use crate::data::Usage;
 
 /// The figures of all samples of a run, or of those of one slice.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -163,6 +164,57 @@ pub struct UsageTotal {
     pub cost_usd: Option<f64>,
     /// The number of samples that report any of these.
     pub samples: u64,
+    /// How many answers do not report a number, so that its sum is a lower bound. Missing in older files.
+    #[serde(default, skip_serializing_if = "UnknownUsage::is_nothing")]
+    pub unknown: UnknownUsage,
+}
+
+/// How many answers do not report a number that others do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct UnknownUsage {
+    /// Tokens read by the model.
+    pub input_tokens: u64,
+    /// Tokens written by the model.
+    pub output_tokens: u64,
+    /// Any of the two, if answers report both.
+    pub tokens: u64,
+    /// Price in US dollars.
+    pub cost_usd: u64,
+}
+
+impl UnknownUsage {
+    /// Adds an answer.
+    pub(super) fn add(&mut self, usage: Option<&Usage>) {
+        let usage = usage.copied().unwrap_or_default();
+        let (input, output) = (usage.input_tokens.is_none(), usage.output_tokens.is_none());
+        self.input_tokens += u64::from(input);
+        self.output_tokens += u64::from(output);
+        self.tokens += u64::from(input || output);
+        self.cost_usd += u64::from(usage.cost_usd.is_none_or(|cost| !cost.is_finite()));
+    }
+
+    /// The counts of the sums that there are.
+    pub(super) fn of(self, total: &UsageTotal) -> Self {
+        let count = |is_known: bool, unknown: u64| if is_known { unknown } else { 0 };
+        Self {
+            input_tokens: count(total.input_tokens.is_some(), self.input_tokens),
+            output_tokens: count(total.output_tokens.is_some(), self.output_tokens),
+            // Where nobody reports one of the two, the other is what agents call their tokens.
+            tokens: match (total.input_tokens, total.output_tokens) {
+                (Some(_), Some(_)) => self.tokens,
+                (Some(_), None) => self.input_tokens,
+                (None, Some(_)) => self.output_tokens,
+                (None, None) => 0,
+            },
+            cost_usd: count(total.cost_usd.is_some(), self.cost_usd),
+        }
+    }
+
+    fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl UsageTotal {

@@ -78,6 +78,7 @@ impl Serialize for Summary {
             "flaky": self.flaky, if !self.flaky.is_empty();
             "found_by": self.found_by, if !self.found_by.is_empty();
             "reading": self.reading, if self.reading.is_some();
+            "shortfall": self.shortfall, if self.shortfall.is_some();
             "usage": whole.usage;
             "latency_s": whole.latency_s;
             "steps": whole.steps, if whole.steps.is_some();
@@ -124,6 +125,7 @@ impl Summary {
             flaky: optional(members, "flaky")?,
             found_by: optional(members, "found_by")?,
             reading: optional(members, "reading")?,
+            shortfall: optional(members, "shortfall")?,
             attempts: required(members, "attempts")?,
             recovered_by_retry: required(members, "recovered_by_retry")?,
             judge: optional(members, "judge")?,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Summary;
+use super::{Summary, shortfall};
 use crate::data::Record;
 use crate::data::record::reading::{FoundBy, MissedPart};
 use crate::text::shell_word;
@@ -95,8 +95,9 @@ pub(crate) fn found_by_counts(found_by: &BTreeMap<FoundBy, u64>) -> Option<Strin
 /// Notices about the reading of the answers of a run, each with what to write. `run` is its name in commands. They have
 /// no text of an answer or a ground truth, for the eval may be masked.
 pub(crate) fn reading_notices(summary: &Summary, run: &str) -> Vec<String> {
+    let mut all = shortfall::notices(summary, run);
     let Some(figures) = &summary.reading else {
-        return Vec::new();
+        return all;
     };
     let of = Reading {
         figures,
@@ -105,7 +106,8 @@ pub(crate) fn reading_notices(summary: &Summary, run: &str) -> Vec<String> {
         run,
     };
     let notices = [of.nothing(), of.whole(), of.truths(), of.thoughts()];
-    notices.into_iter().flatten().collect()
+    all.extend(notices.into_iter().flatten());
+    all
 }
 
 struct Reading<'a> {

@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use super::StepTally;
 use super::epochs::EpochTally;
-use super::group::{Group, Latency, Range, ScorerSummary, UsageTotal};
+use super::group::{Group, Latency, Range, ScorerSummary, UnknownUsage, UsageTotal};
 use super::labels::LabelTally;
 use super::{SortedLatencies, timed};
 use super::{accuracy_bounds, both_bounds, mirrored};
-use crate::data::{Outcome, Record, Status, Usage};
+use crate::data::{Record, Status, Usage};
 use crate::stats::{self, Clusters, Sum};
 use crate::verdict::poll::Poll;
 
@@ -35,6 +35,7 @@ pub(super) struct Tally {
     /// Samples whose epochs all errored.
     missing_samples: u64,
     usage: UsageTotal,
+    unknown: UnknownUsage,
     costs: Sum,
     steps: StepTally,
     /// All of them, for percentiles: 8 bytes per sample.
@@ -101,9 +102,15 @@ impl Tally {
             };
             add_usage(&mut self.usage, &mut self.costs, &usage);
         }
+        if outcome.is_answered() && !outcome.cached {
+            self.unknown.add(outcome.usage.as_ref());
+        }
         let paid = outcome.refused.iter().filter(|refused| !refused.cached);
-        for usage in paid.filter_map(|refused| refused.usage.as_ref()) {
-            add_usage(&mut self.usage, &mut self.costs, usage);
+        for usage in paid.map(|refused| refused.usage.as_ref()) {
+            self.unknown.add(usage);
+            if let Some(usage) = usage {
+                add_usage(&mut self.usage, &mut self.costs, usage);
+            }
         }
         self.steps.add(record);
         self.cached += u64::from(outcome.cached);
@@ -132,6 +139,11 @@ impl Tally {
         let missing = [self.missing, self.missing_samples];
         let interval = first.interval95();
         let [right, wrong] = both_bounds(first.correct, first.scored, self.unscored, unknown);
+        let mut usage = UsageTotal {
+            cost_usd: self.costs.total().map(round_cost),
+            ..self.usage
+        };
+        usage.unknown = self.unknown.of(&usage);
         Group {
             samples: self.samples,
             scored: first.scored,
@@ -158,10 +170,7 @@ impl Tally {
                 .map(|(name, scorer)| (name, scorer.finish(missing, self.skipped)))
                 .collect(),
             epochs: first.epochs.map(|epochs| epochs.finish()),
-            usage: UsageTotal {
-                cost_usd: self.costs.total().map(round_cost),
-                ..self.usage
-            },
+            usage,
             latency_s: latency(&mut self.latencies),
             steps: self.steps.finish(),
         }
@@ -171,15 +180,6 @@ impl Tally {
 /// Whether a sample with this status has, or should have, a verdict of the first scorer.
 fn wants_verdict(status: Status) -> bool {
     status == Status::Scored || status.is_error()
-}
-
-/// Whether the agent gave an answer, of any status.
-pub(super) fn is_answered(outcome: &Outcome) -> bool {
-    let has_verdict = matches!(
-        outcome.status,
-        Status::Scored | Status::Unscored | Status::ScorerFailed
-    );
-    has_verdict && !outcome.is_failure_as_wrong()
 }
 
 /// The sums of a scorer.

@@ -14,7 +14,7 @@ mod names;
 mod spec;
 mod table;
 
-/// Write the reference of the book: specs, commands, scorers, agents, benchmarks, extraction, gates, exit codes
+/// Write the reference of the book: specs, commands, scorers, agents, benchmarks, extraction, gates, replies, exit codes
 ///
 /// Each page is made of what the program itself reads or prints. A test holds the committed pages against it.
 #[derive(Debug, Args)]
@@ -56,6 +56,7 @@ fn pages(commands: &CommandsInGroups) -> Vec<(&'static str, String)> {
         ("benchmarks.md", kinds::benchmarks()),
         ("extraction.md", names::extraction()),
         ("gates.md", names::gates()),
+        ("replies.md", names::replies()),
         ("exit-codes.md", names::exit_codes(&commands.command)),
     ]
 }

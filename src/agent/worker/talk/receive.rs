@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{End, Talk};
 use crate::agent::command::reply;
-use crate::agent::figures::ReportedFigures;
+use crate::agent::reply::ReportedFigures;
 use crate::agent::worker::fallen::timed_out;
 use crate::agent::worker::message::{self, Message, PROTOCOL};
 use crate::agent::worker::{Open, WorkerRefusal};

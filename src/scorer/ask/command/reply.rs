@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::agent::reply::read as read_json;
 use crate::data::{Details, Score};
 
 /// A reply line.
@@ -15,8 +16,7 @@ pub(super) enum ScorerReply {
 
 /// Reads the reply to the line with this id; the error describes what is wrong.
 pub(super) fn read(line: &[u8], id: u64) -> Result<ScorerReply, String> {
-    let reply: Value = serde_json::from_slice(line)
-        .map_err(|error| format!("which is no JSON object: {error}"))?;
+    let reply = read_json(line).map_err(|error| format!("which is no JSON object: {error}"))?;
     let Value::Object(mut reply) = reply else {
         return Err("which is no JSON object".to_owned());
     };
@@ -145,8 +145,10 @@ mod tests {
             r#"{"correct": true, "id": 6}"#,
             Err("the reply to line 6, after line 7"),
         );
-        let nan = read(br#"{"correct": true, "value": NaN}"#, 1).unwrap_err();
-        assert!(nan.starts_with("which is no JSON object: "), "{nan}");
+        check(
+            r#"{"correct": true, "value": NaN}"#,
+            Err("whose `value` is not a number from 0 to 1"),
+        );
         let deep = "[".repeat(100_000);
         assert!(read(deep.as_bytes(), 1).is_err());
         assert!(read(b"\xff", 1).is_err());

@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use super::reading::{self, Reading};
 use super::rubric::Grading;
-use crate::data::{Output, Unread};
+
+use crate::data::{Finish, Output, Unread};
 use crate::system::process::excerpt::beginning;
 
 /// How much of an unreadable reply is shown.
@@ -19,10 +20,10 @@ pub(in crate::scorer::ask) struct Reply {
 
 impl Reply {
     pub(in crate::scorer::ask) fn of(output: &Output) -> Self {
-        let finish = output.metadata.get("finish_reason").and_then(Value::as_str);
-        let spoilt = match finish {
-            Some("length" | "max_tokens") => Some(Unread::Truncated),
-            _ => output.is_refusal().then_some(Unread::Refusal),
+        let spoilt = match output.finish() {
+            Finish::Truncated => Some(Unread::Truncated),
+            Finish::Refused => Some(Unread::Refusal),
+            Finish::Answer | Finish::Outage => None,
         };
         Self {
             text: text(output),

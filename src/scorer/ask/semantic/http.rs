@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Embedder, Semantic};
+use crate::agent::reply::{Marks, read};
 use crate::error::{Error, Result, Under};
 use crate::scorer::{OptionReader, Scorer};
 use crate::system::cancel::Cancel;
@@ -167,12 +168,16 @@ impl HttpEmbedder {
         if reply.status.as_u16() != 200 {
             return Err(refused(&reply));
         }
-        serde_json::from_slice(&reply.body).map_err(|error| Failure {
+        serde_json::from_slice(reply.text()).map_err(|error| Failure {
             message: format!(
                 "answered with what is no list of embeddings ({error}): `{}`",
                 beginning(&reply.body, EXCERPT_BYTES)
             ),
-            again: Again::Never,
+            // A gateway may report within a success that what is behind it broke.
+            again: match read(&reply.body) {
+                Ok(Value::Object(json)) if Marks::of(&json).outage().is_some() => Again::Soon,
+                _ => Again::Never,
+            },
         })
     }
 

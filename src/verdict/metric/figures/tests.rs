@@ -3,7 +3,7 @@ mod unjudged;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::data::{Record, Status};
+use crate::data::{Record, Status, Usage};
 use crate::verdict::check::Known;
 use crate::verdict::result::Verdict::{self, Failed, Inconclusive, Passed};
 use crate::verdict::summary::Summary;
@@ -186,4 +186,53 @@ fn without_labels_there_is_no_macro_f1() {
         Inconclusive,
         "more than 64 labels",
     );
+}
+
+#[test]
+fn a_sum_that_not_every_answer_reports_is_a_lower_bound() {
+    let known = |id: &str, usage: Option<Usage>| {
+        let mut record = record(id, Status::Scored, true, "1");
+        record.result.usage = usage;
+        record
+    };
+    let some = Usage::tokens(8, 2).cost_usd(0.5);
+    let partly = Usage {
+        output_tokens: None,
+        cost_usd: None,
+        ..some
+    };
+    let check = |gate: &str, usages: &[Option<Usage>], verdict, message: &str| {
+        let ids = ["a", "b", "c"].into_iter();
+        let records: Vec<_> = ids
+            .zip(usages)
+            .map(|(id, usage)| known(id, *usage))
+            .collect();
+        self::check(gate, &records, None, verdict, message);
+    };
+    let all = [Some(some), Some(some)];
+    check("tokens <= 20", &all, Passed, "tokens is 20");
+    let lacking = [Some(some), None];
+    let open = "tokens is 10 (of 1 samples that tell), <= 1000 is open: 1 answer does not tell it, so it is 10 or more";
+    check("tokens <= 1000", &lacking, Inconclusive, open);
+    check("tokens <= 9", &lacking, Failed, "does not hold");
+    check("tokens >= 10", &lacking, Passed, "holds");
+    check("cost_usd <= 1", &lacking, Inconclusive, "is 0.5");
+    // Of an answer that reports a part, that part counts.
+    let parts = [Some(some), Some(partly), None];
+    check("input_tokens <= 99", &parts, Inconclusive, "1 answer does");
+    check(
+        "tokens <= 99",
+        &parts,
+        Inconclusive,
+        "2 answers do not tell it, so it is 18 or more",
+    );
+    check("output_tokens <= 99", &parts, Inconclusive, "2 answers do");
+    // Where nobody reports the output, the input is all there is.
+    let inputs = [Some(partly), Some(partly)];
+    check("tokens <= 16", &inputs, Passed, "tokens is 16");
+    // What came from the cache took nothing in this run.
+    let mut cached = known("b", None);
+    cached.result.cached = true;
+    let records = [known("a", Some(some)), cached];
+    self::check("tokens <= 10", &records, None, Passed, "tokens is 10");
 }

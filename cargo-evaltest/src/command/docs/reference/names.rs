@@ -1,10 +1,11 @@
-//! Extraction, gates and exit codes.
+//! Extraction, gates, replies and exit codes.
 
 use std::fmt::Write;
 
 use clap::Command;
 use evaltest::Exit;
 use evaltest::engine::eval::spec::{OwnKinds, schema};
+use evaltest::engine::replies::reply_tables;
 use evaltest::engine::scorers::EXTRACTIONS;
 use evaltest::engine::verdict::{GATE_OPTIONS, METRICS};
 
@@ -95,6 +96,32 @@ inconclusive where that makes a difference (exit code 3). `error_rate <= 0.05` i
         ]
     });
     text += &table::markdown(&["option", "meaning", "example"], &rows.collect::<Vec<_>>());
+    text
+}
+
+pub(super) fn replies() -> String {
+    let mut text = "\
+# What a reply can be
+
+Whatever an agent, a judge or a generator replies is read in one place, by these tables, and is one of four:
+
+| the reply is | what follows |
+|---|---|
+| answer | it is scored, and cached with `cache: true` |
+| cut off | an answer that ended at the limit of tokens, empty or not: the same, and the run says how many there were |
+| refused | with a text, as an answer; without one, the sample is an error of the kind `refused`. The run says how many there were |
+| outage | it is asked again, as often as `limits.retries` says; if it stays, the sample is an error and the run may end with 3. It is never scored and never cached |
+
+What cannot be read is an outage, too, and its beginning is in the error. Before that a reply is put right where it can be: gzip and deflate are unpacked,
+also where the endpoint does not name them; a byte order mark is dropped; half of a surrogate pair and bytes that are no
+UTF-8 become U+FFFD; `NaN` and numbers out of range become texts. A number as an answer has the digits that were sent: `1.10`.
+
+"
+    .to_owned();
+    for table in reply_tables() {
+        let rows = table::markdown(table.columns, &table.rows);
+        let _ = write!(text, "## {}\n\n{}\n\n{rows}\n", table.title, table.text);
+    }
     text
 }
 

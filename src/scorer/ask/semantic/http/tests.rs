@@ -153,6 +153,9 @@ fn busy_or_broken_endpoint_is_retried() {
     let broken = || reply("500 Internal Server Error", "", "");
     let server = Server::new(vec![broken(), reply("503 Busy", "", "later"), good()]);
     assert_eq!(embed(&server).unwrap().len(), 2);
+    // A gateway that reports an error within a success.
+    let server = Server::new(vec![ok(&json!({"error": {"code": 502}})), good()]);
+    assert_eq!(embed(&server).unwrap().len(), 2);
     // A connection that breaks, and one with another protocol.
     let server = Server::new(vec![Vec::new(), b"SSH-2.0-x\r\n\r\n".to_vec(), good()]);
     assert_eq!(embed(&server).unwrap().len(), 2);
