@@ -461,6 +461,25 @@ mod tests {
         assert!(text.contains("rustup toolchain install stable"), "{text}");
     }
 
+    /// A `dotenv` report, which any job may add to its artifacts, would set variables of jobs that take these.
+    #[test]
+    fn the_job_of_gitlab_that_may_write_takes_no_artifacts() {
+        for shards in [None, Some(3)] {
+            let text = gitlab(&Provenance::Index, "m", shards);
+            let whole: serde_yaml::Value = serde_yaml::from_str(&text).unwrap();
+            let (agent, writes) = (&whole["evaltest"], &whole["evaltest-history"]);
+            let needs = writes["needs"].as_sequence().unwrap();
+            assert!(needs.iter().all(|need| need["artifacts"] == false));
+            assert!(writes["dependencies"].is_null());
+            for key in ["key", "paths"] {
+                assert_eq!(agent["cache"][key], writes["cache"][key]);
+            }
+            assert_eq!(writes["cache"]["policy"], "pull");
+            assert_eq!(writes["environment"]["name"], "evaltest-history");
+            assert!(agent["environment"].is_null());
+        }
+    }
+
     /// Each service has its own variable for the shard, and its own way to merge after failures.
     #[test]
     fn shards_are_jobs_that_another_one_merges() {
