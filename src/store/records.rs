@@ -7,6 +7,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use tempfile::TempPath;
+
 use super::Carried;
 use super::files::{ERRORS, RECORDS};
 use super::journal::past::Foreign;
@@ -129,8 +131,7 @@ impl Spool {
     }
 
     fn failed(&self, error: &std::io::Error) -> Error {
-        Error::infrastructure(format!("cannot write `{}`: {error}", self.path.display()))
-            .hint(remedy(error).unwrap_or("free some space, then continue the run with `--resume`"))
+        failed(&self.path, error)
     }
 }
 
@@ -167,7 +168,8 @@ impl Spooled {
 /// A file of lines in dataset order, written to a temporary file and renamed.
 pub(crate) struct Sorted {
     path: PathBuf,
-    temporary: PathBuf,
+    /// Removed if dropped before it is complete; only the holder of the journal writes here.
+    temporary: TempPath,
     file: BufWriter<File>,
     hash: Hasher,
 }
@@ -177,9 +179,10 @@ impl Sorted {
         let temporary = path.with_extension("jsonl.tmp");
         let file =
             create_plain(&temporary).map_err(|error| Error::io("create", &temporary, &error))?;
+        let removed = TempPath::try_from_path(&temporary);
         Ok(Self {
             path,
-            temporary,
+            temporary: removed.map_err(|error| Error::io("create", &temporary, &error))?,
             file: BufWriter::with_capacity(BUFFER, file),
             hash: Hasher::default(),
         })
@@ -188,9 +191,8 @@ impl Sorted {
     /// Adds whole lines.
     pub(crate) fn write(&mut self, line: &[u8]) -> Result<()> {
         self.hash.bytes(line);
-        self.file
-            .write_all(line)
-            .map_err(|error| self.failed(&error))
+        let written = self.file.write_all(line);
+        written.map_err(|error| failed(&self.path, &error))
     }
 
     /// Renames the file to its final name and returns its SHA-256.
@@ -203,17 +205,15 @@ impl Sorted {
         self.file
             .flush()
             .and_then(|()| sync(self.file.get_ref()))
-            .and_then(|()| std::fs::rename(&self.temporary, &self.path))
-            .map_err(|error| self.failed(&error))?;
+            .and_then(|()| Ok(self.temporary.persist(&self.path)?))
+            .map_err(|error| failed(&self.path, &error))?;
         Ok(self.hash.hex())
     }
+}
 
-    fn failed(&self, error: &std::io::Error) -> Error {
-        // The file that `create` made; only the holder of the journal writes here.
-        let _ = std::fs::remove_file(&self.temporary);
-        Error::infrastructure(format!("cannot write `{}`: {error}", self.path.display()))
-            .hint(remedy(error).unwrap_or("free some space, then continue the run with `--resume`"))
-    }
+fn failed(path: &Path, error: &std::io::Error) -> Error {
+    Error::infrastructure(format!("cannot write `{}`: {error}", path.display()))
+        .hint(remedy(error).unwrap_or("free some space, then continue the run with `--resume`"))
 }
 
 /// Opens a `samples.jsonl`.

@@ -15,6 +15,7 @@ use std::{fs, io};
 use tempfile::{Builder, TempDir};
 
 use crate::error::{Error, Result};
+use crate::system::process::is_dead;
 use crate::text::hash::{Hasher, LineHasher};
 
 /// Creates the folder of runs, with a `.gitignore`.
@@ -120,6 +121,13 @@ pub(crate) fn is_temporary(end: &str) -> bool {
         .and_then(|end| end.strip_suffix(".tmp"));
     let numbers = numbers.and_then(|numbers| numbers.split_once('.'));
     numbers.is_some_and(|(process, number)| is_number(process) && is_number(number))
+}
+
+/// The name of the file that a process was writing when it was killed, if this is the name of its [`NewFile`].
+pub(crate) fn abandoned(name: &str) -> Option<&str> {
+    let (rest, _) = name.strip_suffix(".tmp")?.rsplit_once('.')?;
+    let (rest, process) = rest.rsplit_once('.')?;
+    (is_temporary(&name[rest.len()..]) && is_dead(process)).then_some(rest)
 }
 
 /// Creates or truncates a file, unless the path is a link, a pipe or similar.
@@ -350,6 +358,23 @@ impl TemporaryFolder {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_dead_process_left_has_the_name_of_its_file() {
+        let own = format!("a.snap.{}.0.tmp", std::process::id());
+        for (name, expect) in [
+            // No process has so large an id.
+            ("a.snap.2000000000.0.tmp", Some("a.snap")),
+            (&*own, None),
+            ("a.snap.tmp", None),
+            ("a.snap.0.1.tmp", None),
+            ("2000000000.0.tmp", None),
+            ("a.x.0.tmp", None),
+            ("a.2000000000.0.snap", None),
+        ] {
+            assert_eq!(abandoned(name), expect, "{name}");
+        }
+    }
 
     #[test]
     fn a_copy_has_the_same_content_of_which_there_is_some() {

@@ -75,6 +75,13 @@ impl fmt::Display for ProcessMark {
     }
 }
 
+/// Whether no process of this machine has this id.
+pub(crate) fn is_dead(pid: &str) -> bool {
+    let pid = pid.parse().ok().filter(|pid| *pid > 0);
+    let pid = pid.and_then(Pid::from_raw);
+    pid.is_some_and(|pid| test_kill_process(pid) == Err(Errno::SRCH))
+}
+
 /// Maximum bytes per read.
 const PIECE_BYTES: usize = 16 * 1024;
 

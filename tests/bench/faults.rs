@@ -3,8 +3,14 @@
 //! `cargo bench --bench faults`, or some of them: `cargo bench --bench faults -- disk agent`. A few minutes; the exit
 //! code is 1 if a line is not `ok`. The servers are on this machine, and nothing is asked elsewhere. Linux only.
 
+#[path = "../it/judged/court.rs"]
+#[expect(dead_code, reason = "the tests use the rest")]
+mod court;
 #[path = "../it/damages.rs"]
 mod damages;
+#[path = "../it/parts.rs"]
+#[expect(dead_code, reason = "the tests use the rest")]
+mod parts;
 #[path = "../it/project.rs"]
 #[expect(dead_code, reason = "the tests use the rest")]
 mod project;
@@ -12,9 +18,19 @@ mod project;
 mod puzzles;
 #[path = "../it/requested.rs"]
 mod requested;
+#[path = "../it/reviewing.rs"]
+#[expect(dead_code, reason = "the tests use the rest")]
+mod reviewing;
 #[path = "../it/server.rs"]
 #[expect(dead_code, reason = "the tests use the rest")]
 mod server;
+
+/// What the tests have, of which a window of a review sends a signal.
+mod signals {
+    pub(crate) fn send(signal: &str, child: &std::process::Child) {
+        let _ = crate::watched::kill(signal, &child.id().to_string());
+    }
+}
 
 #[path = "process.rs"]
 #[expect(dead_code, reason = "the other benchmarks use the rest")]
@@ -48,6 +64,8 @@ mod table;
 mod watched;
 #[path = "faults/worker.rs"]
 mod worker;
+#[path = "faults/writers.rs"]
+mod writers;
 
 use std::io;
 use std::process::ExitCode;
@@ -70,6 +88,7 @@ fn main() -> io::Result<ExitCode> {
         .collect();
     let mut table = Table::start(names)?;
     kills::all(&mut table)?;
+    writers::all(&mut table)?;
     flows::all(&mut table)?;
     servers::all(&mut table)?;
     agents::all(&mut table)?;

@@ -16,10 +16,12 @@ use crate::snapshot::baseline::{
 use crate::snapshot::history::AcceptedAnswers;
 use crate::snapshot::pool::{PooledRun, Roll};
 use crate::snapshot::{
-    Content, EpochContent, SampleContent, SnapshotHeader, epoch, path, write_attributes,
+    ATTRIBUTES_FILE, Content, EpochContent, SampleContent, SnapshotHeader, epoch, path,
+    write_attributes,
 };
 use crate::store::files::RECORDS;
 use crate::store::{Manifest, RunDir, read_records};
+use crate::system::file::abandoned;
 use crate::text::hash::mark;
 use crate::verdict::baseline::readers::Readers;
 use crate::verdict::poll;
@@ -324,11 +326,11 @@ impl CurrentFiles {
     }
 
     /// Removes snapshots of samples that no longer exist, and pending snapshots. Both are recognised by their header;
-    /// files of other programs stay.
+    /// files of other programs stay. Removes what killed commands had not finished writing, too.
     pub(super) fn remove_others(mut self, folder: &Path) -> Result<usize> {
         self.0.sort_unstable();
         let mut removed = 0;
-        let files = WalkDir::new(folder).min_depth(2).max_depth(2).into_iter();
+        let files = WalkDir::new(folder).min_depth(1).max_depth(2).into_iter();
         for entry in files {
             let entry = entry.map_err(|error| {
                 let path = error.path().unwrap_or(folder).to_owned();
@@ -336,9 +338,18 @@ impl CurrentFiles {
             })?;
             let path = entry.path();
             let name = entry.file_name().to_string_lossy();
-            let is_snapshot = name.ends_with(".snap");
+            let written = abandoned(&name).filter(|_| entry.file_type().is_file());
+            if written.is_some_and(|name| {
+                Path::new(name).extension().is_some_and(|end| end == "snap")
+                    || [FILE, ATTRIBUTES_FILE].contains(&name)
+            }) {
+                // Leftover files do no harm.
+                let _ = std::fs::remove_file(path);
+            }
+            let is_snapshot = entry.depth() == 2 && name.ends_with(".snap");
             let is_unknown = || self.0.binary_search(&mark(path)).is_err();
-            let is_over = is_snapshot && is_unknown() || name.ends_with(".snap.new");
+            let is_over =
+                is_snapshot && is_unknown() || entry.depth() == 2 && name.ends_with(".snap.new");
             if is_over && SnapshotHeader::is_own(path) {
                 std::fs::remove_file(path).map_err(|error| Error::io("remove", path, &error))?;
                 removed += usize::from(is_snapshot);

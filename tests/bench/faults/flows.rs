@@ -14,7 +14,7 @@ use crate::watched;
 /// A mere test of this benchmark makes do with fewer.
 fn kills() -> usize {
     let is_bench = std::env::args().any(|arg| arg == "--bench");
-    if is_bench { 20 } else { 2 }
+    if is_bench { 100 } else { 2 }
 }
 
 const FLOW: &str = "flow flow.yaml --run-id flow-x-000000";
