@@ -14,9 +14,7 @@ use serde_json::Value;
 use crate::data::{AgentError, FailureKind, Task};
 use crate::error::{Error, Result};
 use crate::system::cancel::Cancel;
-use crate::system::http::{
-    Cause, Client, Failure, HttpReply, HttpRequest, Url, from_variable, hide,
-};
+use crate::system::http::{Cause, Client, Failure, Filler, HttpReply, HttpRequest, Url, hide};
 use crate::system::{clock, variables};
 use crate::text::hash::Fingerprint;
 use crate::text::redact::{MIN_SECRET, is_secret_name, literal};
@@ -75,6 +73,11 @@ impl Endpoint {
             .retain(|(other, _)| !other.eq_ignore_ascii_case(&name));
         self.headers.push((name, value.into()));
         self.secrets.extend(secrets);
+    }
+
+    /// Registers what was filled into its texts.
+    pub(crate) fn hides(&mut self, found: Vec<(String, String)>) {
+        self.secrets.extend(Secret::of_variables(found));
     }
 
     pub(crate) fn max_bytes(&mut self, bytes: u64) {
@@ -285,6 +288,12 @@ impl Secret {
         }
     }
 
+    /// What was filled into texts.
+    pub(crate) fn of_variables(found: Vec<(String, String)>) -> impl Iterator<Item = Self> {
+        let found = found.into_iter();
+        found.map(|(name, value)| Self::of_variable(&name, value))
+    }
+
     /// The endpoint's key.
     pub(crate) fn key_of_variable(name: &str, value: impl Into<String>) -> Self {
         Self {
@@ -310,25 +319,9 @@ pub(crate) fn filled(name: &str, value: &str, folder: &Path) -> Result<(String, 
             "`{name}` cannot be the name of a header"
         )));
     }
-    let mut secrets = Vec::new();
-    let mut filled = String::new();
-    let mut rest = value;
-    while let Some((before, after)) = rest.split_once("${") {
-        let (variable, after) = after.split_once('}').ok_or_else(|| {
-            Error::usage(format!("`{place}` has a `${{` without `}}`"))
-                .hint(format!("write `{name}: \"Bearer ${{MY_KEY}}\"`"))
-        })?;
-        let found = from_variable(
-            variable,
-            &format!("headers: {{ {name}: ${{{variable}}} }}"),
-            folder,
-        )?;
-        filled.push_str(before);
-        filled.push_str(&found);
-        secrets.push(Secret::of_variable(variable, found));
-        rest = after;
-    }
-    filled.push_str(rest);
+    let mut filler = Filler::new(folder);
+    let filled = filler.text(&format!("headers.{name}"), value)?;
+    let mut secrets: Vec<_> = Secret::of_variables(filler.found()).collect();
     if !sendable(&filled) {
         return Err(Error::usage(format!(
             "`{place}` cannot be sent: it is not plain ASCII"
@@ -365,7 +358,7 @@ mod tests {
         for (value, expect) in [
             (
                 "${NO_SUCH_OF_TEST}",
-                "`headers: { Authorization: ${NO_SUCH_OF_TEST} }` is set neither",
+                "`headers.Authorization: ${NO_SUCH_OF_TEST}` is set neither",
             ),
             ("${", "has a `${` without `}`"),
             ("a\nb", "cannot be sent"),

@@ -126,7 +126,14 @@ impl OpenAi {
         Ok(self)
     }
 
-    /// Names of variables in headers whose values are not secret: they stay in records.
+    /// Variables whose values are in its texts, and are kept secret.
+    #[must_use]
+    pub(crate) fn hides(mut self, found: Vec<(String, String)>) -> Self {
+        self.endpoint.hides(found);
+        self
+    }
+
+    /// Names of variables whose values are not secret: they stay in records.
     #[must_use]
     pub fn plain_env(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.endpoint.plain_env(names.into_iter().map(Into::into));

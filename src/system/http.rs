@@ -18,12 +18,14 @@ mod connect;
 mod deadline;
 mod encoding;
 mod failure;
+mod filler;
 mod resolve;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use client::{Client, HttpReply, HttpRequest};
 pub(crate) use failure::{Cause, Failure};
+pub(crate) use filler::Filler;
 use std::net::IpAddr;
 use std::path::Path;
 use std::time::Duration;
@@ -43,6 +45,18 @@ const SECRET_BYTES: usize = 8;
 /// # Errors
 /// If its name is invalid, if it is not set, or if its value is not valid in a header.
 pub(crate) fn from_variable(name: &str, option: &str, folder: &Path) -> Result<String> {
+    let key = variable(name, option, folder)?;
+    if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+        let message = format!(
+            "the value of `{name}` cannot be a key: it has a space, or a character that is not plain ASCII"
+        );
+        return Err(Error::usage(message));
+    }
+    Ok(key)
+}
+
+/// The same for a value that may have other characters.
+fn variable(name: &str, option: &str, folder: &Path) -> Result<String> {
     if !is_name(name) {
         // Do not print it: it may be the key itself.
         let key = option.split(':').next().unwrap_or_default();
@@ -59,12 +73,6 @@ pub(crate) fn from_variable(name: &str, option: &str, folder: &Path) -> Result<S
     if key.is_empty() {
         let message = format!("`{option}` is set neither in the environment nor in `.env`");
         return Err(Error::usage(message).hint(format!("write `{name}=…` into `.env`")));
-    }
-    if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
-        let message = format!(
-            "the value of `{name}` cannot be a key: it has a space, or a character that is not plain ASCII"
-        );
-        return Err(Error::usage(message));
     }
     Ok(key)
 }

@@ -27,7 +27,7 @@ pub(crate) const ENTRY: Entry = Entry {
     options: &[
         (
             "base_url",
-            "the endpoint without `/embeddings`, such as `http://127.0.0.1:8080/v1`",
+            "the endpoint without `/embeddings`, such as `http://127.0.0.1:8080/v1`; `${NAME}` stands for a variable",
         ),
         ("model", "the embedding model, as the endpoint calls it"),
         (

@@ -66,16 +66,29 @@ mod made {
     use crate::eval::registry::MadeAgent;
     use crate::eval::registry::agents;
     use crate::eval::registry::recipe::Surroundings;
+    use crate::system::http::Filler;
     use crate::system::variables;
 
-    pub(super) fn make(keys: HttpKeys, surroundings: &Surroundings<'_>) -> Result<MadeAgent> {
+    pub(super) fn make(mut keys: HttpKeys, surroundings: &Surroundings<'_>) -> Result<MadeAgent> {
         let folder = surroundings.folder;
         let at = |error: Error| error.at("agent `http`");
         let method = keys.method.as_deref().unwrap_or("POST");
-        let mut agent = Http::with_method(method, &keys.url).map_err(at)?;
-        if let Some(body) = &keys.body {
-            agent = agent.body(body).map_err(at)?;
+        let mut filler = Filler::with_placeholders(folder);
+        let url = filler.text("url", &keys.url).under("url").map_err(at)?;
+        let agent = Http::with_method(method, &url);
+        let mut agent = agent.map_err(|error| at(filler.hide(error)))?;
+        if let Some(body) = &mut keys.body {
+            filler.json("body", body).under("body").map_err(at)?;
+            let filled = agent.body(body);
+            agent = filled.map_err(|error| at(filler.hide(error)))?;
         }
+        agent = agent.hides(filler.found());
+        let mut filler = Filler::new(folder);
+        for (name, value) in &mut keys.options {
+            let filled = filler.json(name, value).under(name.as_str());
+            filled.under("options").map_err(at)?;
+        }
+        agent = agent.hides(filler.found());
         if !agent.sends_options() {
             let hint = match keys.body {
                 Some(_) => "put the placeholder `{options}` into `body`: `options: \"{options}\"`",

@@ -96,14 +96,17 @@ pub(super) struct PriceKeys {
 
 #[cfg(feature = "http")]
 mod made {
+    use serde_json::Value;
+
     use super::{FileKey, OpenAiKeys, PriceKeys, ToolsKey, UnsendableKey};
     use crate::agent::openai::{FileKind, OpenAi, Price, Tools, Unsendable, check_extra};
     use crate::error::{Error, Result, Under};
     use crate::eval::registry::MadeAgent;
     use crate::eval::registry::recipe::Surroundings;
+    use crate::system::http::Filler;
     use crate::system::variables;
 
-    pub(super) fn make(keys: OpenAiKeys, surroundings: &Surroundings<'_>) -> Result<MadeAgent> {
+    pub(super) fn make(mut keys: OpenAiKeys, surroundings: &Surroundings<'_>) -> Result<MadeAgent> {
         let folder = surroundings.folder;
         let at = |key: &'static str| move |error: Error| error.at("agent `openai`").under(key);
         if keys.model.trim().is_empty() {
@@ -119,7 +122,24 @@ mod made {
             let error = Error::usage("`temperature` is no number from 0 on");
             return Err(at("temperature")(error.hint("write `temperature: 0`")));
         }
-        let mut agent = OpenAi::new(&keys.base_url, keys.model).map_err(at("base_url"))?;
+        let mut filler = Filler::new(folder);
+        let url = filler.text("base_url", &keys.base_url);
+        let url = url.map_err(at("base_url"))?;
+        let mut model = Value::from(keys.model);
+        let filled = filler.json("model", &mut model);
+        filled.map_err(at("model"))?;
+        let model = model.as_str().unwrap_or_default();
+        for (key, texts) in [
+            ("extra_body", &mut keys.extra_body),
+            ("options", &mut keys.options),
+        ] {
+            for (name, value) in texts {
+                let filled = filler.json(name, value).under(name.as_str());
+                filled.map_err(at(key))?;
+            }
+        }
+        let agent = OpenAi::new(&url, model).map_err(|error| filler.hide(error));
+        let mut agent = agent.map_err(at("base_url"))?.hides(filler.found());
         if let Some(name) = &keys.api_key_env {
             agent = agent.api_key_env(name, folder).map_err(at("api_key_env"))?;
         }

@@ -14,11 +14,11 @@ use crate::agent::reply::{Marks, read};
 use crate::error::{Error, Result, Under};
 use crate::scorer::{OptionReader, Scorer};
 use crate::system::cancel::Cancel;
-use crate::system::clock;
 use crate::system::http::{
-    Cause, Client, HttpReply, HttpRequest, Url, from_variable, hide, retry_after,
+    Cause, Client, Filler, HttpReply, HttpRequest, Url, from_variable, hide, retry_after,
 };
 use crate::system::process::excerpt::beginning;
+use crate::system::{clock, variables};
 use crate::text::redact::literal;
 
 /// The default time limit of a request.
@@ -55,6 +55,8 @@ pub struct HttpEmbedder {
     url: Url,
     model: String,
     key: Option<String>,
+    /// What was filled into its address and model.
+    secrets: Vec<String>,
     client: Client,
     /// Never set: scorers are not cancelled.
     cancel: Cancel,
@@ -112,6 +114,7 @@ impl HttpEmbedder {
             url: Url::new(url, EXAMPLE)?,
             model: model.into(),
             key: None,
+            secrets: Vec::new(),
             client: Client::new()?,
             cancel: Cancel::new(),
             timeout: TIMEOUT,
@@ -205,7 +208,10 @@ impl HttpEmbedder {
         };
         let message = format!("`{}` {message}{times}", self.url.as_str());
         let message = literal::addresses(&message).into_owned();
-        let message = hide(message, self.key.as_deref());
+        let message = hide(
+            message,
+            self.key.iter().chain(&self.secrets).map(String::as_str),
+        );
         Error::infrastructure(message)
     }
 }
@@ -249,7 +255,7 @@ impl Embedder for HttpEmbedder {
     }
 
     fn secrets(&self) -> Vec<String> {
-        self.key.iter().cloned().collect()
+        self.key.iter().chain(&self.secrets).cloned().collect()
     }
 }
 
@@ -291,9 +297,18 @@ pub(super) fn make(options: &OptionReader<'_>) -> Result<Arc<dyn Scorer>> {
     let url = text("base_url", "the URL of an endpoint")?;
     let model = text("model", "the name of an embedding model")?;
     let at = |error: Error| error.at("scorer `semantic`");
-    let mut embedder = HttpEmbedder::new(&url, model)
-        .map_err(at)
+    let mut filler = Filler::new(options.folder());
+    let url = filler.text("base_url", &url).map_err(at);
+    let url = url.under("base_url")?;
+    let model = filler.text("model", &model).map_err(at);
+    let model = model.under("model")?;
+    let embedder = HttpEmbedder::new(&url, model);
+    let mut embedder = embedder
+        .map_err(|error| at(filler.hide(error)))
         .under("base_url")?;
+    let secrets = filler.found().into_iter();
+    let secrets = secrets.filter(|(name, value)| !variables::is_plain(name, value, &[]));
+    embedder.secrets.extend(secrets.map(|(_, value)| value));
     if let Some(seconds) = options.number_in("timeout_s", 0.001, LONGEST_TIMEOUT)? {
         embedder = embedder.timeout(Duration::from_secs_f64(seconds));
     }
