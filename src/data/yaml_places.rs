@@ -169,11 +169,26 @@ impl YamlPlaces {
     fn entry(&self, node: Id, step: &Step) -> Option<(Option<Position>, Id)> {
         match (self.content(node)?, step) {
             (Content::Map(entries), Step::Key(key)) => {
-                let entry = entries.iter().rfind(|entry| entry.key == *key)?;
+                let Some(entry) = entries.iter().rfind(|entry| entry.key == *key) else {
+                    let mut merged = self.merged(entries).into_iter();
+                    return merged.find_map(|node| self.entry(node, step));
+                };
                 Some((Some(entry.place), entry.value))
             }
             (Content::List(items), Step::Item(item)) => Some((None, *items.get(*item)?)),
             _ => None,
+        }
+    }
+
+    /// The maps of a merge key, the first that counts first.
+    fn merged(&self, entries: &[MapEntry]) -> Vec<Id> {
+        let merge = entries.iter().find(|entry| entry.key == yaml::MERGE);
+        let Some(merge) = merge else {
+            return Vec::new();
+        };
+        match self.content(merge.value) {
+            Some(Content::List(maps)) => maps.clone(),
+            _ => vec![merge.value],
         }
     }
 
@@ -189,12 +204,14 @@ impl YamlPlaces {
             }
             Content::Map(entries) => {
                 let mut ways = entries.iter().rev().filter(|entry| !entry.key.is_empty());
-                return ways.find_map(|entry| {
+                let own = ways.find_map(|entry| {
                     let rest = path.strip_prefix(&*entry.key)?;
                     let is_end = rest.is_empty() || rest.starts_with(['.', '[']);
                     let rest = rest.strip_prefix('.').unwrap_or(rest);
                     is_end.then(|| self.follow(entry.value, rest))?
                 });
+                let mut merged = self.merged(entries).into_iter();
+                return own.or_else(|| merged.find_map(|node| self.follow(node, path)));
             }
             Content::Scalar(_) | Content::Alias(_) => return None,
         };

@@ -19,6 +19,7 @@ mod deadline;
 mod encoding;
 mod failure;
 mod filler;
+mod proxy;
 mod resolve;
 #[cfg(test)]
 mod tests;

@@ -106,8 +106,11 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 /// Adds values from a file for wanted names without a value.
 fn read(path: &Path, wanted: &[&String], found: &mut BTreeMap<String, String>) -> Result<()> {
-    let entries = dotenvy::from_path_iter(path)
+    let text = std::fs::read(path)
         .map_err(|error| Error::usage(format!("cannot read `{}`: {error}", path.display())))?;
+    // A byte order mark, as editors on Windows write it, would be a part of the first name.
+    let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&text);
+    let entries = dotenvy::from_read_iter(text);
     let before: BTreeSet<_> = found.keys().cloned().collect();
     for entry in entries {
         // The line may contain a secret, so the message must not quote it.

@@ -1,16 +1,16 @@
 //! Parses YAML into values and types. The only file that names the parser.
 
 use std::fmt;
+use std::marker::PhantomData;
 
-use serde::Deserialize;
-use serde::de::DeserializeSeed;
+use serde::de::{DeserializeOwned, DeserializeSeed};
 use serde_json::Value as Json;
 use serde_yaml::{Deserializer, Value};
 
 mod deep;
 mod json;
 
-pub(crate) use json::OneEach;
+pub(crate) use json::{MERGE, OneEach};
 
 /// Why a text is not the expected YAML.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,9 +37,8 @@ impl From<serde_yaml::Error> for YamlError {
 }
 
 /// Parses into a type.
-pub(crate) fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, YamlError> {
-    check_depth(text)?;
-    serde_yaml::from_str(text).map_err(|error| found(error, text))
+pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T, YamlError> {
+    read_by(PhantomData, text)
 }
 
 /// Parses with a seed that knows more than a type does.
@@ -48,8 +47,36 @@ pub(crate) fn read_by<'a, S: DeserializeSeed<'a>>(
     text: &'a str,
 ) -> Result<S::Value, YamlError> {
     check_depth(text)?;
+    if has_merge(text) {
+        return read_merged(seed, text);
+    }
     let value = seed.deserialize(Deserializer::from_str(text));
     value.map_err(|error| found(error, text))
+}
+
+/// Whether a text may have a merge key.
+fn has_merge(text: &str) -> bool {
+    let mut after = text.split(MERGE).skip(1);
+    after.any(|rest| rest.trim_start_matches([' ', '"', '\'']).starts_with(':'))
+}
+
+/// Parses a text with merge keys, which the parser leaves to its callers. Errors have the path of a value, as those of
+/// the parser, and no position.
+fn read_merged<'a, S: DeserializeSeed<'a>>(seed: S, text: &'a str) -> Result<S::Value, YamlError> {
+    let value = json::OneEach.deserialize(Deserializer::from_str(text));
+    let value = value.map_err(|error| found(error, text))?;
+    let mut track = serde_path_to_error::Track::new();
+    let read = seed.deserialize(serde_path_to_error::Deserializer::new(value, &mut track));
+    read.map_err(|error| {
+        let message = match track.path().to_string() {
+            path if path == "." => error.to_string(),
+            path => format!("{path}: {error}"),
+        };
+        YamlError {
+            message,
+            place: None,
+        }
+    })
 }
 
 /// Whether a text is nested too deep to be read. Do not try anything slow on such a text.
@@ -106,6 +133,10 @@ pub(crate) fn holds_infinity(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -141,6 +172,44 @@ mod tests {
         let error = read_json("a: { type: b, k: 1, k: 1 }").expect_err("two");
         let expect = "a: duplicate field `k` at line 1 column 4";
         assert_eq!(error.to_string(), expect);
+    }
+
+    #[test]
+    fn merge_keys_give_what_a_map_has_not_itself() {
+        let check = |text: &str, expect: Json| assert_eq!(read_json(text), Ok(expect), "{text}");
+        let base = "a: &a { k: 1, l: 2 }\nb: &b { l: 3, m: { n: 4 } }\n";
+        for (merged, expect) in [
+            ("{ <<: *a, l: 5 }", json!({ "k": 1, "l": 5 })),
+            ("{ l: 5, <<: *a }", json!({ "k": 1, "l": 5 })),
+            (
+                "{ <<: [*a, *b] }",
+                json!({ "k": 1, "l": 2, "m": { "n": 4 } }),
+            ),
+            ("{ << : [*b, *a], m: 6 }", json!({ "k": 1, "l": 3, "m": 6 })),
+            ("{ <<: { <<: *a, k: 7 } }", json!({ "k": 7, "l": 2 })),
+            ("{ <<: [] }", json!({})),
+            ("<<EOF :", json!("<<EOF :")),
+        ] {
+            let expect =
+                json!({ "a": { "k": 1, "l": 2 }, "b": { "l": 3, "m": { "n": 4 } }, "c": expect });
+            let quoted = if merged.starts_with('{') {
+                merged.to_owned()
+            } else {
+                format!("'{merged}'")
+            };
+            check(&format!("{base}c: {quoted}\n"), expect);
+        }
+        for wrong in ["{ <<: 1 }", "{ <<: [[]] }"] {
+            let error = read_json(&format!("c: {wrong}")).unwrap_err();
+            assert!(error.to_string().contains("`<<` takes a map"), "{error}");
+        }
+        let typed =
+            read::<BTreeMap<String, BTreeMap<String, u8>>>("a: &a { k: 1 }\nb: { <<: *a, l: x }\n");
+        let error = typed.unwrap_err();
+        assert!(
+            error.to_string().starts_with("b.l: invalid type: string"),
+            "{error}"
+        );
     }
 
     #[test]

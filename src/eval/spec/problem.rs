@@ -64,14 +64,14 @@ fn truncated_gate(message: &str, text: &str, place: Position) -> Option<Error> {
 fn place(text: &str, bare: &str, inside: Option<&str>, error: &YamlError) -> Position {
     let given = error.place.map(|(line, column)| Position { line, column });
     let places = YamlPlaces::of(text);
-    let Some(given) = given else {
-        let second = places.second_document();
-        return second.unwrap_or(Position::START);
-    };
     // The path to the value precedes the message, unless it is the whole spec.
     let mut ends = bare.match_indices(": ");
     let named = ends.find_map(|(end, _)| places.named(&bare[..end]));
     let named = named.unwrap_or_else(|| places.top());
+    let Some(given) = given else {
+        let found = places.second_document().or_else(|| named.inside(""));
+        return found.unwrap_or(Position::START);
+    };
     let found = if let Some(inside) = inside {
         named.inside(inside)
     } else if let Some(key) = duplicate(bare) {

@@ -6,7 +6,7 @@ use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// Deserializes like [`Value`], but rejects duplicate keys.
+/// Deserializes like [`Value`], but rejects duplicate keys, and puts the entries of a merge key `<<` in its place.
 #[derive(Clone, Copy)]
 pub(crate) struct OneEach;
 
@@ -83,8 +83,31 @@ impl<'de> Visitor<'de> for OneEach {
             }
             map.insert(key, entries.next_value_seed(self)?);
         }
+        if let Some(merged) = map.shift_remove(MERGE) {
+            merge(&mut map, merged).map_err(A::Error::custom)?;
+        }
         Ok(map.into())
     }
+}
+
+/// The key whose maps are a part of the map around it.
+pub(crate) const MERGE: &str = "<<";
+
+/// Adds entries whose keys are not there: own ones count first, then those of the first map.
+fn merge(map: &mut Map<String, Value>, merged: Value) -> Result<(), &'static str> {
+    let maps = match merged {
+        Value::Array(maps) => maps,
+        one => vec![one],
+    };
+    for one in maps {
+        let Value::Object(one) = one else {
+            return Err("`<<` takes a map, or a list of maps");
+        };
+        for (key, value) in one {
+            map.entry(key).or_insert(value);
+        }
+    }
+    Ok(())
 }
 
 fn out_of_range<E: Error>() -> E {
