@@ -302,6 +302,13 @@ impl Eval {
         self
     }
 
+    /// Sets the time that a sample may wait for rate limits (429) in all; it ends when that is over.
+    #[must_use]
+    pub fn rate_limit_wait(mut self, wait: Duration) -> Self {
+        self.limits.rate_limit_wait = Some(wait);
+        self
+    }
+
     /// Sets the maximum duration of the run.
     #[must_use]
     pub fn deadline(mut self, deadline: Duration) -> Self {

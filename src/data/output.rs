@@ -349,6 +349,9 @@ pub enum EndedBy {
     /// The last allowed attempt failed.
     #[serde(rename = "limits.retries")]
     Retries,
+    /// Rate limits would have taken too long.
+    #[serde(rename = "limits.rate_limit_wait_s")]
+    RateLimitWait,
 }
 
 impl EndedBy {
@@ -359,6 +362,7 @@ impl EndedBy {
             Self::SampleTimeout => "limits.sample_timeout_s",
             Self::MaxOutputBytes => "limits.max_output_bytes",
             Self::Retries => "limits.retries",
+            Self::RateLimitWait => "limits.rate_limit_wait_s",
         }
     }
 }

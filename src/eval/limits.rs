@@ -44,6 +44,8 @@ pub(crate) struct Limits {
     pub retries: u32,
     /// The same if set by the eval: then it applies to judges, too.
     pub(crate) own_retries: Option<u32>,
+    /// The time that a sample may wait for rate limits (429), if it is limited.
+    pub(crate) rate_limit_wait: Option<Duration>,
     /// Pause before the first repetition; doubles each time up to 30 s. Longer, up to ten minutes, if the agent asks
     /// for it, as with `Retry-After`.
     pub backoff: Duration,
@@ -64,6 +66,7 @@ impl Limits {
             "concurrency": self.concurrency,
             "timeout_s": self.timeout.as_secs_f64(),
             "retries": self.retries,
+            "rate_limit_wait_s": self.rate_limit_wait.map(|limit| limit.as_secs_f64()),
             "limit": self.limit,
             "sample_timeout_s": self.sample_timeout.map(|limit| limit.as_secs_f64()),
             "deadline_s": self.deadline.map(|limit| limit.as_secs_f64()),
@@ -98,6 +101,7 @@ impl Limits {
             timeout: seconds("timeout_s").unwrap_or(default.timeout),
             retries: own_retries.unwrap_or(default.retries),
             own_retries,
+            rate_limit_wait: seconds("rate_limit_wait_s"),
             budget: Budget {
                 cost_usd: number("budget/cost_usd"),
                 tokens: count("budget/tokens"),
@@ -121,6 +125,7 @@ impl Default for Limits {
             ramp_up: None,
             retries: 0,
             own_retries: None,
+            rate_limit_wait: None,
             backoff: Duration::from_millis(500),
             max_output_bytes: 1 << 20,
             limit: None,

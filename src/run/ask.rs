@@ -121,7 +121,10 @@ impl AgentRequests {
         let mut is_noted = false;
         loop {
             // Waiting for a turn does not count as latency.
-            let Some(turn) = self.throttle.turn() else {
+            let waiting = clock::now();
+            let turn = self.throttle.turn();
+            tries.waited(clock::since(waiting));
+            let Some(turn) = turn else {
                 let attempts = tries.started();
                 if is_noted {
                     self.ledger.not_started(question, attempts);
@@ -332,7 +335,8 @@ impl AgentRequests {
         self.plan.redactor.note(question.id(), &blanked);
         let is_repeated = self.first.failed(&error);
         let is_everyones = self.throttle.is_everyones(&error);
-        let (error, pause) = tries.failed(error, is_everyones);
+        let hold = self.throttle.rate_limit_pause();
+        let (error, pause) = tries.failed(error, is_everyones, hold);
         let clean = self.ledger.failed(question, attempts, &error, latency_s);
         if error.kind == FailureKind::Misconfigured {
             self.stopper.misconfigured(&error);

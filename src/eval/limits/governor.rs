@@ -32,6 +32,8 @@ pub(crate) struct Governor {
     /// What the others that share the budget have used.
     others: BudgetShare,
     deadline: Option<Duration>,
+    /// The longest pause that a rate limit may ask of all.
+    rate_limit_wait: Option<Duration>,
     /// The end of the pause that the agent asked for.
     quiet: Duration,
     /// The first pause if the agent does not say how long.
@@ -135,6 +137,7 @@ impl Governor {
             spent,
             others: BudgetShare::default(),
             deadline: limits.deadline,
+            rate_limit_wait: limits.rate_limit_wait,
             quiet: Duration::ZERO,
             backoff: limits.backoff,
             refusals: 0,
@@ -237,7 +240,9 @@ impl Governor {
                     self.refusals += 1;
                 }
                 self.outage.replied();
-                self.be_quiet(now, self.refusals, retry_after);
+                // A sample that is asked to wait longer ends, and the others need not wait for it.
+                let most = self.rate_limit_wait.unwrap_or(Duration::MAX);
+                self.be_quiet(now, self.refusals, retry_after, most);
                 0
             }
             QuestionEnd::Out(sample, retry_after) => {
@@ -246,7 +251,7 @@ impl Governor {
                     self.window.halve(now, permit.requested, self.in_flight);
                 }
                 if tries > 0 || retry_after.is_some() {
-                    self.be_quiet(now, tries, retry_after);
+                    self.be_quiet(now, tries, retry_after, Duration::MAX);
                 }
                 0
             }
@@ -367,11 +372,18 @@ impl Governor {
     }
 
     /// Pauses requests after this many failed rounds.
-    fn be_quiet(&mut self, now: Duration, rounds: u32, requested: Option<Duration>) {
+    fn be_quiet(
+        &mut self,
+        now: Duration,
+        rounds: u32,
+        requested: Option<Duration>,
+        most: Duration,
+    ) {
         let own = self.pause(rounds);
         let longest = Duration::from_secs_f64(LONGEST_RETRY_AFTER);
         let pause = requested.map_or(own, |requested| requested.min(longest).max(own));
-        self.quiet = self.quiet.max(now.saturating_add(pause));
+        let until = now.saturating_add(pause.min(most));
+        self.quiet = self.quiet.max(until);
     }
 
     /// The pause after this many failed rounds.

@@ -230,6 +230,10 @@ pub(super) struct LimitsKeys {
     /// How often a failed attempt is repeated; 0 by default, 4 for the agents `openai` and `http`. Wrong answers and
     /// timeouts are not. A rate limit (429) counts only where this is 0: then nothing is asked twice.
     pub(super) retries: Option<u32>,
+    /// Seconds that a sample may wait for rate limits (429) in all; none of these is a retry meanwhile. When they are
+    /// over, or `Retry-After` asks for more, the sample ends. By default 50 refusals are waited for, with `retries: 0` none.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1_000_000_000)))]
+    pub(super) rate_limit_wait_s: Option<f64>,
     /// Seconds of the pause before the first repetition; it doubles each time, up to 30 s.
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0, "maximum" = 1_000_000_000)))]
     pub(super) backoff_s: Option<f64>,

@@ -35,6 +35,10 @@ pub(super) fn limits(keys: &LimitsKeys, default: &Limits) -> Result<Limits> {
         ),
         retries: keys.retries.unwrap_or(default.retries),
         own_retries: keys.retries,
+        rate_limit_wait: or(
+            parse_seconds("rate_limit_wait_s", keys.rate_limit_wait_s, 0.0)?,
+            default.rate_limit_wait,
+        ),
         backoff: parse_seconds("backoff_s", keys.backoff_s, 0.0)?.unwrap_or(default.backoff),
         max_output_bytes: match keys.max_output_bytes {
             Some(0) => {

@@ -226,6 +226,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("sample_timeout_s", "limits: { sample_timeout_s: 300 }"),
     ("deadline_s", "limits: { deadline_s: 3600 }"),
     ("retries", "limits: { retries: 2 }"),
+    ("rate_limit_wait_s", "limits: { rate_limit_wait_s: 60 }"),
     ("backoff_s", "limits: { backoff_s: 1 }"),
     ("budget", "limits: { budget: { cost_usd: 5 } }"),
     ("requests_per_minute", "limits: { requests_per_minute: 60 }"),

@@ -1,5 +1,6 @@
 //! `Tries`: the attempts at a question within its time; decides whether and when a failed one is repeated.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use crate::data::{AgentError, EndedBy, FailureKind};
@@ -26,6 +27,10 @@ pub(in crate::run) struct Tries<'a> {
     refused: u32,
     /// Attempts that failed because of other samples.
     lost: u32,
+    /// Whether the last attempt was refused by a rate limit, and is repeated.
+    is_limited: bool,
+    /// The time waited for rate limits.
+    limited: Duration,
     time: SampleTime,
 }
 
@@ -40,6 +45,8 @@ impl<'a> Tries<'a> {
             started: earlier,
             refused: 0,
             lost: 0,
+            is_limited: false,
+            limited: Duration::ZERO,
             time: SampleTime::new(limits.sample_timeout),
         }
     }
@@ -70,13 +77,26 @@ impl<'a> Tries<'a> {
         self.time.take(took);
     }
 
-    /// Handles a failed attempt; `is_everyones` if it counts against no sample. Returns the error, with what ended the
+    /// Counts the time waited for a turn, if a rate limit was the reason.
+    pub(in crate::run) fn waited(&mut self, waited: Duration) {
+        if std::mem::take(&mut self.is_limited) {
+            self.limited = self.limited.saturating_add(waited);
+        }
+    }
+
+    /// Handles a failed attempt; `is_everyones` if it counts against no sample, `hold` if nobody is asked for so long
+    /// because of a rate limit. Returns the error, with what ended the
     /// attempts if this was the last, and otherwise how long to wait.
     pub(in crate::run) fn failed(
         &mut self,
         mut error: AgentError,
         is_everyones: bool,
+        hold: Duration,
     ) -> (AgentError, Option<Duration>) {
+        let is_limited = is_everyones && error.kind == FailureKind::RateLimited;
+        if let Some(most) = self.limits.rate_limit_wait.filter(|_| is_limited) {
+            return self.limited(error, most, hold);
+        }
         let is_final = error.kind == FailureKind::RateLimited && self.limits.own_retries == Some(0);
         let is_refused = is_everyones && !is_final && self.refused < MOST_REFUSED;
         self.refused += u32::from(is_refused);
@@ -97,6 +117,35 @@ impl<'a> Tries<'a> {
         let pause = backoff(self.limits.backoff, counted, self.id, self.epoch);
         let pause = pause.max(error.retry_after().unwrap_or_default());
         self.within_time(error, pause)
+    }
+
+    /// Schedules another attempt after a rate limit, unless the wait for it would be longer than what is left of `most`.
+    fn limited(
+        &mut self,
+        mut error: AgentError,
+        most: Duration,
+        hold: Duration,
+    ) -> (AgentError, Option<Duration>) {
+        let remaining = most.saturating_sub(self.limited).as_secs_f64();
+        let asked = error.retry_after_s.unwrap_or_default();
+        if remaining > 0.0 && asked <= remaining && hold.as_secs_f64() <= remaining {
+            self.refused += 1;
+            self.is_limited = true;
+            // The throttle decides how long to pause.
+            return self.within_time(error, Duration::ZERO);
+        }
+        let most = most.as_secs_f64();
+        let why = if asked > remaining {
+            format!("it asks for a pause of {asked} s")
+        } else {
+            format!("{:.1} s were waited", self.limited.as_secs_f64())
+        };
+        let _ = write!(
+            error.message,
+            "; {why}, and `limits.rate_limit_wait_s` is {most}"
+        );
+        error.ended_by = error.ended_by.or(Some(EndedBy::RateLimitWait));
+        (error, None)
     }
 
     /// Schedules another attempt after a pause, unless the sample's time is too short.
@@ -201,7 +250,8 @@ mod tests {
         loop {
             let number = tries.begin();
             tries.took(Duration::from_mins(1));
-            let (error, pause) = tries.failed(AgentError::of(kind, "no"), is_everyones);
+            let error = AgentError::of(kind, "no");
+            let (error, pause) = tries.failed(error, is_everyones, Duration::ZERO);
             if pause.is_none() {
                 assert_eq!((number - 7, error.ended_by), expect, "{kind:?}");
                 return;
@@ -226,6 +276,55 @@ mod tests {
         // An endpoint that is not there was not asked.
         let all = MOST_REFUSED + 1;
         check_with(0, FailureKind::Unreachable, true, None, (all, retries));
+    }
+
+    #[test]
+    fn a_sample_waits_for_rate_limits_as_long_as_its_time_says() {
+        let check = |most: u64, asked: Option<f64>, hold: u64, expect: (u32, &str)| {
+            let limits = Limits {
+                rate_limit_wait: Some(Duration::from_secs(most)),
+                own_retries: Some(0),
+                ..Limits::default()
+            };
+            let mut tries = Tries::new("a", 0, &limits, 0);
+            let (number, error) = loop {
+                tries.waited(Duration::from_secs(hold));
+                let number = tries.begin();
+                let mut error = AgentError::of(FailureKind::RateLimited, "no");
+                error.retry_after_s = asked;
+                let (error, pause) = tries.failed(error, true, Duration::from_secs(hold));
+                if pause.is_none() {
+                    break (number, error);
+                }
+            };
+            assert_eq!(
+                (number, error.message.as_str()),
+                expect,
+                "{most} {asked:?} {hold}"
+            );
+            assert_eq!(error.ended_by, Some(EndedBy::RateLimitWait));
+        };
+        let end = "and `limits.rate_limit_wait_s` is";
+        check(0, None, 0, (1, &format!("no; 0.0 s were waited, {end} 0")));
+        check(
+            60,
+            Some(61.0),
+            60,
+            (1, &format!("no; it asks for a pause of 61 s, {end} 60")),
+        );
+        check(
+            60,
+            Some(20.0),
+            20,
+            (4, &format!("no; it asks for a pause of 20 s, {end} 60")),
+        );
+        // More often than without a limit on the time.
+        check(
+            500,
+            None,
+            7,
+            (72, &format!("no; 497.0 s were waited, {end} 500")),
+        );
     }
 
     #[test]

@@ -276,6 +276,14 @@ impl Throttle {
         self.ended.notify_one();
     }
 
+    /// How long nobody is asked because of a rate limit.
+    pub(in crate::run) fn rate_limit_pause(&self) -> Duration {
+        match lock(&self.rules).governor.hold() {
+            Some((Hold::Refused, until)) => until.saturating_sub(clock::since(self.started)),
+            _ => Duration::ZERO,
+        }
+    }
+
     /// How long this machine has had no room for a single question, with nothing in flight that could free some.
     pub(in crate::run) fn lacks_room_for(&self) -> Duration {
         lock(&self.rules).governor.lacks_room_for()

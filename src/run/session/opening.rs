@@ -89,6 +89,8 @@ fn limits(limits: &Limits) -> Vec<String> {
             time(limits.timeout)
         )),
     }
+    let wait = limits.rate_limit_wait;
+    parts.extend(wait.map(|wait| format!("{} of rate limits a sample", time(wait))));
     let rates = [
         (limits.requests_per_minute, "requests"),
         (limits.tokens_per_minute, "tokens"),

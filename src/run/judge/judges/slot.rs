@@ -170,7 +170,10 @@ impl JudgeSlot {
         }
         let mut tries = Tries::new(subject.id, subject.epoch, &self.limits, 0);
         loop {
-            let Some(turn) = self.throttle.turn() else {
+            let waiting = clock::now();
+            let turn = self.throttle.turn();
+            tries.waited(clock::since(waiting));
+            let Some(turn) = turn else {
                 return Called::Stopped;
             };
             let is_affordable = judging.budget.purchase();
@@ -220,7 +223,8 @@ impl JudgeSlot {
             }
             let is_repeated = self.first.failed(&error);
             let is_everyones = self.throttle.is_everyones(&error);
-            let (error, pause) = tries.failed(error, is_everyones);
+            let hold = self.throttle.rate_limit_pause();
+            let (error, pause) = tries.failed(error, is_everyones, hold);
             let clean = journal.failed(subject, call, &error, pause.is_some());
             let named = self.named(&clean);
             match error.kind {

@@ -74,6 +74,7 @@ limits:
   tokens_per_minute: 100000
   ramp_up_s: 5
   retries: 2
+  rate_limit_wait_s: 60
   backoff_s: 0.5
   max_output_bytes: 1048576
   limit: 50
