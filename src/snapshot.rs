@@ -17,8 +17,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::{Error, Result};
 use crate::system::file::{read_plain, write_atomically};
-use crate::text::file_name;
 use crate::text::hash::{Hasher, hex};
+use crate::text::{file_name, portable_file_name};
 use content::{digits, slices_text};
 
 #[cfg(feature = "command")]
@@ -66,10 +66,21 @@ const CHECKSUM_SINCE: u32 = 3;
 /// Longer texts are truncated in snapshots; a truncated answer is followed by a hash of the whole.
 const LONGEST_TEXT: usize = 1000;
 
-/// Path of a sample's snapshot.
+/// Path of a sample's snapshot: that of an older version if only that is there.
 pub(crate) fn path(folder: &Path, id: &str) -> PathBuf {
+    let path = portable_path(folder, id);
+    let old = path.with_file_name(format!("{}.snap", file_name(id)));
+    if path != old && !path.exists() && old.exists() {
+        return old;
+    }
+    path
+}
+
+/// Path of a sample's snapshot that is written anew, by a name that every machine can have.
+fn portable_path(folder: &Path, id: &str) -> PathBuf {
     let bucket = &Hasher::default().part(id).short()[..2];
-    folder.join(bucket).join(format!("{}.snap", file_name(id)))
+    let name = portable_file_name(id);
+    folder.join(bucket).join(format!("{name}.snap"))
 }
 
 fn broken(path: &Path, reason: &str) -> Error {

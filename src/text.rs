@@ -197,6 +197,23 @@ pub(crate) fn file_name(text: &str) -> String {
     name
 }
 
+/// The same for a file that is to be on every machine: without names that Windows reserves, and no dot at the end.
+pub(crate) fn portable_file_name(text: &str) -> String {
+    const RESERVED: [&str; 4] = ["con", "prn", "aux", "nul"];
+    const PORTS: [&str; 2] = ["com", "lpt"];
+    let name = file_name(text);
+    // `aux.txt` is the device, too.
+    let (base, _) = name.split_once('.').unwrap_or((&name, ""));
+    let port = PORTS.iter().find_map(|port| base.strip_prefix(port));
+    let is_port = port.is_some_and(|port| port.len() == 1 && port.as_bytes()[0].is_ascii_digit());
+    if !is_port && !RESERVED.contains(&base) && !name.ends_with('.') {
+        return name;
+    }
+    let hash = &Hasher::default().part(text).short()[..8];
+    let rest = name[base.len()..].trim_end_matches('.');
+    format!("{base}-{hash}{rest}")
+}
+
 /// Part of a test name for any text: control characters and white space become `_`, other invisible characters escapes.
 pub(crate) fn readable(text: &str) -> String {
     let clean = |c: char| {
@@ -563,6 +580,16 @@ mod name_tests {
             assert_ne!(name, id);
         }
         assert_ne!(file_name("a/b"), file_name("a_b"));
+        for id in [
+            "con", "nul", "aux.txt", "com1", "lpt9.a.b", "prn.", "a.", "a..", "con.snap",
+        ] {
+            let name = portable_file_name(id);
+            let base = name.split('.').next().unwrap_or_default();
+            assert!(base.len() > 8 && !name.ends_with('.'), "{id}: {name}");
+        }
+        for id in ["constant", "com10", "a.b", "com", "a.con", "CON", "a b"] {
+            assert_eq!(portable_file_name(id), file_name(id));
+        }
         assert_ne!(file_name("A"), file_name("a"));
     }
 }

@@ -55,6 +55,44 @@ fn answers(project: &Project, [a, b, c]: [&str; 3]) {
     project.write("r.jsonl", [("a", a), ("b", b), ("c", c)].map(line).concat());
 }
 
+/// An older version wrote `con.snap`, which no colleague with Windows could check out.
+#[test]
+fn a_name_that_windows_reserves_is_read_and_renamed() {
+    let project = Project::with_eval(
+        &[("con", 1, "1", "1"), ("a", 1, "1", "1")],
+        "echo",
+        "gates: [no_regression(max_drop=0.1)]\n",
+    );
+    project.run("run eval.yaml --ignore-baseline").exits(0);
+    project.run("accept").exits(0);
+    let snapshot = || {
+        let mut files = all_files(&project.file("snapshots")).into_iter();
+        let is_con = |path: &PathBuf| {
+            path.file_name()
+                .unwrap()
+                .to_string_lossy()
+                .starts_with("con")
+        };
+        let found = files.find(is_con).unwrap();
+        assert!(!files.any(|path| is_con(&path)));
+        found
+    };
+    let new = snapshot();
+    let old = new.with_file_name("con.snap");
+    assert_ne!(new, old);
+    std::fs::rename(&new, &old).unwrap();
+    project
+        .run("run eval.yaml")
+        .exits(0)
+        .says("no_regression(max_drop=0.1): passed")
+        .says_nothing_of("no longer those");
+    project
+        .run("accept")
+        .exits(0)
+        .says("1 snapshots written, 0 removed");
+    assert_eq!(snapshot(), new);
+}
+
 fn edit(project: &Project, file: &str, from: &str, to: &str) {
     let text = project.read(file);
     assert!(text.contains(from), "{file}: {text}");

@@ -17,7 +17,7 @@ use crate::snapshot::history::AcceptedAnswers;
 use crate::snapshot::pool::{PooledRun, Roll};
 use crate::snapshot::{
     ATTRIBUTES_FILE, Content, EpochContent, SampleContent, SnapshotHeader, epoch, path,
-    write_attributes,
+    portable_path, write_attributes,
 };
 use crate::store::files::RECORDS;
 use crate::store::{Manifest, RunDir, read_records};
@@ -267,15 +267,19 @@ impl NewBaseline {
                 // The sample was not in the last run.
                 content.resize(answers);
             }
-            let path = path(&folder, &id);
-            let before = Content::read(&path).ok().flatten();
-            if before.is_none_or(|before| before.text() != content.text()) {
+            let (old, path) = (path(&folder, &id), portable_path(&folder, &id));
+            let before = Content::read(&old).ok().flatten();
+            if old != path || before.is_none_or(|before| before.text() != content.text()) {
                 // For a sample that was not asked this time, the existing snapshot has the header.
-                let header = header.or_else(|| SnapshotHeader::read(&path).filter(|_| !masked));
+                let header = header.or_else(|| SnapshotHeader::read(&old).filter(|_| !masked));
                 content.write(&path, &header.unwrap_or_else(|| SnapshotHeader::bare(&id)))?;
                 changed += 1;
             }
-            let pending = snapshot::pending(&path);
+            let pending = snapshot::pending(&old);
+            if old != path && SnapshotHeader::is_own(&old) {
+                // An older version gave it a name that Windows reserves.
+                let _ = std::fs::remove_file(&old);
+            }
             // It is of the version that is accepted now, or of an older one.
             if SnapshotHeader::is_own(&pending) {
                 let _ = std::fs::remove_file(pending);
