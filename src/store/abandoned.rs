@@ -8,7 +8,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::files::{JOURNAL, MANIFEST, SCRATCH, is_unfinished};
+use super::files::{JOURNAL, MANIFEST, SCRATCH};
 use super::journal;
 use super::journal::Kind;
 use super::stamp_and_id;
@@ -39,12 +39,8 @@ pub(crate) fn tidy(root: &Path) -> Tidied {
     abandoned.sort();
     let mut tidied = Tidied::default();
     for path in abandoned {
-        // Without a journal, a rescore or a merge was killed: it copies what others paid for.
-        let is_copy = !path.join(JOURNAL).exists();
         let of_beginning = |name: &Path, kind: fs::FileType| {
-            let is_unfinished = || is_copy && name.to_str().is_some_and(is_unfinished);
-            name == SCRATCH && kind.is_dir()
-                || kind.is_file() && (name == JOURNAL || is_unfinished())
+            name == SCRATCH && kind.is_dir() || name == JOURNAL && kind.is_file()
         };
         if remove::if_all_ours(&path, &of_beginning) {
             tidied.removed.push(path);
@@ -149,9 +145,6 @@ mod tests {
             Some(&format!("{started}{{\"sample")),
         );
         make("20260131T235959Z_new", None);
-        make("20260131T235959Z_copy", None);
-        let copy = root.path().join("20260131T235959Z_copy");
-        fs::write(copy.join("samples.jsonl.tmp"), "{").unwrap();
         make("20260131T235959Z_manifest", Some(""));
         fs::write(
             root.path().join("20260131T235959Z_manifest/manifest.json"),
@@ -180,18 +173,15 @@ mod tests {
         set_modified(&records, SystemTime::now() - 2 * BEGINNING);
         let in_doubt = ["records", "scratch"];
         assert_eq!(tidy(root.path()), tidied(&["empty", "started"], &in_doubt));
-        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 10);
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 9);
         assert_eq!(tidy(root.path()), tidied(&[], &in_doubt));
         // It is removed once it is old.
         let new = root.path().join("20260131T235959Z_new");
         let old = SystemTime::now() - 2 * QUIET;
-        for path in [new.join("scratch"), new, copy.join("scratch"), copy.clone()] {
+        for path in [new.join("scratch"), new] {
             set_modified(&path, old);
         }
-        // A rescore that copies many records does not change its folder meanwhile.
         assert_eq!(tidy(root.path()), tidied(&["new"], &in_doubt));
-        set_modified(&copy.join("samples.jsonl.tmp"), old);
-        assert_eq!(tidy(root.path()), tidied(&["copy"], &in_doubt));
         assert_eq!(tidy(&root.path().join("nothing")), Tidied::default());
     }
 }

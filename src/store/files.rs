@@ -33,19 +33,13 @@ pub(crate) const SCRATCH: &str = "scratch";
 
 /// Whether a run writes a file of this name into its directory, or its temporary file.
 pub(crate) fn is_of_run(name: &str) -> bool {
-    name == SPOOL || end_of_known(name).is_some_and(str::is_empty) || is_unfinished(name)
-}
-
-/// Whether a file has the name of a file of a run that is not complete.
-pub(super) fn is_unfinished(name: &str) -> bool {
-    end_of_known(name).is_some_and(|end| end == ".tmp" || is_temporary(end))
-}
-
-/// What follows the name of a file of a run.
-fn end_of_known(name: &str) -> Option<&str> {
-    let known = HASHED.into_iter().chain([MANIFEST]);
-    let mut ends = known.filter_map(|known| name.strip_prefix(known));
-    ends.next()
+    let of_run = || HASHED.into_iter().chain([MANIFEST]);
+    let is_unfinished = |end: &str| end == ".tmp" || is_temporary(end);
+    name == SPOOL
+        || of_run().any(|known| {
+            name.strip_prefix(known)
+                .is_some_and(|end| end.is_empty() || is_unfinished(end))
+        })
 }
 
 /// Whether an entry of a run directory was made by the run alone: its files, and `scratch` with empty folders in it.

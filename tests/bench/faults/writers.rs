@@ -190,7 +190,7 @@ fn halves(folder: &Path) -> Vec<String> {
 /// What a dead process left in the way.
 fn leavings(folder: &Path) -> Option<String> {
     let mut left = all_files(folder);
-    // What has no manifest is no run; the program removes such folders an hour later.
+    // What has no manifest is no run.
     let is_run = |path: &Path| path.starts_with(folder.join("evaltest-runs"));
     let is_left = |path: &PathBuf| {
         let name = path.to_string_lossy();
