@@ -206,16 +206,7 @@ impl Plan {
             plan.baseline = committed;
             plan.check_baseline()?;
             plan.notices.extend(plan.other_reader());
-            // A tier is compared with its own part of the baseline. What the spec's own limit leaves out is missing.
-            let is_part = eval.requested_tier.is_some() || eval.is_limited();
-            if let Some(baseline) = &mut plan.baseline {
-                if is_part {
-                    baseline.samples.retain(|id, _| !excluded.contains(id));
-                } else {
-                    let gone = excluded.iter().filter(|id| baseline.id_of(id).is_some());
-                    plan.left_out -= gone.count() as u64;
-                }
-            }
+            plan.leave_out(&excluded);
         }
         Ok(plan)
     }
@@ -258,6 +249,21 @@ impl Plan {
     pub(crate) fn older_mask_id(&self) -> Option<String> {
         let key = self.older_mask.as_ref();
         key.map(|key| key.short(["dataset"]))
+    }
+
+    /// Takes out of the baseline what a tier or the command line excludes: those samples are not missing. What the
+    /// spec's own limit excludes is missing, and is not left out besides.
+    fn leave_out(&mut self, excluded: &HashSet<String>) {
+        let is_part = self.eval.requested_tier.is_some() || self.is_limited();
+        let Some(baseline) = &mut self.baseline else {
+            return;
+        };
+        if is_part {
+            baseline.samples.retain(|id, _| !excluded.contains(id));
+        } else {
+            let missing = excluded.iter().filter(|id| baseline.id_of(id).is_some());
+            self.left_out -= missing.count() as u64;
+        }
     }
 
     /// Without the default comparison with the baseline, as under `cargo test`, where each test asserts its sample.

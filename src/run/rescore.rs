@@ -183,8 +183,7 @@ fn write(
     let names = names_of(&judge.scorers);
     let mut metrics = Metrics::of(&parent, dir);
     let (given, mut notices) = gates_for(&parent, baseline.as_ref(), &names, metrics.is_some())?;
-    let tier = parent.tier.as_deref();
-    let gates = with_default(given.as_deref(), tier, baseline.is_some());
+    let gates = with_default(given.as_deref(), parent.tier.as_deref(), baseline.is_some());
     let now = format!("{:.3}", crate::system::clock::timestamp());
     let started = std::time::Instant::now();
     let judge = &if asks(&judge.scorers) {
@@ -219,20 +218,10 @@ fn write(
         .map(|baseline| gathered::within(baseline, &parent, &gathered));
     let mut facts = Facts {
         baseline: requested.as_deref(),
-        total: parent.samples as u64,
-        left_out: parent.left_out,
         decides: Decides::of(given.as_deref(), parent.asserts()),
         detail_bounds: detail_bounds.clone(),
-        prompt: parent.prompt.clone(),
-        mask_ids: parent.mask_ids(),
-        partial: parent.is_limited(),
-        limit: parent.own_limit(),
-        tier: parent.tier.clone(),
-        below_tier: parent.below_tier.clone(),
-        analysis,
-        green: gathered::green_of(&parent),
         stop: is_sure.then_some(Stop::Sure),
-        ..gathered
+        ..gathered::with_manifest(gathered, &parent)
     };
     let parent = with_scorers(parent, &names, judge);
     calibrations::add(&mut facts, new, &parent)?;
@@ -248,12 +237,8 @@ fn write(
         notices,
         duration_s,
     };
-    run.notices
-        .extend(model_family::notices(&answerer(&parent), &judge.scorers));
-    run.notices.extend(judge_notices(&run.summary));
-    run.notices.extend(gathered::reading_notices(&run));
-    run.notices
-        .extend(other_reader(baseline.as_ref(), &gates, &parent));
+    let more = notices_of(&run, &parent, judge, (baseline.as_ref(), &gates));
+    run.notices.extend(more);
     let mut artifacts = samples.files;
     artifacts.extend(judge.close()?);
     artifacts.extend(run.write_summary(new)?);
@@ -280,10 +265,19 @@ fn write(
     Ok(run)
 }
 
-/// The notice that the baseline which these gates need was read by another version of the reader, if it was.
-fn other_reader(baseline: Option<&Baseline>, gates: &[Gate], run: &Manifest) -> Option<String> {
-    let baseline = baseline.filter(|_| gates.iter().any(Gate::needs_baseline))?;
-    gathered::other_reader(baseline, run)
+/// The notices of a rescored run, which has these gates and may have a baseline.
+fn notices_of(
+    run: &Run,
+    parent: &Manifest,
+    judge: &Rejudge,
+    (baseline, gates): (Option<&Baseline>, &[Gate]),
+) -> Vec<String> {
+    let baseline = baseline.filter(|_| gates.iter().any(Gate::needs_baseline));
+    let mut notices = model_family::notices(&answerer(parent), &judge.scorers);
+    notices.extend(judge_notices(&run.summary));
+    notices.extend(gathered::reading_notices(run));
+    notices.extend(baseline.and_then(|baseline| gathered::other_reader(baseline, parent)));
+    notices
 }
 
 /// The manifest of a run with these scorers.

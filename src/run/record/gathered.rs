@@ -126,7 +126,6 @@ impl<'a> GatheredRun<'a> {
         let baseline = self.baseline;
         let within = baseline.map(|baseline| within(baseline, manifest, &gathered));
         let mut facts = Facts {
-            left_out: manifest.left_out,
             decides: if requested.others || manifest.part.is_some() {
                 Decides::Others
             } else {
@@ -134,18 +133,12 @@ impl<'a> GatheredRun<'a> {
             },
             baseline: within.as_deref(),
             ignores_baseline: requested.ignores_baseline,
-            total: manifest.samples as u64,
             detail_bounds: manifest.detail_bounds.clone(),
-            partial: manifest.is_limited(),
-            limit: manifest.own_limit(),
             part: manifest.part.clone(),
-            tier: manifest.tier.clone(),
             // A gate that is requested now is about this run.
             below_tier: manifest.below_tier.clone().filter(|_| !requested.others),
             progressive: known.progressive.filter(|_| !requested.others),
             stop,
-            analysis,
-            green: green_of(manifest),
             needs_every_verdict: !requested.others && manifest.asserts(),
             failed_assertions: &failed_assertions,
             ci: requested.ci.is_set,
@@ -153,9 +146,7 @@ impl<'a> GatheredRun<'a> {
             // A rescored run judges anew.
             allow_cached: requested.ci.allow_cached || manifest.parent.is_some(),
             scorer_hash: Some(manifest.scorer_hash.clone()),
-            prompt: manifest.prompt.clone(),
-            mask_ids: manifest.mask_ids(),
-            ..gathered
+            ..with_manifest(gathered, manifest)
         };
         calibrations::add(&mut facts, dir, manifest)?;
         facts.summary.reviewed = dir.reviewed(manifest)?;
@@ -171,6 +162,23 @@ impl<'a> GatheredRun<'a> {
             notices,
             duration_s: manifest.duration_s.unwrap_or_default(),
         })
+    }
+}
+
+/// The facts of a run with those of its manifest that hold for its answers, whoever judges them.
+pub(in crate::run) fn with_manifest<'a>(gathered: Facts<'a>, manifest: &Manifest) -> Facts<'a> {
+    Facts {
+        total: manifest.samples as u64,
+        left_out: manifest.left_out,
+        partial: manifest.is_limited(),
+        limit: manifest.own_limit(),
+        tier: manifest.tier.clone(),
+        below_tier: manifest.below_tier.clone(),
+        analysis: analysis_of(manifest),
+        green: green_of(manifest),
+        prompt: manifest.prompt.clone(),
+        mask_ids: manifest.mask_ids(),
+        ..gathered
     }
 }
 
@@ -216,7 +224,7 @@ pub(in crate::run) fn analysis_of(manifest: &Manifest) -> Option<InterimAnalysis
 }
 
 /// The gates that were green at an interim analysis.
-pub(in crate::run) fn green_of(manifest: &Manifest) -> Vec<String> {
+fn green_of(manifest: &Manifest) -> Vec<String> {
     let early = manifest.early_stop.as_ref();
     early.map(|early| early.green.clone()).unwrap_or_default()
 }

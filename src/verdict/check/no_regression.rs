@@ -195,9 +195,10 @@ impl<'a> BaselineComparison<'a> {
         }
         if self.lacks_power() {
             // Nobody asked for the default gate, so that it may find the samples too few.
-            return match self.gate.is_default() {
-                true => Verdict::Ignored,
-                false => Verdict::Inconclusive,
+            return if self.gate.is_default() {
+                Verdict::Ignored
+            } else {
+                Verdict::Inconclusive
             };
         }
         let ends = [As::Wrong, As::Right];

@@ -384,9 +384,9 @@ mod tests {
     fn a_run_that_nothing_decides_is_open_in_continuous_integration() {
         let one = [("a", Status::Scored)];
         let facts = |decides, ci, allow_ignored| Facts {
+            allow_ignored,
             decides,
             ci,
-            allow_ignored,
             ..Facts::of(Summary::of("e", &[]))
         };
         for (decides, decision, code) in [
