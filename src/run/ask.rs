@@ -250,7 +250,7 @@ impl AgentRequests {
 
     /// Gives a notice for limits that count less than was used, because not every answer reports its usage.
     pub(super) fn notify_unenforced_limits(&self) {
-        for notice in self.throttle.unkept(&self.plan.eval.limits) {
+        for notice in self.throttle.unenforced(&self.plan.eval.limits) {
             self.emitter.notice(&notice);
         }
     }

@@ -194,7 +194,7 @@ impl Spent {
     }
 
     /// Notices on limits that count less than was used, because not every answer reports its usage.
-    pub(super) fn unkept(&self, limits: &Limits) -> Vec<String> {
+    pub(super) fn unenforced(&self, limits: &Limits) -> Vec<String> {
         let all = self.answers;
         let (of_cost, of_tokens) = (self.cost.count(), self.tokens.answers);
         let keys = [
@@ -206,10 +206,10 @@ impl Spent {
                 of_tokens,
             ),
         ];
-        let unkept = keys
+        let unenforced = keys
             .into_iter()
             .filter(|(_, is_set, reported)| *is_set && *reported < all);
-        let notices = unkept.map(|(key, _, reported)| match reported {
+        let notices = unenforced.map(|(key, _, reported)| match reported {
             0 => format!("`limits.{key}` could not be kept: no answer tells what it took"),
             reported => format!(
                 "`limits.{key}` counts less than was used: {} of {all} answers do not tell what they took",
@@ -387,21 +387,21 @@ mod tests {
             ..Limits::default()
         };
         let mut spent = Spent::default();
-        assert!(spent.unkept(&limits).is_empty(), "nothing was answered");
+        assert!(spent.unenforced(&limits).is_empty(), "nothing was answered");
         spent.add(None);
         let none =
             |key: &str| format!("`limits.{key}` could not be kept: no answer tells what it took");
         assert_eq!(
-            spent.unkept(&limits),
+            spent.unenforced(&limits),
             [none("budget.cost_usd"), none("tokens_per_minute")]
         );
         spent.add(Some(&usage(7, f64::NAN)));
         let some = "`limits.tokens_per_minute` counts less than was used: 1 of 2 answers do not tell what they took";
         assert_eq!(
-            spent.unkept(&limits),
+            spent.unenforced(&limits),
             [none("budget.cost_usd"), some.to_owned()]
         );
-        assert!(spent.unkept(&Limits::default()).is_empty());
+        assert!(spent.unenforced(&Limits::default()).is_empty());
     }
 
     #[test]

@@ -350,8 +350,8 @@ impl Governor {
     }
 
     /// Notices on limits that count less than was used, because not every answer reports its usage.
-    pub(crate) fn unkept(&self, limits: &Limits) -> Vec<String> {
-        self.spent.agent.unkept(limits)
+    pub(crate) fn unenforced(&self, limits: &Limits) -> Vec<String> {
+        self.spent.agent.unenforced(limits)
     }
 
     /// Why nothing is asked, and until when, if the agent is the reason.

@@ -103,9 +103,8 @@ pub(in crate::report) fn decision(summary: &Summary) -> Option<String> {
     match summary.account.decision? {
         Decision::Decided => None,
         Decision::Undecided => Some(
-            "nothing was decided: there is no gate, and no baseline to compare with (exit code 3 where `CI` is set). \
-             Accept a run with `cargo evaltest accept`, write `gates:`, or ask for none by `gates: []`, in Rust \
-             `Eval::no_gates()`"
+            "nothing was decided: only the error rate was judged (exit code 3 where `CI` is set). Accept a whole run \
+             with `cargo evaltest accept`, write `gates:`, or ask for none with `gates: []`, in Rust `Eval::no_gates()`"
                 .to_owned(),
         ),
         Decision::NotRequested => {

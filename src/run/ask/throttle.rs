@@ -290,8 +290,8 @@ impl Throttle {
     }
 
     /// Notices on limits that count less than was used, because not every answer reports its usage.
-    pub(in crate::run) fn unkept(&self, limits: &Limits) -> Vec<String> {
-        lock(&self.rules).governor.unkept(limits)
+    pub(in crate::run) fn unenforced(&self, limits: &Limits) -> Vec<String> {
+        lock(&self.rules).governor.unenforced(limits)
     }
 
     /// Whether a failure counts against no sample, as the agent refuses or is unreachable for all. All questions wait

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::{Record, Status};
 use crate::verdict::baseline::{Baseline, CurrentSample, Pairing};
 use crate::verdict::gate::Gate;
-use crate::verdict::result::GateResult;
+use crate::verdict::result::{GateResult, Verdict};
 
 /// What became of every sample of the dataset and of the baseline, so that nobody takes a run for more than it compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,7 +45,7 @@ pub enum AccountRow {
     Unpaired,
     /// Every answer ended in an error.
     InError,
-    /// Not asked, or not in all epochs, as the run ended early.
+    /// Without a verdict, as the run ended before it was asked in all epochs.
     NotAsked,
     /// Of the compared: no longer in the slice of a gate that compares.
     Moved,
@@ -103,7 +103,7 @@ impl AccountRow {
 pub enum Decision {
     /// Gates, or assertions on each sample.
     Decided,
-    /// Nothing: there is neither a gate nor a baseline.
+    /// Nothing: there is no gate, and no baseline with which enough can be compared.
     Undecided,
     /// Nothing, as the eval asks for no gates.
     NotRequested,
@@ -135,7 +135,11 @@ impl Decides {
 
     /// Whether anything decided a run with these results.
     pub(crate) fn decision(self, results: &[GateResult]) -> Option<Decision> {
-        let is_asked = |result: &GateResult| !(result.default && result.gate.is_error_rate());
+        // The default comparison is ignored where it could show nothing.
+        let is_asked = |result: &GateResult| {
+            let is_ignored = result.verdict == Verdict::Ignored;
+            !(result.default && (is_ignored || result.gate.is_error_rate()))
+        };
         match self {
             Self::Others => None,
             _ if results.iter().any(is_asked) => Some(Decision::Decided),
@@ -233,7 +237,7 @@ impl Account {
         self.add(AccountRow::Moved, moved.len() as u64);
     }
 
-    /// Whether there is more to say than that all samples were compared, or that all are new.
+    /// Whether all samples were compared, or, without a baseline, all are new.
     pub(crate) fn is_plain(&self) -> bool {
         let usual = match self.baseline {
             None => AccountRow::New,
@@ -409,12 +413,16 @@ mod tests {
             let records: Vec<_> = ids.iter().map(|id| (&**id, Status::Scored)).collect();
             let baseline: Vec<_> = ids.iter().map(|id| (&**id, Some(true))).collect();
             let summary = concluded(&records, &baseline, &facts(Decides::Gates, ci, false));
-            assert_eq!(summary.account.decision, Some(Decision::Decided));
-            (summary.gates[0].verdict.as_str(), summary.exit_code.code())
+            let is_decided = summary.account.decision == Some(Decision::Decided);
+            (
+                summary.gates[0].verdict.as_str(),
+                is_decided,
+                summary.exit_code.code(),
+            )
         };
-        assert_eq!(all(&ids, true), ("passed", 0));
-        assert_eq!(all(&ids[..3], false), ("ignored", 0));
-        assert_eq!(all(&ids[..3], true), ("ignored", 3));
+        assert_eq!(all(&ids, true), ("passed", true, 0));
+        assert_eq!(all(&ids[..3], false), ("ignored", false, 0));
+        assert_eq!(all(&ids[..3], true), ("ignored", false, 3));
     }
 
     #[test]
