@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use signal_hook::consts::SIGHUP;
 
-use crate::project::{Project, Ran, json_lines};
+use crate::project::{Project, Ran, json_lines, without_surroundings};
 use crate::requested::{self, requested};
 use crate::wait::{LONG, until};
 
@@ -246,6 +246,7 @@ fn nohup_outlives_its_terminal() {
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
+    without_surroundings(&mut command);
     let mut child = command.spawn().unwrap();
     until("it was asked", || requested(&project).len() == 1);
     send("HUP", &child);
