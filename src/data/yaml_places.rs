@@ -6,11 +6,15 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-use libyaml_safer::{Encoding, EventData, Mark, Parser};
+use libyaml_safer::{Encoding, EventData, Mark, Parser, ScalarStyle};
 
 use crate::error::{KeyPath, Step};
 use crate::system::panics;
 use crate::text::yaml;
+
+mod spelling;
+
+pub(crate) use spelling::with_spellings;
 
 /// A position in a text, from 1; columns count characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +57,8 @@ struct Node {
 
 enum Content {
     Scalar(String),
+    /// A scalar without quotes and tag, and where it ends, in bytes.
+    Plain(String, usize),
     List(Vec<Id>),
     Map(Vec<MapEntry>),
     Alias(Id),
@@ -84,7 +90,8 @@ impl YamlPlaces {
             parser.set_encoding(Encoding::Utf8);
             for event in parser.map_while(Result::ok) {
                 let place = Position::of(event.start_mark);
-                if reading.take(event.data, place).is_none() {
+                let end = usize::try_from(event.end_mark.index).unwrap_or_default();
+                if reading.take(event.data, place, end).is_none() {
                     break;
                 }
             }
@@ -213,7 +220,7 @@ impl YamlPlaces {
                 let mut merged = self.merged(entries).into_iter();
                 return own.or_else(|| merged.find_map(|node| self.follow(node, path)));
             }
-            Content::Scalar(_) | Content::Alias(_) => return None,
+            Content::Scalar(_) | Content::Plain(..) | Content::Alias(_) => return None,
         };
         self.follow(value, rest.strip_prefix('.').unwrap_or(rest))
     }
@@ -269,7 +276,7 @@ struct Open {
 
 impl Reading {
     /// Handles one event; `None` if no more are needed.
-    fn take(&mut self, event: EventData, place: Position) -> Option<()> {
+    fn take(&mut self, event: EventData, place: Position, end: usize) -> Option<()> {
         let (anchor, content) = match event {
             EventData::StreamStart { .. } | EventData::DocumentEnd { .. } => return Some(()),
             EventData::DocumentStart { .. } => {
@@ -283,6 +290,13 @@ impl Reading {
             EventData::SequenceEnd | EventData::MappingEnd => return self.open.pop().map(drop),
             EventData::StreamEnd => return None,
             EventData::Alias { anchor } => (None, Content::Alias(*self.anchors.get(&anchor)?)),
+            EventData::Scalar {
+                anchor,
+                value,
+                tag: None,
+                style: ScalarStyle::Plain,
+                ..
+            } => (anchor, Content::Plain(value, end)),
             EventData::Scalar { anchor, value, .. } => (anchor, Content::Scalar(value)),
             EventData::SequenceStart { anchor, .. } => (anchor, Content::List(Vec::new())),
             EventData::MappingStart { anchor, .. } => (anchor, Content::Map(Vec::new())),
@@ -306,7 +320,7 @@ impl Reading {
             return;
         };
         let text = match self.places.content(node) {
-            Some(Content::Scalar(text)) => text.clone(),
+            Some(Content::Scalar(text) | Content::Plain(text, _)) => text.clone(),
             _ => String::new(),
         };
         match &mut self.places.nodes[around.node].content {
@@ -319,7 +333,7 @@ impl Reading {
                     value: node,
                 }),
             },
-            Content::Scalar(_) | Content::Alias(_) => {}
+            Content::Scalar(_) | Content::Plain(..) | Content::Alias(_) => {}
         }
     }
 }

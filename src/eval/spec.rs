@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use crate::data::Variant;
-use crate::data::yaml_places::YamlPlaces;
+use crate::data::yaml_places::{YamlPlaces, with_spellings};
 use crate::error::{Error, KeyPath, Result, Step};
 use crate::eval::Eval;
 use crate::eval::limits::SharedBudget;
@@ -210,9 +210,16 @@ fn without_mark(text: &str) -> &str {
 }
 
 fn read(text: &str) -> std::result::Result<(SpecFile, ChosenParts), YamlError> {
-    let spec = yaml::read(text)?;
-    let parts = yaml::read_by(PartsOf(&spec), text)?;
-    Ok((spec, parts))
+    let read = |text: &str| {
+        let spec = yaml::read(text)?;
+        let parts = yaml::read_by(PartsOf(&spec), text)?;
+        Ok((spec, parts))
+    };
+    match with_spellings(text) {
+        // The positions of errors are those of the text itself.
+        Some(spelled) => read(&spelled).or_else(|error| Err(read(text).err().unwrap_or(error))),
+        None => read(text),
+    }
 }
 
 /// The same for a value.
@@ -293,7 +300,8 @@ fn parse_of(
     let (SpecSource::File(path) | SpecSource::Flags(path)) = source;
     let explain = |error| problem::explain(path, text, &error);
     let (spec, parts) = read(text).map_err(explain)?;
-    let value = yaml::read_json(text).map_err(explain)?;
+    let spelled = with_spellings(text);
+    let value = yaml::read_json(spelled.as_deref().unwrap_or(text)).map_err(explain)?;
     let places = LazyCell::new(|| YamlPlaces::of(text));
     let place = |path: &KeyPath| {
         let is_given = overrides.iter().any(|change| change.decides(path, &places));

@@ -16,7 +16,7 @@ use crate::data::{Normalized, Score, Target};
 use crate::error::{Error, Result};
 use crate::scorer;
 use crate::scorer::extract::{Extract, find_json};
-use crate::text::snippet;
+use crate::text::{snippet, yaml};
 use compare::{Comparison, EarlyEnd};
 
 const NAME: &str = "json";
@@ -113,7 +113,13 @@ fn expected(target: &Value) -> Result<Cow<'_, Value>> {
     let Value::String(text) = target else {
         return Ok(Cow::Borrowed(target));
     };
-    serde_json::from_str(text).map(Cow::Owned).map_err(|error| {
+    let value = serde_json::from_str(text).or_else(|error| {
+        // A spec may spell a number or a bool as JSON does not.
+        let json = yaml::json_spelling(text);
+        json.and_then(|json| serde_json::from_str(&json).ok())
+            .ok_or(error)
+    });
+    value.map(Cow::Owned).map_err(|error: serde_json::Error| {
         let text = snippet(text);
         let message =
             format!("`ground_truth` `{text}` is not JSON, as scorer `{NAME}` needs it: {error}");

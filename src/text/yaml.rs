@@ -118,6 +118,20 @@ pub(crate) fn read_json(text: &str) -> Result<Json, YamlError> {
     read_by(json::OneEach, text)
 }
 
+/// A number or a bool of YAML as JSON spells it: `31` for `0x1F`, `true` for `True`. `None` if that is the same, or if the
+/// text is something else.
+pub(crate) fn json_spelling(text: &str) -> Option<String> {
+    let first = text.chars().next()?;
+    if text.len() > 64 || !(first.is_ascii_digit() || "+-.tTfF".contains(first)) {
+        return None;
+    }
+    let json = match read_json(text).ok()? {
+        value @ (Json::Bool(_) | Json::Number(_)) => value.to_string(),
+        _ => return None,
+    };
+    (json != text).then_some(json)
+}
+
 /// Whether the text contains a `.inf` or `.nan`, which JSON values cannot show.
 pub(crate) fn holds_infinity(text: &str) -> bool {
     fn found(value: &Value) -> bool {
@@ -138,6 +152,31 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn json_spells_numbers_and_bools_in_one_way() {
+        let pairs = [
+            ("1.10", "1.1"),
+            ("0x1F", "31"),
+            ("0o17", "15"),
+            ("1e3", "1000.0"),
+            ("+5", "5"),
+            (".5", "0.5"),
+            ("5.", "5.0"),
+            ("-0", "0"),
+            ("True", "true"),
+            ("FALSE", "false"),
+        ];
+        for (text, json) in pairs {
+            assert_eq!(json_spelling(text).as_deref(), Some(json), "{text}");
+        }
+        let same = [
+            "", "5", "1.1", "true", "012", "1_000", "12:30", "no", "t", "-", ".inf", "1, 2", "1: 2",
+        ];
+        for text in same {
+            assert_eq!(json_spelling(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn an_error_has_its_place() {

@@ -4,6 +4,7 @@
 use serde_json::{Number, Value};
 
 use crate::text::hash::Hasher;
+use crate::text::yaml;
 
 /// The other forms of an id; none unless it is an integer.
 pub(crate) fn other_forms(id: &str) -> impl Iterator<Item = String> {
@@ -35,12 +36,17 @@ pub(crate) fn rounded_id(id: &str) -> Option<String> {
     id.chars().all(is_integer).then(|| rounded(id)).flatten()
 }
 
-/// A number as `serde_json` read and wrote it in versions that did not keep the text of the file; `None` if that is the
-/// same, or if it is no number.
+/// A number or a bool as versions read and wrote it that did not keep the text of the file; `None` if that is the same, or
+/// if it is neither.
 pub(crate) fn rounded(text: &str) -> Option<String> {
-    let is_number = text.ends_with(|c: char| c.is_ascii_digit())
-        && text.starts_with(|c: char| c.is_ascii_digit() || c == '-');
-    let number: Number = is_number.then(|| serde_json::from_str(text).ok())??;
+    if let Some(json) = yaml::json_spelling(text) {
+        return Some(json);
+    }
+    let is_integer = text
+        .trim_start_matches('-')
+        .bytes()
+        .all(|byte| byte.is_ascii_digit());
+    let number: Number = is_integer.then(|| serde_json::from_str(text).ok())??;
     let written = number.to_string();
     (number.is_f64() && written != text).then_some(written)
 }
@@ -74,6 +80,7 @@ mod tests {
         check("1.10", Some("1.1"));
         check("1e6", Some("1000000.0"));
         check("-0.50", Some("-0.5"));
+        check(".5", Some("0.5"));
         check(
             "123456789012345678901234567890",
             Some("1.2345678901234568e+29"),
@@ -84,8 +91,6 @@ mod tests {
             "18446744073709551615",
             "1.1",
             "",
-            "1.",
-            ".5",
             "01",
             "a1",
             "1 000",
