@@ -219,6 +219,42 @@ impl Output {
     }
 }
 
+impl Output {
+    /// The names of the tools that the answer took, in their order; `None` if the agent does not tell: it gave neither
+    /// messages, nor calls, nor steps.
+    pub fn tools_taken(&self) -> Option<Vec<String>> {
+        let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
+        let name = |call: &Value| {
+            let nested = text(call.pointer("/function/name"));
+            nested.or_else(|| text(call.get("name")))
+        };
+        let mut named: Vec<String> = Vec::new();
+        for message in &self.messages {
+            let calls = message.get("tool_calls").and_then(Value::as_array);
+            named.extend(calls.into_iter().flatten().filter_map(name));
+            // Messages of Anthropic have blocks, those of OpenAI's responses are items.
+            let blocks = message.get("content").and_then(Value::as_array);
+            let items = blocks.into_iter().flatten().chain([message]);
+            let is_call = |item: &&Value| {
+                let kind = item.get("type").and_then(Value::as_str);
+                matches!(kind, Some("tool_use" | "function_call"))
+            };
+            named.extend(items.filter(is_call).filter_map(name));
+        }
+        if named.is_empty() {
+            named.extend(self.tool_calls.iter().filter_map(name));
+        }
+        let is_known = !self.messages.is_empty() || self.steps.is_some() || !named.is_empty();
+        is_known.then_some(named)
+    }
+
+    /// The characters of the text.
+    pub(crate) fn length(&self) -> Option<u64> {
+        let text = self.text.as_ref()?;
+        u64::try_from(text.chars().count()).ok()
+    }
+}
+
 fn calls_tools(message: &Value) -> bool {
     let calls = message.get("tool_calls").and_then(Value::as_array);
     let is_one = message.get("function_call").is_some_and(Value::is_object);

@@ -31,8 +31,8 @@ pub mod figure {
 pub mod stats {
     pub use crate::stats::{
         AnswerCounts, ComparedSample, Rates, RunGroup, SampleDesign, SharesTest, SharesTestKind,
-        Tested, WantedDrop, accuracy_interval, conditional_test, shares_test, smallest_drop_at,
-        whole_runs_test,
+        Tested, WantedDrop, accuracy_interval, conditional_test, regression_p, shares_test,
+        smallest_drop_at, whole_runs_test,
     };
 }
 
@@ -166,11 +166,12 @@ pub mod verdict {
         Agreement, Ballot, Leniency, ScorerFigures, ScorerPair, Vote,
     };
     pub use crate::verdict::alert::{Alert, AlertJudge, AlertResult, AlertVerdict, Alerts};
+    pub use crate::verdict::baseline::figures::AnswerFigures;
     pub use crate::verdict::baseline::marks::Marks;
     pub use crate::verdict::baseline::{Baseline, BaselineRun, BaselineSample, CurrentSample};
     pub use crate::verdict::check::{ComparedVerdict, ErrorBounds, PairedFigures, SeenDrop};
-    pub use crate::verdict::compare::PairedMean;
     pub use crate::verdict::compare::RunsComparison;
+    pub use crate::verdict::compare::{PairedMean, PairedRatio};
     pub use crate::verdict::facts::{Facts, Stop};
     pub use crate::verdict::gate::{Slice, check_unique};
     pub use crate::verdict::groups::{

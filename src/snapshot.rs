@@ -39,7 +39,7 @@ pub(crate) use baseline::{
     shares_answers,
 };
 pub(crate) use content::Content;
-pub(crate) use epoch::{EpochContent, SampleContent};
+pub(crate) use epoch::{EpochContent, SampleContent, StoredParts};
 pub(crate) use header::SnapshotHeader;
 #[cfg(feature = "command")]
 pub use history::HistoryPatch;
@@ -58,7 +58,8 @@ pub(crate) use pool::Roll;
 ///   version 1 can be read, each as one answer, and are compared as far as possible; a baseline of version 1 is one
 ///   run, and its digest stays valid.
 /// * 3: `_baseline.json` has a `checksum`.
-pub(crate) const FORMAT_VERSION: u32 = 3;
+/// * 4: snapshots keep the figures of answers, and their digests cover them.
+pub(crate) const FORMAT_VERSION: u32 = 4;
 
 /// The first version whose `_baseline.json` has a checksum.
 const CHECKSUM_SINCE: u32 = 3;
@@ -197,11 +198,12 @@ fn digest(id: &str, content: &Content) -> [u8; 8] {
     let hash = hash.part(digits(&content.answers));
     let hash = hash.part(content.input_hash()).part(&content.target_hash);
     // Snapshots of older versions have none, and keep their digests.
-    match &content.slices[..] {
+    let hash = match &content.slices[..] {
         [] => hash,
         slices => hash.part(slices_text(slices)),
-    }
-    .first_bytes()
+    };
+    let figures = content.figures.lines();
+    figures.iter().fold(hash, Hasher::part).first_bytes()
 }
 
 fn parse(text: &str) -> Option<[u8; 8]> {

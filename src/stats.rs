@@ -34,7 +34,6 @@ pub(crate) use interval::powered::{
 };
 pub(crate) use interval::win_rate95;
 pub(crate) use mean::{MeanEstimate, RunningMean, grouped_mean95};
-pub(crate) use paired::CountedSamples;
 pub(crate) use paired::conditional::conditional_test_of;
 pub use paired::conditional::{AnswerCounts, ComparedSample, Tested, conditional_test};
 pub(crate) use paired::difference::{
@@ -44,8 +43,13 @@ pub(crate) use paired::early::{
     ANALYSES, Decision, StoppingBounds, analysis_points, repeated_p, stopping_bounds,
 };
 pub(crate) use paired::holm;
+pub(crate) use paired::permutation::{
+    Dealt, PERMUTATIONS, PermutationP, permutation_test, seen_difference,
+};
+pub use paired::regression_p;
 pub(crate) use paired::whole_runs::design_effect;
 pub use paired::whole_runs::{RunGroup, whole_runs_test};
+pub(crate) use paired::{CountedSamples, ExactTest};
 pub use power::WantedDrop;
 pub(crate) use power::detect::{RedBelow, smallest_drop, smallest_drop_of_groups};
 pub use power::detect::{SampleDesign, smallest_drop_at};

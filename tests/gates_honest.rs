@@ -328,8 +328,10 @@ fn an_unchanged_agent_is_red_no_more_often_than_alpha() {
     }
     on_all(&cells, |(agent, samples, counts), random| {
         let red = red(agent, samples, counts, 0.0, DRAWS, random);
+        // Three standard errors; with one answer the test comes near to alpha.
+        let beyond = if counts == [1, 1] { 0.03 } else { 0.015 };
         assert!(
-            red <= ALPHA + 0.015,
+            red <= ALPHA + beyond,
             "{agent:?}, {samples} samples, {counts:?} answers: red in {red}"
         );
         // Not because it never fails.
@@ -343,10 +345,10 @@ fn a_worse_agent_is_red_as_often_as_measured() {
     const DRAWS: u32 = 1_000;
     // Red in so many of 100: one answer, 5 + 5, a baseline of 5 runs and now 1.
     let rows = [
-        (Agent::Flaky(15), 0.05, [51.6, 99.5, 77.2]),
-        (Agent::Flaky(15), 0.10, [94.4, 100.0, 99.2]),
-        (Agent::Beta, 0.05, [31.8, 89.5, 47.0]),
-        (Agent::Even, 0.10, [50.1, 99.4, 73.8]),
+        (Agent::Flaky(15), 0.05, [57.2, 99.5, 77.2]),
+        (Agent::Flaky(15), 0.10, [93.8, 100.0, 99.2]),
+        (Agent::Beta, 0.05, [35.0, 89.5, 47.0]),
+        (Agent::Even, 0.10, [51.9, 99.4, 73.8]),
     ];
     let mut cells = Vec::new();
     for (agent, drop, measured) in rows {
@@ -359,6 +361,45 @@ fn a_worse_agent_is_red_as_often_as_measured() {
         assert!(
             (red - measured).abs() <= 5.0,
             "{agent:?}, a drop of {drop}, {counts:?} answers: red in {red} %, measured {measured} %"
+        );
+    });
+}
+
+/// With one answer on each side the test is unconditional: its size is nearly alpha, and its power that of the mid-p.
+#[test]
+fn few_questions_with_one_answer_see_as_much_as_they_can() {
+    const DRAWS: u32 = 2_000;
+    // Red in so many of 100 at this drop, as computed exactly for agents whose samples are drawn at these rates; here they
+    // are spread evenly, which sees a little more.
+    let rows: [(usize, Agent, &[(f64, f64)]); 5] = [
+        (
+            40,
+            Agent::Flaky(15),
+            &[(0.0, 1.6), (0.05, 16.1), (0.1, 40.1), (0.2, 81.6)],
+        ),
+        (
+            100,
+            Agent::Flaky(15),
+            &[(0.0, 3.8), (0.05, 39.7), (0.1, 80.0)],
+        ),
+        (20, Agent::Even, &[(0.0, 3.6), (0.1, 11.2), (0.2, 24.5)]),
+        (40, Agent::Even, &[(0.0, 4.9), (0.1, 20.3), (0.2, 46.2)]),
+        (100, Agent::Even, &[(0.0, 4.9), (0.1, 37.3), (0.2, 79.4)]),
+    ];
+    let cells = rows.iter().flat_map(|(samples, agent, drops)| {
+        let of = |(drop, red): &(f64, f64)| (*samples, *agent, *drop, *red);
+        drops.iter().map(of)
+    });
+    let cells: Vec<_> = cells.collect();
+    on_all(&cells, |(samples, agent, drop, computed), random| {
+        let red = 100.0 * red(agent, samples, [1, 1], drop, DRAWS, random);
+        assert!(
+            red >= computed - 4.0,
+            "{samples} samples, {agent:?}, a drop of {drop}: red in {red} %, computed {computed} %"
+        );
+        assert!(
+            drop > 0.0 || red <= 100.0 * ALPHA + 2.0,
+            "{samples}, {agent:?}: {red} %"
         );
     });
 }
@@ -377,7 +418,10 @@ fn epochs_that_repeat_each_other_are_distinguished_from_samples_that_broke() {
     on_all(&repeating, |(agent, samples, counts), random| {
         let comparison = Comparison::of_epochs(agent, samples, counts, true);
         let red = red_in(comparison, 0.0, DRAWS, random);
-        assert!(red <= ALPHA, "{agent:?}, {samples}, {counts:?}: {red}");
+        assert!(
+            red <= ALPHA + 0.015,
+            "{agent:?}, {samples}, {counts:?}: {red}"
+        );
     });
     // Of 40 samples 12 or 2 are flaky, and 3 break.
     let broken = [(Agent::Flaky(30), 0.7), (Agent::Flaky(5), 0.9)];

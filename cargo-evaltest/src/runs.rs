@@ -365,6 +365,14 @@ fn newest<'a>(runs: impl Iterator<Item = &'a KnownRun> + Clone) -> Option<&'a Kn
     }
 }
 
+/// The newest of the runs with these ids that is still there.
+pub(crate) fn newest_of(ids: &[&str]) -> Result<Option<RunDir>> {
+    let mut runs = known_runs(None)?;
+    runs.retain(|run| ids.contains(&&*run.manifest.run_id));
+    let newest = newest(runs.iter()).map(|run| run.dir.path().to_owned());
+    newest.map(|path| seen_run(Some(&path))).transpose()
+}
+
 /// The runs of the last command.
 pub(crate) fn last_runs(root: Option<&Path>) -> Result<Vec<RunDir>> {
     let runs = known_runs(root)?;

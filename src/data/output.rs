@@ -153,6 +153,9 @@ pub struct Usage {
     pub output_tokens: Option<u64>,
     /// Price in US dollars.
     pub cost_usd: Option<f64>,
+    /// How many of the input tokens the provider had in its cache, if it tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cached_tokens: Option<u64>,
 }
 
 impl Usage {
@@ -162,6 +165,7 @@ impl Usage {
             input_tokens: Some(input),
             output_tokens: Some(output),
             cost_usd: None,
+            cached_tokens: None,
         }
     }
 

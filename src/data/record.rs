@@ -151,6 +151,12 @@ pub struct Outcome {
     /// Number of steps of the answer, if known. Missing in older files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
+    /// The names of the tools that the answer took, in their order, if known. Missing in older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Vec<String>>,
+    /// The characters of the raw answer. Missing in older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_length: Option<u64>,
     /// Why there is no verdict.
     pub error: Option<AgentError>,
     /// Number of attempts.

@@ -27,6 +27,7 @@ use crate::eval::{Assert, Eval};
 use crate::scorer::extract::Extraction;
 use crate::scorer::string::qa::QaRules;
 use crate::scorer::{Scorer, detail_bounds, hash};
+use crate::snapshot::StoredParts;
 use crate::system::spawn_scoped;
 use crate::text::hash::{Hasher, MaskKey};
 use crate::text::redact::Redactor;
@@ -271,6 +272,15 @@ impl Plan {
         self.gates
             .retain(|gate| !(gate.is_default() && gate.needs_baseline()));
         self
+    }
+
+    /// What snapshots of its answers keep.
+    pub(crate) fn stored_parts(&self) -> StoredParts<'_> {
+        StoredParts {
+            masked: self.eval.masks_answers(),
+            scorer: self.scorers.first().map(|first| (**first).name()),
+            latency: false,
+        }
     }
 
     /// Refuses a baseline that cannot be compared.

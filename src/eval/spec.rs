@@ -217,7 +217,7 @@ fn read(text: &str) -> std::result::Result<(SpecFile, ChosenParts), YamlError> {
     };
     match with_spellings(text) {
         // The positions of errors are those of the text itself.
-        Some(spelled) => read(&spelled).or_else(|error| Err(read(text).err().unwrap_or(error))),
+        Some(spelled) => read(&spelled).map_err(|error| read(text).err().unwrap_or(error)),
         None => read(text),
     }
 }

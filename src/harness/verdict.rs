@@ -89,7 +89,7 @@ impl<'a> SampleAnswers<'a> {
     pub(super) fn of(session: &Session, place: usize, records: &'a [Record]) -> Option<Self> {
         let eval = &session.plan().eval;
         let record = poll::representative(records)?;
-        let content = |record: &Record| EpochContent::of(record, eval.masks_answers());
+        let content = |record: &Record| EpochContent::of(record, session.plan().stored_parts());
         let verdict = |record: &Record| {
             let outcome = &record.result;
             (outcome.status == Status::Scored).then(|| outcome.is_correct())

@@ -46,6 +46,8 @@ pub(super) fn judge(
         shortfall: output.shortfall(),
         usage: output.usage,
         steps: output.steps_taken(),
+        tools: output.tools_taken(),
+        output_length: output.length(),
         attempts,
         latency_s,
         cached,

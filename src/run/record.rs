@@ -432,7 +432,7 @@ impl Ledger {
     /// Whether a sample whose last epoch this is differs from its snapshot.
     fn differs(&self, slot: usize, record: &Record) -> bool {
         let place = slot / self.epochs();
-        let content = EpochContent::of(record, self.plan.eval.masks_answers());
+        let content = EpochContent::of(record, self.plan.stored_parts());
         let mut inner = self.inner();
         let so_far = inner.contents.entry(place).or_default();
         so_far.push(content);

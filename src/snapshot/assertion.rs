@@ -101,7 +101,7 @@ fn assert(path: &Path, text: &str) {
 mod tests {
     use super::*;
     use crate::data::Score;
-    use crate::snapshot::{EpochContent, SampleContent, path};
+    use crate::snapshot::{EpochContent, SampleContent, StoredParts, path};
 
     #[test]
     fn a_written_snapshot_is_one_for_insta_and_reads_back() {
@@ -114,7 +114,7 @@ mod tests {
         record.result.prediction = Some("x\n---\nprediction: \"z\"".to_owned());
         record.question_hash = "00".to_owned();
         let header = SnapshotHeader::of(&record, false);
-        let epochs = vec![EpochContent::of(&record, false)];
+        let epochs = vec![EpochContent::of(&record, StoredParts::default())];
         let content = SampleContent::majority(epochs).unwrap().content;
         content.write(&path, &header).unwrap();
         assert_eq!(Content::read(&path).unwrap(), Some(content.clone()));

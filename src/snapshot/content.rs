@@ -8,6 +8,7 @@ use super::{SnapshotHeader, json, read};
 use crate::data::{FoundBy, Record};
 use crate::error::{Error, Result};
 use crate::verdict::baseline::BaselineSample;
+use crate::verdict::baseline::figures::AnswerFigures;
 use crate::verdict::baseline::marks::Marks;
 use crate::verdict::baseline::ways;
 use crate::verdict::gate::Slice;
@@ -22,6 +23,8 @@ pub(crate) struct Content {
     /// How each answer with a verdict was found; `None` if unknown. Empty if the snapshot does not say: see
     /// [`read_by`](Self::read_by).
     pub(crate) ways: Vec<Option<FoundBy>>,
+    /// The figures of each answer; empty if the snapshot does not say.
+    pub(crate) figures: AnswerFigures,
     #[serde(rename = "said")]
     pub(crate) answer: AnswerForm,
     pub(crate) input: InputHash,
@@ -66,14 +69,17 @@ impl Content {
     /// Converts to a baseline sample. A verdict that no answer has was edited by hand and replaces them.
     pub(crate) fn into_sample(self) -> BaselineSample {
         let (InputHash::Question(input_hash) | InputHash::Rendered(input_hash)) = self.input;
-        let (answers, ways) = if self.answers.contains(&self.correct) {
-            (self.answers, self.ways)
+        let (answers, ways, figures) = if self.answers.contains(&self.correct) {
+            (self.answers, self.ways, self.figures)
         } else {
-            (vec![self.correct], Vec::new())
+            let answers = vec![self.correct];
+            let figures = AnswerFigures::unknown(&answers);
+            (answers, Vec::new(), figures)
         };
         BaselineSample {
             answers,
             ways,
+            figures,
             input_hash,
             target_hash: self.target_hash,
             slices: self.slices,
@@ -101,6 +107,8 @@ impl Content {
         let missing = number.saturating_sub(self.answers.len());
         self.answers.splice(..0, std::iter::repeat_n(None, missing));
         self.ways.splice(..0, std::iter::repeat_n(None, missing));
+        let all = vec![true; self.answers.len()];
+        self.figures = self.figures.last(&all, self.answers.len());
         self
     }
 
@@ -108,16 +116,25 @@ impl Content {
     pub(super) fn resize(&mut self, number: usize) {
         self.answers.resize(number, None);
         self.ways.resize(number, None);
+        self.figures.resize(number);
     }
 
     /// Appends the answers of a further run.
     pub(super) fn append(&mut self, other: Self) {
         self.answers.extend(other.answers);
         self.ways.extend(other.ways);
+        self.figures.append(other.figures);
     }
 
     /// Keeps at most this number of answers, the last that have a verdict.
     pub(super) fn trimmed(mut self, number: usize) -> Self {
+        let has_verdict = self.is_answered();
+        let keep: Vec<_> = self
+            .answers
+            .iter()
+            .map(|answer| answer.is_some() || !has_verdict)
+            .collect();
+        let figures = self.figures.last(&keep, number);
         let mut answers = self.answers.iter();
         self.ways
             .retain(|_| answers.next().is_some_and(Option::is_some));
@@ -125,7 +142,10 @@ impl Content {
         let more = self.answers.len().saturating_sub(number);
         self.answers.drain(..more);
         self.ways.drain(..more.min(self.ways.len()));
-        let trimmed = self.with_answers(number);
+        let trimmed = Self {
+            figures,
+            ..self.with_answers(number)
+        };
         let correct = if trimmed.answers.contains(&trimmed.correct) {
             trimmed.correct
         } else {
@@ -169,6 +189,7 @@ impl Content {
             let ways = ways::text(&self.ways, &self.answers);
             lines.extend(ways.map(|ways| format!("found_by: {ways}")));
         }
+        lines.extend(self.figures.lines());
         lines.push(match &self.input {
             InputHash::Question(hash) => format!("question: {hash}"),
             InputHash::Rendered(hash) => format!("input: {hash}"),

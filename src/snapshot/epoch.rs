@@ -6,6 +6,7 @@ use super::content::{AnswerForm, Content, InputHash};
 use super::{LONGEST_TEXT, json, path};
 use crate::data::{Normalized, Record, Status};
 use crate::text::hash::{Hasher, MaskKey};
+use crate::verdict::baseline::figures::{AnswerFigures, FigureRules};
 use crate::verdict::baseline::{marks, ways};
 use crate::verdict::gate::Slice;
 use crate::verdict::poll::Poll;
@@ -24,6 +25,17 @@ pub(crate) struct EpochContent {
     older_target: Option<String>,
 }
 
+/// What is stored of the answers of a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct StoredParts<'a> {
+    /// Whether questions and answers are hidden.
+    pub(crate) masked: bool,
+    /// The deciding scorer.
+    pub(crate) scorer: Option<&'a str>,
+    /// Whether latencies are kept: they differ from run to run, so only where a gate compares them.
+    pub(crate) latency: bool,
+}
+
 /// The current snapshot content of a sample.
 #[derive(Clone, Debug)]
 pub(crate) struct SampleContent {
@@ -33,8 +45,9 @@ pub(crate) struct SampleContent {
 }
 
 impl EpochContent {
-    /// From a record. `masked` hides the question and the answer.
-    pub(crate) fn of(record: &Record, masked: bool) -> Self {
+    /// From a record.
+    pub(crate) fn of(record: &Record, stored: StoredParts<'_>) -> Self {
+        let masked = stored.masked;
         let outcome = &record.result;
         let correct = (outcome.status == Status::Scored).then(|| outcome.is_correct());
         let prediction = outcome.prediction.as_deref();
@@ -54,6 +67,7 @@ impl EpochContent {
             correct,
             answers: vec![correct],
             ways: Vec::new(),
+            figures: AnswerFigures::unknown(&[correct]),
             answer: AnswerForm::Normalized(version_1(
                 record,
                 &ballot,
@@ -69,6 +83,14 @@ impl EpochContent {
             normalized.unwrap_or_else(null),
         );
         let key = masked.then(|| key(record));
+        let figures = AnswerFigures::of(
+            record,
+            FigureRules {
+                scorer: stored.scorer,
+                key: key.as_ref(),
+                latency: stored.latency,
+            },
+        );
         let (answer, input, target_hash) = match key {
             Some(key) => {
                 let [question, target] = marks::masked(&key, record);
@@ -99,6 +121,7 @@ impl EpochContent {
                 correct,
                 answers: vec![correct],
                 ways: vec![way],
+                figures,
                 answer,
                 input,
                 target_hash,
@@ -133,6 +156,10 @@ impl SampleContent {
         let answers = epochs.iter().map(|answer| answer.content.correct).collect();
         let ways = epochs.iter().flat_map(|answer| answer.content.ways.clone());
         let ways = ways.collect();
+        let mut figures = AnswerFigures::default();
+        for answer in &epochs {
+            figures.append(answer.content.figures.clone());
+        }
         let spokesman = poll.spokesman().and_then(|vote| usize::try_from(vote).ok());
         let place = spokesman.and_then(|vote| voters.get(vote).copied());
         let answer = epochs.into_iter().nth(place.unwrap_or_default())?;
@@ -142,6 +169,7 @@ impl SampleContent {
                 correct,
                 answers,
                 ways,
+                figures,
                 ..answer.content
             },
             version_1: Content {
@@ -165,6 +193,7 @@ impl SampleContent {
         Content {
             answers: old.answers.clone(),
             ways: old.ways.clone(),
+            figures: old.figures.clone(),
             slices: old.slices.clone(),
             target_hash: target_hash.unwrap_or(&now.target_hash).clone(),
             ..now.clone()

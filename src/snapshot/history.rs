@@ -420,6 +420,7 @@ pub(crate) fn run_line(
         slices: slices(&summary.slices),
         cost_usd: summary.usage.cost_usd,
         tokens: summary.usage.tokens(),
+        steps: summary.steps.and_then(|steps| steps.mean).map(rounded),
         latency_s: summary.latency_s.as_ref().map(latency),
         duration_s: manifest.duration_s.map(rounded),
         gates: summary.gates.iter().map(gate).collect(),

@@ -7,8 +7,23 @@ use super::broken;
 use super::content::{AnswerForm, Content, InputHash, MASKED};
 use crate::error::{Error, Result};
 use crate::text::{excerpt, yaml};
+use crate::verdict::baseline::figures::AnswerFigures;
 use crate::verdict::baseline::ways;
 use crate::verdict::gate::Slice;
+
+/// The lines that are no figures; those of later versions are passed over.
+const LINES: [&str; 10] = [
+    "verdict",
+    "answers",
+    "prediction",
+    "normalized_prediction",
+    "answer",
+    "found_by",
+    "question",
+    "input",
+    "target",
+    "slices",
+];
 
 /// The conflict markers of version control.
 const CONFLICT: [&str; 3] = ["<<<<<<<", "=======", ">>>>>>>"];
@@ -95,6 +110,10 @@ fn content(text: &str) -> std::result::Result<Content, String> {
         })?,
         None => Vec::new(),
     };
+    let mut figures = AnswerFigures::unknown(&answers);
+    for (name, value) in fields.iter().filter(|(name, _)| !LINES.contains(name)) {
+        figures.read(name, value)?;
+    }
     let answer = match (field("prediction"), field("answer")) {
         (Some(prediction), _) => match prediction.strip_prefix(MASKED) {
             Some(digest) => AnswerForm::Masked(digest.to_owned()),
@@ -119,6 +138,7 @@ fn content(text: &str) -> std::result::Result<Content, String> {
         correct,
         answers,
         ways,
+        figures,
         answer,
         input,
         target_hash,

@@ -84,7 +84,7 @@ fn counted(enough: impl Fn(u32) -> bool) -> Option<u32> {
 mod tests {
     use super::*;
     use crate::stats::simulated::{agents, two_runs};
-    use crate::stats::{SplitMix64, conditional_test};
+    use crate::stats::{CountedSamples, ExactTest, SplitMix64, conditional_test};
 
     #[test]
     fn what_is_planned_is_just_enough() {
@@ -134,7 +134,9 @@ mod tests {
         for _ in 0..draws {
             let drawn: Vec<_> = (0..samples).map(|_| of[random.below(of.len())]).collect();
             let drawn = two_runs(&drawn, before, now, random);
-            red += u32::from(conditional_test(&drawn).p < 0.05);
+            let samples: CountedSamples = drawn.iter().copied().collect();
+            let p = ExactTest::default().p(&conditional_test(&drawn), &samples);
+            red += u32::from(p < 0.05);
         }
         f64::from(red) / f64::from(draws)
     }
@@ -172,7 +174,7 @@ mod tests {
     #[test]
     fn sample_size_detects_the_drop_with_requested_power() {
         for (name, samples, red) in seen(&[10], &[1, 3], &[(1, 1), (5, 1)], 300) {
-            assert!((0.74..0.88).contains(&red), "{name}, {samples}: {red}");
+            assert!((0.7..0.9).contains(&red), "{name}, {samples}: {red}");
         }
     }
 

@@ -3,6 +3,7 @@
 //! A baseline is one or several whole runs. Snapshots accepted one by one (`digest_matches: false`) are not a random
 //! sample: keeping only good answers makes an unchanged agent look worse from then on.
 
+pub(crate) mod figures;
 pub(crate) mod marks;
 pub(crate) mod older_ids;
 pub(crate) mod readers;
@@ -15,6 +16,8 @@ use serde_json::Value;
 use crate::data::{FoundBy, Record, Status};
 use crate::error::{Error, Result};
 use crate::stats::AnswerCounts;
+use crate::text::hash::MaskKey;
+use crate::verdict::baseline::figures::{AnswerFigures, FigureRules};
 use crate::verdict::baseline::marks::Marks;
 use crate::verdict::baseline::readers::Readers;
 use crate::verdict::gate::Slice;
@@ -65,6 +68,8 @@ pub struct BaselineSample {
     pub answers: Vec<Option<bool>>,
     /// How each answer was found; `None` if unknown.
     pub ways: Vec<Option<FoundBy>>,
+    /// The figures of the answers; empty if unknown.
+    pub figures: AnswerFigures,
     /// Hash of the question with its files, or its mask; of the whole prompt in snapshots of version 1.
     pub input_hash: String,
     /// Hash of the ground truth, or its mask.
@@ -85,6 +90,8 @@ pub struct CurrentSample {
     pub answers: Vec<Option<bool>>,
     /// How each of these answers was found; `None` if unknown.
     pub ways: Vec<Option<FoundBy>>,
+    /// The figures of all answers, with or without a verdict; empty if the baseline has none of the sample.
+    pub figures: AnswerFigures,
     /// The same by the name of the scorer, if there are several.
     pub by_scorer: BTreeMap<String, Vec<Option<bool>>>,
     /// Hash of the input of the agent.
@@ -121,8 +128,13 @@ impl CurrentSample {
         sample
     }
 
-    /// The same, which a baseline may know by another form of its id.
-    pub(crate) fn in_baseline(record: &Record, baseline: Option<&Baseline>) -> Self {
+    /// The same, which a baseline may know by another form of its id. With its figures, if the baseline has those of
+    /// the sample; `scorer` decides.
+    pub(crate) fn in_baseline(
+        record: &Record,
+        baseline: Option<&Baseline>,
+        scorer: Option<&str>,
+    ) -> Self {
         let mut sample = Self::of(record);
         let older = baseline.and_then(|baseline| baseline.id_of(&sample.id));
         if let Some(older) = older.filter(|older| *older != sample.id) {
@@ -131,7 +143,33 @@ impl CurrentSample {
             sample.marks.targets.extend(target);
             sample.older_id = Some(older.to_owned());
         }
+        sample.add_figures(record, baseline, scorer);
         sample
+    }
+
+    /// Adds the figures of an answer, if the baseline has those of the sample.
+    pub(crate) fn add_figures(
+        &mut self,
+        record: &Record,
+        baseline: Option<&Baseline>,
+        scorer: Option<&str>,
+    ) {
+        let Some(baseline) = baseline else {
+            return;
+        };
+        if baseline
+            .sample(self)
+            .is_none_or(|sample| sample.figures.is_empty())
+        {
+            return;
+        }
+        let key = MaskKey::from_hex(&record.mask).filter(|_| baseline.mask_id.is_some());
+        let rules = FigureRules {
+            scorer,
+            key: key.as_ref(),
+            latency: true,
+        };
+        self.figures.append(AnswerFigures::of(record, rules));
     }
 
     /// Adds the record of the next epoch; the first is added by `of`.

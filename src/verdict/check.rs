@@ -1,5 +1,6 @@
 //! `Facts::check`: evaluates the gates of a finished run. Pure.
 
+mod figures;
 mod no_regression;
 mod progressive;
 mod validate;
@@ -13,7 +14,8 @@ use crate::verdict::gate::{ACCURACY, CORRECTED, Gate, MEAN, Op};
 use crate::verdict::metric::{Figures, UpperEnds, show};
 use crate::verdict::result::{GateResult, Verdict};
 use crate::verdict::summary::BaselineChange;
-use no_regression::BaselineComparison;
+use figures::FigureComparison;
+use no_regression::{BaselineComparison, OfFamily};
 
 pub(crate) use crate::verdict::metric::{BOUNDS, KnownMeans};
 pub use no_regression::{ComparedVerdict, ErrorBounds, PairedFigures, SeenDrop};
@@ -89,7 +91,8 @@ impl Facts<'_> {
         let mut all: Vec<_> = gates.iter().map(checked).collect();
         let compared = all.iter_mut().filter_map(|checked| match checked {
             CheckedGate::Over(_) => None,
-            CheckedGate::Compared(comparison) => Some(&mut **comparison),
+            CheckedGate::Compared(comparison) => Some(&mut **comparison as &mut dyn OfFamily),
+            CheckedGate::Figure(comparison) => Some(&mut **comparison as &mut dyn OfFamily),
         });
         no_regression::adjust(&mut compared.collect::<Vec<_>>());
         all
@@ -109,6 +112,7 @@ pub(crate) struct InterimFindings {
 enum CheckedGate<'a> {
     Over(Box<GateResult>),
     Compared(Box<BaselineComparison<'a>>),
+    Figure(Box<FigureComparison<'a>>),
 }
 
 impl CheckedGate<'_> {
@@ -116,6 +120,7 @@ impl CheckedGate<'_> {
         match self {
             Self::Over(result) => result.verdict,
             Self::Compared(comparison) => comparison.verdict(),
+            Self::Figure(comparison) => comparison.verdict(),
         }
     }
 
@@ -123,6 +128,7 @@ impl CheckedGate<'_> {
         match self {
             Self::Over(result) => *result,
             Self::Compared(comparison) => comparison.result(),
+            Self::Figure(comparison) => comparison.result(),
         }
     }
 }
@@ -156,10 +162,15 @@ impl Gate {
         if let Some((op, threshold)) = self.bound {
             return CheckedGate::Over(Box::new(self.check_bound(facts, &figures, op, threshold)));
         }
-        if let Some(why) = figures.nothing_scored() {
+        if self.figure().is_none()
+            && let Some(why) = figures.nothing_scored()
+        {
             return result(Verdict::Inconclusive, None, why);
         }
         match facts.baseline {
+            Some(baseline) if self.figure().is_some() => {
+                CheckedGate::Figure(Box::new(FigureComparison::of(self, baseline, facts)))
+            }
             None => CheckedGate::Over(Box::new(no_regression::without_baseline(self, facts))),
             Some(baseline) => {
                 CheckedGate::Compared(Box::new(BaselineComparison::of(self, baseline, facts)))
@@ -250,6 +261,7 @@ impl BaselineChange {
             p: figures.p?,
             became_wrong: flips(true),
             became_correct: flips(false),
+            figures: figures::changes(baseline, facts),
         })
     }
 }

@@ -18,7 +18,7 @@ use crate::stats::{
 use crate::verdict::baseline::{Baseline, Pair, flipped, right_of};
 use crate::verdict::check::{CountedPairs, ErrorBounds, PairedFigures, SeenDrop, ServedJudges};
 use crate::verdict::summary::Summary;
-use side::{SideAnswer, SideNames, SideSample, SideValue};
+use side::{AGENT, SideAnswer, SideNames, SideSample, SideValue};
 
 /// Run B compared with run A.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -36,6 +36,8 @@ pub struct RunsComparison {
     pub scorers: BTreeMap<String, PairedFigures>,
     /// Means of the numbers given by scorers, by scorer and name of the number.
     pub means: BTreeMap<String, BTreeMap<String, PairedMean>>,
+    /// What the agent took, by name: tokens, cost, steps, calls of tools.
+    pub figures: BTreeMap<String, PairedRatio>,
     /// A message if another model serves the deciding judge in B: what changed may be the judge.
     pub judge: Option<String>,
 }
@@ -155,7 +157,8 @@ impl<'a> Comparing<'a> {
         for value in &b.values {
             let known = a.values.iter().find(|known| known.entry == value.entry);
             let [scorer, _] = self.names.entries.name(value.entry);
-            let is_match = self.all_scorers || self.scorer.is_none_or(|it| it == scorer);
+            let is_match =
+                self.all_scorers || scorer == AGENT || self.scorer.is_none_or(|it| it == scorer);
             if let Some(known) = known.filter(|_| is_match) {
                 let new = || PairedMeanTally::new(self.is_grouped);
                 let tally = self.means.entry(value.entry).or_insert_with(new);
@@ -182,9 +185,14 @@ impl<'a> Comparing<'a> {
             let [scorer, _] = self.names.scorers.name(*place);
             (scorer.to_owned(), PairedFigures::of(pairs))
         });
+        let mut figures = BTreeMap::new();
         let mut means = BTreeMap::<String, BTreeMap<_, _>>::new();
         for (place, tally) in &self.means {
             let [scorer, name] = self.names.entries.name(*place);
+            if scorer == AGENT {
+                figures.insert(name.to_owned(), PairedRatio::of(&tally.finish()));
+                continue;
+            }
             let of_scorer = means.entry(scorer.to_owned()).or_default();
             of_scorer.insert(name.to_owned(), tally.finish());
         }
@@ -195,6 +203,7 @@ impl<'a> Comparing<'a> {
             slices,
             scorers: scorers.collect(),
             means,
+            figures,
             judge: other_judge([a, b], called),
         }
     }
@@ -241,6 +250,29 @@ pub struct PairedMean {
     pub difference_ci95: Option<[f64; 2]>,
     /// Whether it is a share: each answer has 0 or 1.
     pub is_share: bool,
+}
+
+/// An amount that run B took, such as tokens, as a multiple of what run A took.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct PairedRatio {
+    /// Samples that have it in both runs, with equal weight, however many answers they have.
+    pub n: u64,
+    /// The ratio of the geometric means of B and A; of 1 more than each amount where 0 is one.
+    pub ratio: Option<f64>,
+    /// Its 95 % confidence interval; `None` if too few samples differ.
+    pub ratio_ci95: Option<[f64; 2]>,
+}
+
+impl PairedRatio {
+    /// From logarithms.
+    fn of(logs: &PairedMean) -> Self {
+        Self {
+            n: logs.n,
+            ratio: logs.difference.map(f64::exp),
+            ratio_ci95: logs.difference_ci95.map(|ends| ends.map(f64::exp)),
+        }
+    }
 }
 
 /// Builds a [`PairedMean`] from samples.

@@ -1,5 +1,6 @@
 //! `Gate`: a condition that a run must meet, such as `accuracy[level=1] >= 0.75` or `no_regression`.
 
+pub(crate) mod figure;
 mod metric;
 mod tier;
 pub(super) mod tokens;
@@ -12,12 +13,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::data::Record;
 use crate::data::record::slices_of;
 use crate::error::{Error, Result};
+use crate::stats::ExactTest;
 use tokens::{metric_parts, pair};
 
 pub(crate) use metric::{
     ACCURACY, CORRECTED, DIFFICULTY_DROP, ERROR_RATE, FAILURE_RATE, LATENCY_MAX,
-    LATENCY_PERCENTILE, MACRO_F1, MAJORITY, MEAN, MIN_SAMPLES, Metric, NO_REGRESSION, OWN, Op,
-    PASS_AT, PASS_HAT, REVIEWED, Suffix,
+    LATENCY_PERCENTILE, MACRO_F1, MAJORITY, MEAN, MIN_SAMPLES, Metric, NO_CHANGE, NO_DECREASE,
+    NO_INCREASE, NO_REGRESSION, OWN, Op, PASS_AT, PASS_HAT, REVIEWED, Suffix,
 };
 pub(crate) use tier::of_tiers;
 pub(super) use tier::split_tier;
@@ -31,6 +33,10 @@ const DEFAULT_MIN_PAIRS: f64 = 0.9;
 /// If fewer of the answered samples have a ground truth, the figure is of hardly any of them.
 const DEFAULT_MIN_SCORED: f64 = 0.9;
 
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "options that do not depend on each other"
+)]
 /// A condition that a run must meet.
 ///
 /// A gate is written as text, as in a spec, or built in Rust. It is checked against the samples before anything starts,
@@ -65,7 +71,10 @@ const DEFAULT_MIN_SCORED: f64 = 0.9;
 /// | `accuracy >= 0.6 (confidence=0.95)` | the same with [`confidence`](Gate::confidence) |
 /// | `accuracy >= 0.6 (min_scored=0.5)` | the same with [`min_scored`](Gate::min_scored) |
 /// | `no_regression(alpha=0.05, mid_p=true)` | [`no_regression`](Gate::no_regression) with [`alpha`](Gate::alpha) and [`mid_p`](Gate::mid_p) |
+/// | `no_regression(exact=conditional)` | the same with [`conditional`](Gate::conditional) |
 /// | `no_regression(early_stop=true)` | the same with [`early_stop`](Gate::early_stop) |
+/// | `no_increase(tokens, by=10%)`, `no_decrease(judge.total)` | [`no_increase`](Gate::no_increase), [`no_decrease`](Gate::no_decrease) with [`by`](Gate::by) and [`of_correct`](Gate::of_correct) |
+/// | `no_change(trajectory)` | [`no_change`](Gate::no_change) |
 /// | `no_regression(max_drop=0.02, min_pairs=0.9)` | the same with [`max_drop`](Gate::max_drop) and [`min_pairs`](Gate::min_pairs) |
 /// | `error_rate <= 2%`, `failure_rate <= 40%` | [`error_rate`](Gate::error_rate), [`failure_rate`](Gate::failure_rate) |
 /// | `min_samples >= 100` | [`min_samples`](Gate::min_samples) |
@@ -104,8 +113,14 @@ pub struct Gate {
     /// Whether it is a default gate.
     pub(super) is_default: bool,
     pub(super) mid_p: bool,
+    /// Whether it keeps to the conditional test.
+    pub(super) conditional: bool,
     pub(super) early_stop: bool,
     pub(super) min_pairs: Option<f64>,
+    /// The margin of a figure.
+    pub(super) by: Option<f64>,
+    /// The answers whose figures are compared.
+    pub(super) of: Option<figure::OfAnswers>,
     /// The smallest share of the answered samples that must have a ground truth.
     pub(super) min_scored: Option<f64>,
     /// The confidence of the interval whose upper end is compared with the threshold.
@@ -299,8 +314,11 @@ impl Gate {
             max_drop: None,
             is_default: false,
             mid_p: false,
+            conditional: false,
             early_stop: false,
             min_pairs: None,
+            by: None,
+            of: None,
             min_scored: None,
             confidence: None,
         }
@@ -333,6 +351,14 @@ impl Gate {
     #[must_use]
     pub fn mid_p(mut self) -> Self {
         self.mid_p = true;
+        self
+    }
+
+    /// `no_regression` keeps to the conditional exact test where it would take the unconditional one: with one answer to
+    /// each sample on both sides. It sees a little less with few samples, and takes the number of flips as given.
+    #[must_use]
+    pub fn conditional(mut self) -> Self {
+        self.conditional = true;
         self
     }
 
@@ -385,12 +411,23 @@ impl Gate {
 
     /// Whether the gate compares with a baseline.
     pub(crate) fn needs_baseline(&self) -> bool {
-        self.metric.is(NO_REGRESSION)
+        self.metric.is(NO_REGRESSION) || self.figure().is_some()
     }
 
     /// Whether the gate may end the run before every sample was asked.
     pub(crate) fn stops_early(&self) -> bool {
         self.early_stop
+    }
+
+    /// The exact test whose p counts. Several looks at the same answers keep to the conditional one.
+    pub(crate) fn exact_test(&self, has_analyses: bool) -> ExactTest {
+        if self.mid_p {
+            ExactTest::MidP
+        } else if self.conditional || self.early_stop || has_analyses {
+            ExactTest::Conditional
+        } else {
+            ExactTest::Unconditional
+        }
     }
 
     /// `no_regression` fails if p is below this.
@@ -427,8 +464,16 @@ impl Gate {
 /// As it is written in a spec; parses back to an equal gate.
 impl fmt::Display for Gate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.metric)?;
+        let mut options = Vec::new();
+        match self.figure() {
+            Some(figure) => {
+                write!(f, "{}", self.metric.name)?;
+                options.push(figure.to_owned());
+            }
+            None => write!(f, "{}", self.metric)?,
+        }
         let numbers = [
+            ("by", self.by),
             ("alpha", self.alpha),
             ("max_drop", self.max_drop),
             ("min_pairs", self.min_pairs),
@@ -438,7 +483,9 @@ impl fmt::Display for Gate {
         let switches = [("mid_p", self.mid_p), ("early_stop", self.early_stop)].into_iter();
         let switches = switches.filter(|(_, is_on)| *is_on);
         let switches = switches.map(|(name, _)| format!("{name}=true"));
-        let options: Vec<String> = numbers.chain(switches).collect();
+        options.extend(self.conditional.then(|| "exact=conditional".to_owned()));
+        options.extend(self.of.map(|of| format!("of={of}")));
+        options.extend(numbers.chain(switches));
         if !options.is_empty() {
             write!(f, "({})", options.join(", "))?;
         }

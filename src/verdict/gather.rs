@@ -86,8 +86,14 @@ impl<'a> Gathered<'a> {
     /// Adds a record to the current sample.
     fn gather(&mut self, record: &Record) {
         match &mut self.sample {
-            Some(sample) if sample.id == record.sample_id => sample.add(record),
-            _ => self.sample = Some(CurrentSample::in_baseline(record, self.baseline)),
+            Some(sample) if sample.id == record.sample_id => {
+                sample.add(record);
+                sample.add_figures(record, self.baseline, self.summary.deciding());
+            }
+            _ => {
+                let scorer = self.summary.deciding();
+                self.sample = Some(CurrentSample::in_baseline(record, self.baseline, scorer));
+            }
         }
     }
 

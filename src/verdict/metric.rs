@@ -8,6 +8,7 @@ mod legal;
 mod levels;
 mod mean;
 mod open;
+mod options;
 mod own;
 mod parse;
 mod reviewed;
@@ -29,9 +30,10 @@ use mean::Found;
 pub(super) use figures::Figures;
 pub(crate) use mean::KnownMeans;
 pub(super) use mean::LISTED;
+pub use options::GATE_OPTIONS;
 pub(crate) use own::BOUNDS;
 pub(super) use own::names as own_names;
-pub use table::{GATE_OPTIONS, METRICS};
+pub use table::METRICS;
 
 /// A metric that gates and alerts can name.
 #[derive(Debug)]

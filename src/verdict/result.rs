@@ -29,6 +29,9 @@ pub struct GateResult {
     /// The comparison of `no_regression`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub regression: Option<Regression>,
+    /// The comparison of a figure with that of the baseline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub figure: Option<FigureChange>,
 }
 
 impl GateResult {
@@ -45,6 +48,7 @@ impl GateResult {
             default: gate.is_default(),
             other_tier: false,
             regression: None,
+            figure: None,
         }
     }
 
@@ -152,6 +156,41 @@ impl AlertResult {
     pub fn is_raised(&self) -> bool {
         self.verdict == AlertVerdict::Raised
     }
+}
+
+/// The change of a figure since the baseline. Ratios and differences are of now and before, each sample counted once.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct FigureChange {
+    /// The id of the accepted run; several are separated by commas.
+    pub baseline_run: String,
+    /// Samples with the figure on both sides.
+    pub n: u64,
+    /// The ratio of the geometric means, for amounts; of 1 more than each where 0 is an amount.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<f64>,
+    /// Its 95 % confidence interval; absent if all samples changed alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio_ci95: Option<[f64; 2]>,
+    /// The ratio of the sums over these samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio_of_totals: Option<f64>,
+    /// The mean difference, for points.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difference: Option<f64>,
+    /// Its 95 % confidence interval; absent if all samples changed alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difference_ci95: Option<[f64; 2]>,
+    /// The share of permutations in which the figure is as bad or worse now; `null` if it was not tested.
+    pub p: Option<f64>,
+    /// The same, adjusted by Holm over all gates of the eval against the baseline: this is compared with alpha.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p_adjusted: Option<f64>,
+    /// The smallest change that these pairs detect with 80 % power: a share for amounts, points otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smallest_change: Option<f64>,
+    /// The ids of the five samples that changed most to the worse.
+    pub rose: Vec<String>,
 }
 
 /// The comparison of a run with its baseline.

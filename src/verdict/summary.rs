@@ -39,7 +39,7 @@ use crate::exit::Exit;
 use crate::stats;
 use crate::stats::Sum;
 use crate::store::RunPart;
-use crate::verdict::result::{AlertResult, GateResult};
+use crate::verdict::result::{AlertResult, FigureChange, GateResult};
 use crate::verdict::result::{InterimAnalysis, Progressive};
 use crate::verdict::summary::account::Account;
 
@@ -273,6 +273,9 @@ pub struct BaselineChange {
     pub became_wrong: Vec<String>,
     /// The ids that went from wrong to correct.
     pub became_correct: Vec<String>,
+    /// The figures that the baseline keeps, by name: tokens, cost, steps, and those of scorers.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub figures: BTreeMap<String, FigureChange>,
 }
 
 /// The drop of accuracy between two adjacent levels.

@@ -9,7 +9,9 @@ use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use evaltest::engine::verdict::{Baseline, BaselineRun, BaselineSample, CurrentSample, Facts};
+use evaltest::engine::verdict::{
+    AnswerFigures, Baseline, BaselineRun, BaselineSample, CurrentSample, Facts,
+};
 use evaltest::{Gate, Record, Score, Summary};
 use figure::{Figure, is_bench, report};
 use rustix::time::{ClockId, clock_gettime};
@@ -25,6 +27,9 @@ const TIMES: u32 = 5;
 
 /// The most that a verdict may take.
 const TARGET_MS: f64 = 100.0;
+
+/// The most that four gates on figures may take.
+const FIGURES_TARGET_MS: f64 = 500.0;
 
 fn main() -> io::Result<ExitCode> {
     let default = if is_bench() { SAMPLES } else { 40 };
@@ -63,7 +68,48 @@ fn main() -> io::Result<ExitCode> {
             fastest_ms(|| drop(gates[0].check(&facts))),
         );
     }
+    figures.push(of_figures(samples));
     report(&figures)
+}
+
+/// Four gates on figures beside `no_regression`, with five answers on each side.
+fn of_figures(samples: usize) -> Figure {
+    const NAMES: [&str; 4] = ["tokens", "cost_usd", "output_length", "judge.total"];
+    let (mut baseline, mut current) = runs(samples, [5, 5], false);
+    let mut seed = 7_u64;
+    let mut figures = |verdicts: &[Option<bool>]| {
+        let mut values = || -> Vec<f64> {
+            let value = |_: &Option<bool>| {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                f64::from(u32::try_from((seed >> 33) % 1_000 + 1).unwrap_or(1))
+            };
+            verdicts.iter().map(value).collect()
+        };
+        let first = AnswerFigures::simulated("steps", verdicts, &values());
+        NAMES
+            .iter()
+            .fold(first, |figures, name| figures.with(*name, &values()))
+    };
+    for sample in baseline.samples.values_mut() {
+        sample.figures = figures(&sample.answers);
+    }
+    for sample in &mut current {
+        sample.figures = figures(&sample.answers);
+    }
+    let summary = Summary::of("bench", &[Record::scored("", Score::binary(true))]);
+    let facts = Facts {
+        baseline: Some(&baseline),
+        current,
+        ..Facts::of(summary)
+    };
+    let gates = NAMES.map(Gate::no_increase);
+    Figure {
+        what: format!("four gates on figures, {samples} samples, 5 + 5 answers"),
+        measured: fastest_ms(|| drop(facts.verdicts(&gates))),
+        unit: "ms of CPU",
+        target: 0.0..=FIGURES_TARGET_MS,
+        decides: true,
+    }
 }
 
 fn fastest_ms(work: impl Fn()) -> f64 {

@@ -101,7 +101,7 @@ fn several_runs_are_one_baseline_in_the_order_of_runs_and_epochs() {
     let file = baseline(&project);
     assert_eq!(
         (&file["format_version"], &file["correct"]),
-        (&3.into(), &3.into())
+        (&4.into(), &3.into())
     );
     let runs = file["runs"].as_array().unwrap().iter();
     let runs: Vec<_> = runs

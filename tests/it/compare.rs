@@ -147,9 +147,9 @@ fn people_are_told_what_the_interval_says_and_who_flipped() {
         "A: before of e, ",
         "e: B is worse than A by the interval alone\n",
         "B less A: -33.3 points (95 % interval -60.9 to -1.0) over 12 samples\n",
-        "the interval is approximate: the exact test does not tell the two apart at 0.05\n",
+        "the interval is approximate: the exact test does not tell the two apart in either direction at 0.05, and does on",
         "of these 50.0 % are correct in A and 16.7 % in B; 4 became wrong, 0 became correct",
-        "p = 0.062 that an agent that did not change does so badly or worse, as in `no_regression`; 0.12 in either",
+        "p = 0.026 that an agent that did not change does so badly or worse, as in `no_regression`; 0.051 in either",
         "\n  level: 1 ",
         "\n  scorer: exact ",
         "latency p95",
@@ -359,12 +359,19 @@ fn of_three_runs_all_pairs_are_told_with_p_adjusted_by_holm() {
         .map(|it| it["p_two_sided"].as_f64().unwrap())
         .collect();
     // 4 of 4, 1 of 1, and 5 of 5 went one way.
-    assert_eq!(p, [0.125, 1.0, 0.0625]);
+    let near = |one: f64, other: f64| (one - other).abs() < 1e-7;
+    assert!(
+        near(p[0], 0.051_493_491) && near(p[2], 0.038_574_219),
+        "{p:?}"
+    );
     let holm: Vec<_> = pairs
         .iter()
         .map(|it| it["p_holm"].as_f64().unwrap())
         .collect();
-    assert_eq!(holm, [0.25, 1.0, 0.1875]);
+    assert!(
+        near(holm[2], 3.0 * p[2]) && near(holm[0], 3.0 * p[2]),
+        "{holm:?}"
+    );
     let alone = compared(&project, "one two");
     for figure in ["p", "difference", "difference_ci95", "flips"] {
         assert_eq!(pairs[0][figure], alone[figure], "{figure}");

@@ -61,8 +61,9 @@ fn what_errors_could_change_is_told() {
     let summary = fs::read(project.last_run().join("summary.json")).unwrap();
     let summary: Value = serde_json::from_slice(&summary).unwrap();
     let [wrong, right] = ["lowest", "highest"].map(|end| bounds[end]["p"].as_f64().unwrap());
-    assert_eq!((wrong, right), (0.0625, 1.0));
-    let expected = "p would be 0.062 if they were wrong, 1.0000 if correct";
+    assert!((wrong - 0.025_746_745).abs() < 1e-8, "{wrong}");
+    assert!(right >= 1.0, "{right}");
+    let expected = "p would be 0.026 if they were wrong, 1.0000 if correct";
     let message = summary["gates"][0]["message"].as_str().unwrap();
     assert!(message.contains(expected), "{expected}\n{message}");
     project
@@ -195,7 +196,7 @@ fn a_page_of_three_runs_has_all_pairs_and_what_they_leave_out() {
         &[
             "<title>e: 3 runs</title>",
             "<th scope=\"row\">C less B</th>",
-            "12 pairs, p 0.12, Holm 0.25: not told apart",
+            "12 pairs, p 0.051, Holm 0.10: not told apart",
             "<li>C less A leaves out 4 only in A</li>",
         ],
     );

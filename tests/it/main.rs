@@ -40,6 +40,7 @@ mod exported;
 mod exports;
 mod failures;
 mod faults;
+mod figure_gates;
 mod fixtures;
 mod flips;
 mod flow;

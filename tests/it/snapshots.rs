@@ -125,7 +125,7 @@ fn a_snapshot_holds_what_was_said_and_tells_people_what_was_asked() {
         of(&project, "1a/b.snap"),
         "---\nsource: evaltest\ndescription: \"What is 3?\"\nexpression: \"b\"\ninfo:\n  ground_truth: \"3\"\n  \
          verdict: incorrect\n  correct: \"0 of 2\"\n---\nverdict: incorrect\nanswers: \"00\"\n\
-         prediction: \"9\"\nnormalized_prediction: \"9.0\"\nquestion: 08499fd5612fcb1b\n\
+         prediction: \"9\"\nnormalized_prediction: \"9.0\"\noutput_length: 1 1\nquestion: 08499fd5612fcb1b\n\
          target: c2a57ed65f5fd770\n"
     );
     let unscored = of(&project, "ec/c.snap");
@@ -173,7 +173,7 @@ fn a_baseline_of_version_1_is_compared_by_what_it_has_until_the_next_is_accepted
     project.run("run e.yaml").says("no longer");
     project.run("accept").exits(0);
     assert!(of(&project, "1a/b.snap").contains("answers: \"00\""));
-    assert!(of(&project, "_baseline.json").contains("\"format_version\": 3"));
+    assert!(of(&project, "_baseline.json").contains("\"format_version\": 4"));
 }
 
 #[test]

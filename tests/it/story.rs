@@ -100,7 +100,7 @@ fn init_run_accept_break_see_red_fix_see_green() {
         .exits(1)
         .says("correct in the baseline, wrong now (6):")
         .says("    q00\n    q02\n")
-        .says("no_regression(alpha=0.05): FAILED: of 12 pairs 6 became wrong and 0 became correct, p = 0.016")
+        .says("no_regression(alpha=0.05): FAILED: of 12 pairs 6 became wrong and 0 became correct, p = 0.0064")
         .says("next: cargo evaltest show");
 
     // And is mended.

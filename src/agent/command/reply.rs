@@ -253,6 +253,7 @@ mod tests {
         });
         let output = Reply::Json.decode(reply.to_string().as_bytes());
         let usage = Usage {
+            cached_tokens: None,
             input_tokens: Some(7),
             output_tokens: Some(2),
             cost_usd: Some(0.25),
@@ -271,6 +272,7 @@ mod tests {
             .decode(reply.to_string().as_bytes())
             .map(|output| output.usage);
         let usage = Usage {
+            cached_tokens: None,
             input_tokens: Some(1),
             output_tokens: None,
             cost_usd: Some(0.5),

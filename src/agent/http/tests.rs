@@ -162,6 +162,7 @@ fn an_answer_is_found_where_the_pointer_says() {
     )
     .unwrap();
     let usage = Usage {
+        cached_tokens: None,
         input_tokens: Some(3),
         output_tokens: None,
         cost_usd: Some(0.5),

@@ -176,6 +176,7 @@ fn answers_are_read_with_what_tells_of_them() {
         input_tokens: Some(7),
         output_tokens: Some(2),
         cost_usd: None,
+        cached_tokens: None,
     };
     assert_eq!(output.usage, Some(usage));
     // Reasoning is recorded, but is no answer.

@@ -207,6 +207,7 @@ impl ReportedFigures {
             let read = outside.next().flatten().unwrap_or_default();
             let cached = dialect.cached.iter().find_map(|name| count(name));
             self.cached_tokens = cached.unwrap_or(read);
+            self.usage.cached_tokens = Some(self.cached_tokens).filter(|cached| *cached > 0);
             let outside = read + outside.flatten().sum::<u64>();
             self.usage.input_tokens = Some(input.saturating_add(outside));
         }

@@ -471,11 +471,13 @@ impl Totals {
             input_tokens: now.input_tokens.or(before.input_tokens),
             output_tokens: now.output_tokens.or(before.output_tokens),
             cost_usd: now.cost_usd.or(before.cost_usd),
+            cached_tokens: now.cached_tokens.or(before.cached_tokens),
         };
         Usage {
             input_tokens: tokens(now.input_tokens, before.input_tokens),
             output_tokens: tokens(now.output_tokens, before.output_tokens),
             cost_usd,
+            cached_tokens: tokens(now.cached_tokens, before.cached_tokens),
         }
     }
 }
@@ -509,6 +511,7 @@ mod totals_tests {
 
     fn usage(input: u64, output: Option<u64>, cost: f64) -> Usage {
         Usage {
+            cached_tokens: None,
             input_tokens: Some(input),
             output_tokens: output,
             cost_usd: Some(cost),

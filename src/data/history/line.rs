@@ -110,6 +110,9 @@ pub struct HistoryLine {
     /// Input and output tokens of the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
+    /// The mean number of steps of right answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<f64>,
     /// Latency of answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_s: Option<HistoryLatency>,

@@ -231,6 +231,7 @@ impl Loading<'_> {
             answer(line.result, self.is_native)
         };
         output.usage = has_usage.then_some(Usage {
+            cached_tokens: None,
             input_tokens,
             output_tokens,
             cost_usd: None,

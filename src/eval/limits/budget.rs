@@ -271,6 +271,7 @@ mod tests {
 
     fn usage(tokens: u64, cost_usd: f64) -> Usage {
         Usage {
+            cached_tokens: None,
             input_tokens: Some(tokens),
             output_tokens: None,
             cost_usd: Some(cost_usd),

@@ -5,7 +5,7 @@ use super::*;
 use crate::benchmark::custom::Custom;
 use crate::eval::Eval;
 use crate::run::RunOptions;
-use crate::snapshot::{EpochContent, SampleContent};
+use crate::snapshot::{EpochContent, SampleContent, StoredParts};
 use crate::verdict::gate::Gate;
 use crate::{Sample, Task};
 
@@ -64,7 +64,7 @@ fn flip(before: &str, right: usize, change: impl FnOnce(Eval) -> Eval) -> (usize
         header: SnapshotHeader::of(&records[0], false),
         path: folder.path().join("a.snap"),
         exists: true,
-        now: SampleContent::majority(vec![EpochContent::of(&records[0], false)])
+        now: SampleContent::majority(vec![EpochContent::of(&records[0], StoredParts::default())])
             .unwrap()
             .content,
         policy: judging.policy,

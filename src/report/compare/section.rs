@@ -76,6 +76,7 @@ fn two(
     blocks.push(Block::Framed(tone, lines.collect()));
     blocks.extend(differences(compared, detail));
     blocks.extend(means(compared, detail));
+    blocks.extend(amounts(compared));
     blocks.extend(figures(&runs));
     for (title, ids, worse) in [
         ("Became wrong", &pair.flips.worse, true),
@@ -212,6 +213,27 @@ fn means(compared: &RunsComparison, detail: Detail) -> Vec<Block> {
     ];
     blocks.extend(more_rows(means.len().saturating_sub(most_rows(detail))));
     blocks
+}
+
+/// What the agents took, sample by sample.
+fn amounts(compared: &RunsComparison) -> Vec<Block> {
+    if compared.figures.is_empty() {
+        return Vec::new();
+    }
+    let mut table = Table::of_numbers(["what B took", "pairs", "times A", ci95!()]);
+    let times = |ratio: f64| format!("{ratio:.3}");
+    for (name, figure) in &compared.figures {
+        table.row([
+            name.clone(),
+            figure.n.to_string(),
+            or_dash(figure.ratio.map(times)),
+            or_dash(figure.ratio_ci95.map(|ends| Interval(ends.map(times)))),
+        ]);
+    }
+    vec![
+        Block::section("Tokens, cost and steps, sample by sample"),
+        Block::Table(table),
+    ]
 }
 
 /// Figures of each run: accuracy, cost, latency, errors. Figures that no run has are omitted.

@@ -64,13 +64,16 @@ impl Asserted {
 }
 
 fn assert(plan: &Plan, record: &Record, records: &[Record]) -> Result<Option<SnapshotDifference>> {
-    let masked = plan.eval.masks_answers();
-    let content = |record: &Record| EpochContent::of(record, masked);
+    let content = |record: &Record| EpochContent::of(record, plan.stored_parts());
     let Some(content) = SampleContent::majority(records.iter().map(content).collect()) else {
         return Ok(None);
     };
     let path = snapshot::path(&plan.eval.snapshot.folder, &record.sample_id);
-    assertion::exact(&path, &content, &SnapshotHeader::of(record, masked))
+    assertion::exact(
+        &path,
+        &content,
+        &SnapshotHeader::of(record, plan.eval.masks_answers()),
+    )
 }
 
 /// The difference as text. Without a snapshot there is no difference.

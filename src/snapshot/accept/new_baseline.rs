@@ -16,14 +16,16 @@ use crate::snapshot::baseline::{
 use crate::snapshot::history::AcceptedAnswers;
 use crate::snapshot::pool::{PooledRun, Roll};
 use crate::snapshot::{
-    ATTRIBUTES_FILE, Content, EpochContent, SampleContent, SnapshotHeader, epoch, path,
-    portable_path, write_attributes,
+    ATTRIBUTES_FILE, Content, EpochContent, SampleContent, SnapshotHeader, StoredParts, epoch,
+    path, portable_path, write_attributes,
 };
 use crate::store::files::RECORDS;
 use crate::store::{Manifest, RunDir, read_records};
 use crate::system::file::abandoned;
 use crate::text::hash::mark;
 use crate::verdict::baseline::readers::Readers;
+use crate::verdict::gate::Gate;
+use crate::verdict::gate::figure::LATENCY;
 use crate::verdict::poll;
 
 /// A baseline under construction. Only the ids of its samples are in memory.
@@ -53,6 +55,17 @@ struct NewSample {
 }
 
 /// Identifies the dataset that keys the snapshots of a run, if they are masked.
+/// Whether a gate of a run compares latencies with the baseline.
+fn compares_latency(manifest: &Manifest) -> bool {
+    let gates = manifest.config.get("gates");
+    let gates = gates
+        .and_then(serde_json::Value::as_array)
+        .into_iter()
+        .flatten();
+    let mut gates = gates.filter_map(|gate| gate.as_str()?.parse::<Gate>().ok());
+    gates.any(|gate| gate.figure() == Some(LATENCY))
+}
+
 pub(super) fn key_of(manifest: &Manifest) -> Option<String> {
     manifest.mask_id.clone().filter(|_| manifest.masked)
 }
@@ -114,9 +127,14 @@ impl NewBaseline {
         let all = before + manifest.epochs as usize;
         let lists = [&self.errors, &self.missing, &self.incomplete].map(Vec::len);
         let mut is_of_another = false;
+        let stored = StoredParts {
+            masked: manifest.masked,
+            scorer: manifest.scorers.first().map(String::as_str),
+            latency: compares_latency(manifest),
+        };
         for records in poll::samples(read_records(&dir.file(RECORDS))?) {
             let records = records?;
-            let content = |record: &Record| EpochContent::of(record, manifest.masked);
+            let content = |record: &Record| EpochContent::of(record, stored);
             let contents = records.iter().map(content).collect();
             let Some((record, SampleContent { content, .. })) =
                 records.first().zip(SampleContent::majority(contents))

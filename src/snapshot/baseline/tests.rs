@@ -2,6 +2,7 @@ use super::super::SnapshotHeader;
 use super::super::content::InputHash;
 use super::*;
 use crate::data::FoundBy;
+use crate::verdict::baseline::figures::AnswerFigures;
 use crate::verdict::gate::Slice;
 
 fn content(correct: bool) -> Content {
@@ -9,6 +10,7 @@ fn content(correct: bool) -> Content {
         correct: Some(correct),
         answers: vec![Some(correct), Some(true)],
         ways: vec![Some(FoundBy::WholeAnswer); 2],
+        figures: AnswerFigures::unknown(&[Some(correct), Some(true)]),
         answer: AnswerForm::Plain {
             prediction: "\"17\"".to_owned(),
             normalized: "\"17\"".to_owned(),

@@ -13,8 +13,8 @@ mod groups;
 use super::rates::{Changed, Rates};
 use crate::stats::as_f64;
 use crate::stats::distribution::normal;
-use crate::stats::paired::CountedSamples;
 use crate::stats::paired::conditional::{AnswerCounts, ComparedSample, conditional_test_of};
+use crate::stats::paired::{CountedSamples, ExactTest};
 
 pub(crate) use groups::smallest_drop_of_groups;
 
@@ -34,8 +34,8 @@ pub struct SampleDesign {
 pub(crate) struct RedBelow {
     /// Red if p is below this.
     pub alpha: f64,
-    /// Whether outcomes exactly as likely as the observed one count half.
-    pub mid_p: bool,
+    /// The test whose p that is.
+    pub test: ExactTest,
 }
 
 /// The smallest loss of accuracy that a comparison of these samples detects with probability `power` or more, in steps
@@ -64,6 +64,9 @@ pub(crate) fn smallest_drop(samples: &CountedSamples, red: RedBelow, power: f64)
     smallest_at(&rates, &design, 1.0, red, power)
 }
 
+/// Further answers that the bound of the unconditional test lies out where samples are drawn.
+const DRAWN: f64 = 0.1;
+
 /// By the test itself, as no chance is involved.
 fn smallest_without_chance(samples: &CountedSamples, red: RedBelow) -> Option<f64> {
     let is_right = |both: &ComparedSample| both.before.right == both.before.of;
@@ -79,8 +82,7 @@ fn smallest_without_chance(samples: &CountedSamples, red: RedBelow) -> Option<f6
                 broken.add(ComparedSample { before, now }, times);
             }
         }
-        let tested = conditional_test_of(&broken);
-        if red.mid_p { tested.mid_p } else { tested.p }
+        red.test.p(&conditional_test_of(&broken), &broken)
     };
     let most = right().map(|(_, times)| times).sum();
     let lost = least(1, most, |lost| p(lost) < red.alpha)?;
@@ -149,14 +151,43 @@ pub(in crate::stats) fn power_of_drawn(
         null_variance: count * null_variance,
         null_third: count * each(&|one| one.null_third),
     };
-    sum.chance(RedBelow::p(alpha))
+    // Where samples are drawn, too, the number of flips varies more than the approximation allows for: by simulation.
+    let red = RedBelow::p(alpha).of_design(&[design]);
+    let drawn = if red.test == ExactTest::Unconditional {
+        DRAWN
+    } else {
+        0.0
+    };
+    sum.chance(alpha, red.continuity() + drawn)
 }
 
 impl RedBelow {
     pub(in crate::stats) fn p(alpha: f64) -> Self {
         Self {
             alpha,
-            mid_p: false,
+            test: ExactTest::default(),
+        }
+    }
+
+    /// For these numbers of answers: only samples with one on each side have an unconditional test.
+    fn of_design(self, design: &[SampleDesign]) -> Self {
+        let is_single = design.iter().all(|it| it.before == 1 && it.now == 1);
+        match self.test {
+            ExactTest::Unconditional if !is_single => Self {
+                test: ExactTest::Conditional,
+                ..self
+            },
+            _ => self,
+        }
+    }
+
+    /// By how many answers the bound lies farther out than it would without steps. The unconditional test comes nearer to
+    /// its level than the conditional one, and not quite as near as the mid-p: by simulation.
+    fn continuity(self) -> f64 {
+        match self.test {
+            ExactTest::Conditional => 0.5,
+            ExactTest::Unconditional => 0.2,
+            ExactTest::MidP => 0.0,
         }
     }
 }
@@ -220,12 +251,13 @@ pub(in crate::stats) fn chance(
             sum.null_third += count * one.null_third;
         }
     }
-    sum.chance(red)
+    let red = red.of_design(design);
+    sum.chance(red.alpha, red.continuity())
 }
 
 impl Moments {
     /// The probability that the test is red.
-    fn chance(&self, RedBelow { alpha, mid_p }: RedBelow) -> f64 {
+    fn chance(&self, alpha: f64, continuity: f64) -> f64 {
         if self.null_variance <= 0.0 || alpha <= 0.0 {
             return 0.0;
         }
@@ -233,7 +265,7 @@ impl Moments {
         let z = normal::percentile(1.0 - alpha.min(1.0));
         let skewness = self.null_third / (deviation * self.null_variance);
         let bound = deviation * (z - skewness * (z * z - 1.0) / 6.0);
-        let above = self.mean + bound + if mid_p { 0.0 } else { 0.5 };
+        let above = self.mean + bound + continuity;
         if self.variance <= 1e-9 {
             return if above < 0.0 { 1.0 } else { 0.0 };
         }

@@ -3,8 +3,8 @@
 //! All answers of all baseline runs are compared with all answers of now, sample by sample. If the agent is unchanged,
 //! the right answers of now are a random draw from a sample's right answers; p is the probability of this few or fewer
 //! ([`conditional_test`](crate::stats::conditional_test)). The gate fails if p < alpha, or if `max_drop` is given and
-//! the drop of accuracy over the pairs exceeds it. With one answer on each side only changed samples are informative,
-//! and p is that of the sign test.
+//! the drop of accuracy over the pairs exceeds it. With one answer on each side and no groups, p is that of the
+//! unconditional exact test ordered by mid-p, which sees more with few samples; with several looks the conditional one.
 //!
 //! Epochs that repeat each other (temperature 0, a cache) are one answer: see [`Repetition`].
 //!
@@ -25,15 +25,17 @@ use serde::Serialize;
 
 use crate::figure::P;
 use crate::stats;
-use crate::stats::{Decision, RedBelow, StoppingBounds};
+use crate::stats::{Decision, ExactTest, RedBelow, StoppingBounds};
 use crate::verdict::baseline::{Baseline, Pair, Pairing};
 use crate::verdict::facts::Facts;
 use crate::verdict::gate::Gate;
 use crate::verdict::result::InterimAnalysis;
 use crate::verdict::result::{GateResult, Verdict};
 use message::{POWER, assumption};
-use paired::{As, Paired};
-use repetition::Repetition;
+use paired::Paired;
+
+pub(super) use paired::As;
+pub(super) use repetition::{Repetition, runs_of};
 
 pub(crate) use counted::CountedPairs;
 pub(crate) use judges::{OTHER_JUDGE, ServedJudges};
@@ -41,6 +43,11 @@ pub(crate) use judges::{OTHER_JUDGE, ServedJudges};
 /// Why a comparison of nothing but answers from the cache is inconclusive.
 const CACHED: &str = "every answer of now came from the cache, so nothing was tried anew (and `CI` is set): ask with \
                       `cargo evaltest run --refresh`, or take the answers with `--allow-cached`";
+
+/// [`CACHED`], for gates on figures.
+pub(super) fn cached() -> String {
+    CACHED.to_owned()
+}
 
 /// A gate with its comparison.
 pub(super) struct BaselineComparison<'a> {
@@ -50,6 +57,7 @@ pub(super) struct BaselineComparison<'a> {
     pairing: Pairing<'a>,
     /// How far epochs repeat each other, if they count as one.
     repetition: Option<Repetition>,
+    exact: ExactTest,
     /// The interim analysis, if the gate may stop early.
     analysis: Option<TakenAnalysis>,
     /// The number of gates, including this one, that the p's are adjusted for.
@@ -80,24 +88,43 @@ struct Decided<'a> {
     open: Option<String>,
 }
 
-/// Adjusts the p's of all `no_regression` gates of an eval by Holm, since chance is more likely to turn one of several
-/// red. Each bound from counting errors is adjusted with the same bound of the others.
-pub(super) fn adjust(comparisons: &mut [&mut BaselineComparison<'_>]) {
-    let compared = comparisons.iter().filter(|compared| compared.pairs() > 0);
-    let together = compared.count().max(1);
-    for comparison in &mut *comparisons {
-        comparison.together = together;
+/// A comparison with the baseline, whose p is adjusted for the other ones of its eval.
+pub(super) trait OfFamily {
+    /// Its p where errors count as this; `None` if there is none.
+    fn p(&mut self, errors: As) -> Option<&mut f64>;
+
+    /// Learns how many gates, including this one, p's are adjusted for.
+    fn is_of(&mut self, together: usize);
+}
+
+impl OfFamily for BaselineComparison<'_> {
+    fn p(&mut self, errors: As) -> Option<&mut f64> {
+        let has_pairs = self.pairs() > 0;
+        has_pairs.then(|| &mut self.tests[errors as usize].p)
     }
+
+    fn is_of(&mut self, together: usize) {
+        self.together = together;
+    }
+}
+
+/// Adjusts the p's of all gates of an eval against the baseline by Holm, since chance is more likely to turn one of
+/// several red. Each bound from counting errors is adjusted with the same bound of the others.
+pub(super) fn adjust(comparisons: &mut [&mut dyn OfFamily]) {
+    let mut together = 0;
     for errors in As::ALL {
-        let mut tests: Vec<&mut Test> = comparisons
+        let mut all: Vec<&mut f64> = comparisons
             .iter_mut()
-            .filter(|comparison| comparison.pairs() > 0)
-            .map(|comparison| &mut comparison.tests[errors as usize])
+            .filter_map(|comparison| comparison.p(errors))
             .collect();
-        let p: Vec<f64> = tests.iter().map(|test| test.p).collect();
-        for (test, p) in tests.iter_mut().zip(stats::holm(&p)) {
-            test.p = p;
+        together = all.len();
+        let p: Vec<f64> = all.iter().map(|p| **p).collect();
+        for (one, p) in all.iter_mut().zip(stats::holm(&p)) {
+            **one = p;
         }
+    }
+    for comparison in comparisons {
+        comparison.is_of(together.max(1));
     }
 }
 
@@ -112,9 +139,10 @@ impl<'a> BaselineComparison<'a> {
         let early = analysis.is_some_and(|analysis| analysis.at.is_early());
         let pairing = baseline.pair(&facts.current, gate.slice.as_ref(), early);
         let counted = CountedPairs::of(&pairing.pairs, &baseline.runs);
+        let exact = gate.exact_test(analysis.is_some() || facts.progressive.is_some());
         let test = |errors: As| {
             let paired = counted.paired(errors);
-            let p = sequential_p(raw_p(gate, &paired), analysis);
+            let p = sequential_p(paired.p(exact), analysis);
             Test { paired, p }
         };
         let seen = test(As::Nothing);
@@ -131,6 +159,7 @@ impl<'a> BaselineComparison<'a> {
             gate,
             baseline,
             facts,
+            exact,
             repetition: counted.repetition(),
             pairing,
             analysis,
@@ -161,7 +190,7 @@ impl<'a> BaselineComparison<'a> {
         let bounds = stricter.or(self.analysis.map(|analysis| analysis.bounds));
         stats::RedBelow {
             alpha: bounds.map_or(alpha, |bounds| bounds.red),
-            mid_p: self.gate.mid_p,
+            test: self.exact,
         }
     }
 
@@ -357,20 +386,7 @@ impl<'a> BaselineComparison<'a> {
 
     /// Why the snapshots are not those of the runs they name.
     fn changed_since(&self) -> Option<String> {
-        (!self.baseline.digest_matches).then(|| {
-            let files = match &self.baseline.changed_files[..] {
-                [] => String::new(),
-                files => format!(" ({})", message::name_some(files)),
-            };
-            let whose = match &*self.baseline.run_ids() {
-                "" => "`_baseline.json` is missing, so nobody knows of which runs the snapshots are".to_owned(),
-                ids => format!(
-                    "the snapshots are no longer those of run `{}`{files}, so chance is no longer even-handed",
-                    message::printable(ids)
-                ),
-            };
-            format!("{whose}: accept a whole run, or several, with `cargo evaltest accept`")
-        })
+        changed_since(self.baseline)
     }
 
     /// Builds the result with message and figures.
@@ -395,13 +411,22 @@ impl<'a> BaselineComparison<'a> {
     }
 }
 
-/// The p of a gate without adjustment for other gates.
-fn raw_p(gate: &Gate, paired: &Paired) -> f64 {
-    if gate.mid_p {
-        paired.tested.mid_p
-    } else {
-        paired.tested.p
-    }
+/// Why the snapshots are not those of the runs they name.
+pub(super) fn changed_since(baseline: &Baseline) -> Option<String> {
+    (!baseline.digest_matches).then(|| {
+            let files = match &baseline.changed_files[..] {
+                [] => String::new(),
+                files => format!(" ({})", message::name_some(files)),
+            };
+            let whose = match &*baseline.run_ids() {
+                "" => "`_baseline.json` is missing, so nobody knows of which runs the snapshots are".to_owned(),
+                ids => format!(
+                    "the snapshots are no longer those of run `{}`{files}, so chance is no longer even-handed",
+                    message::printable(ids)
+                ),
+            };
+            format!("{whose}: accept a whole run, or several, with `cargo evaltest accept`")
+        })
 }
 
 /// A p adjusted for interim analyses.
@@ -538,8 +563,8 @@ impl PairedFigures {
         let difference = paired.difference();
         let interval = difference.map(|difference| difference.ci95);
         let has_pairs = paired.pairs() > 0;
-        let p = paired.tested.p;
-        let other_way = || paired.tested_other_way().p;
+        let p = paired.p(ExactTest::default());
+        let other_way = || paired.p_other_way();
         Self {
             n: paired.pairs(),
             verdict: match interval {
@@ -567,10 +592,10 @@ impl SeenDrop {
         let paired = pairs.paired(As::Nothing);
         let red = RedBelow {
             alpha: ALPHA,
-            mid_p: false,
+            test: ExactTest::default(),
         };
         // If even losing everything would not be significant, no drop is detected.
-        let sees = pairs.paired(As::Lost).tested.p < ALPHA;
+        let sees = pairs.paired(As::Lost).p(ExactTest::default()) < ALPHA;
         let drop = sees.then(|| paired.smallest_drop(red, POWER)).flatten();
         Self {
             smallest_drop: drop,
@@ -651,7 +676,7 @@ mod alone_tests {
     fn what_lacks_a_verdict_is_no_pair_either_way() {
         let found = figures(&[("C", "W"), ("C", "E"), ("W", "C")]);
         assert_eq!((found.n, found.worse, found.better), (2, 1, 1));
-        assert_eq!((found.p, found.p_two_sided), (Some(0.75), Some(1.0)));
+        assert_eq!((found.p, found.p_two_sided), (Some(1.0), Some(1.0)));
         let none = figures(&[("C", "E")]);
         assert_eq!(none.verdict, ComparedVerdict::NothingToCompare);
         assert_eq!((none.p, none.difference), (None, None));

@@ -254,6 +254,7 @@ fn a_sum_over_a_stopped_run_is_a_lower_bound() {
     fn check(gate: &str, skipped: bool, verdict: Verdict) {
         let mut records = records(if skipped { "CS" } else { "CE" });
         records[0].result.usage = Some(crate::data::Usage {
+            cached_tokens: None,
             input_tokens: Some(100),
             output_tokens: Some(20),
             cost_usd: Some(0.5),

@@ -7,8 +7,23 @@ use serde_json::{Map, Value};
 use crate::data::record::slices_of;
 use crate::data::{Record, Status};
 use crate::text::hash::mark;
+use crate::verdict::baseline::figures::{AnswerFigures, FigureRules};
 use crate::verdict::baseline::marks::Marks;
+use crate::verdict::gate::figure::FigureScale;
 use crate::verdict::summary::{Summary, SummaryBuilder, VALUE};
+
+/// The figures of an agent that are compared, on their scales.
+const FIGURES: [&str; 6] = [
+    "tokens",
+    "input_tokens",
+    "output_tokens",
+    "cost_usd",
+    "steps",
+    "tool_calls",
+];
+
+/// Stands for a scorer where a number is of the agent.
+pub(super) const AGENT: &str = "";
 
 /// One answer of a run to a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,6 +173,13 @@ impl SideSample {
             Status::Unscored => SideAnswer::Unscored,
             _ => SideAnswer::Errored,
         });
+        for (name, value) in AnswerFigures::of(record, FigureRules::default()).numbers() {
+            if let Some(scaled) = FigureScale::of(name).scaled(value)
+                && FIGURES.contains(&name)
+            {
+                self.add_value(AGENT, name, scaled, names);
+            }
+        }
         for (scorer, score) in &outcome.scores {
             let verdict = score.get("correct").and_then(Value::as_bool);
             let place = names.scorers.place(scorer, "");
@@ -213,7 +235,8 @@ impl SideSample {
             return;
         }
         let entry = names.entries.place(scorer, name);
-        let is_binary = number.total_cmp(&0.0).is_eq() || number.total_cmp(&1.0).is_eq();
+        let is_binary =
+            scorer != AGENT && (number.total_cmp(&0.0).is_eq() || number.total_cmp(&1.0).is_eq());
         match self.values.iter_mut().find(|value| value.entry == entry) {
             Some(value) => {
                 value.sum += number;

@@ -23,6 +23,9 @@ pub(crate) const LATENCY_MAX: &str = "latency_max";
 pub(crate) const DIFFICULTY_DROP: &str = "difficulty_drop";
 pub(crate) const REVIEWED: &str = "reviewed.";
 pub(crate) const NO_REGRESSION: &str = "no_regression";
+pub(crate) const NO_INCREASE: &str = "no_increase";
+pub(crate) const NO_DECREASE: &str = "no_decrease";
+pub(crate) const NO_CHANGE: &str = "no_change";
 
 /// A metric of the table, with what a gate or an alert says of it: `latency_p95`, `accuracy(SCORER)`.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,6 +2,7 @@
 
 use super::{Takes, Unit};
 use crate::error::{Error, Result};
+use crate::verdict::gate::figure::LATENCY;
 use crate::verdict::gate::{ACCURACY, CORRECTED, ERROR_RATE, Gate, Op};
 
 const CONFIDENCE: &str = "`confidence` belongs to `accuracy >=` and `corrected(…) >=`";
@@ -29,6 +30,7 @@ impl Gate {
             ("max_drop", self.max_drop),
             ("min_pairs", self.min_pairs),
         ];
+        self.validate_test(&refused)?;
         let Some((op, threshold)) = self.bound else {
             for (name, value) in options {
                 // NaN is in no range. Only `min_pairs` may be 1.
@@ -65,6 +67,8 @@ impl Gate {
         let given = options.iter().find(|(_, value)| value.is_some());
         let switch = self.mid_p.then_some("mid_p");
         let switch = switch.or(self.early_stop.then_some("early_stop"));
+        let switch = switch.or(self.conditional.then_some("exact"));
+        let switch = switch.or(self.by.map(|_| "by")).or(self.of.map(|_| "of"));
         if let Some(name) = given.map(|(name, _)| *name).or(switch) {
             return refuse(format!("`{name}` belongs to `no_regression`"));
         }
@@ -110,6 +114,22 @@ impl Gate {
         Ok(())
     }
 
+    /// Refuses what no comparison with the baseline takes.
+    fn validate_test(&self, refused: &dyn Fn(String) -> Error) -> Result<()> {
+        if let Some(fault) = self.figure_fault() {
+            let error = refused(fault.message().to_owned());
+            return Err(match fault.hint_text() {
+                Some(hint) => error.hint(hint),
+                None => error,
+            });
+        }
+        if self.mid_p && self.conditional {
+            let why = "`mid_p` and `exact=conditional` exclude each other: each is a p of the conditional test";
+            return Err(refused(why.to_owned()).hint("leave one of the two out"));
+        }
+        Ok(())
+    }
+
     /// Whether it needs no baseline, and is about neither time nor cost.
     pub(crate) fn is_of_quality(&self) -> bool {
         let entry = self.metric.entry();
@@ -118,6 +138,12 @@ impl Gate {
 
     /// A notice if it can never fail, or its threshold is implausible in its unit.
     pub(crate) fn doubt(&self) -> Option<String> {
+        if self.figure() == Some(LATENCY) {
+            return Some(format!(
+                "gate `{self}`: a server that is slower today is slower for all questions, so that an unchanged agent may \
+                 be red; `steps` and `tokens` are moved by no server"
+            ));
+        }
         let (op, threshold) = self.bound?;
         match self.metric.entry().unit {
             // `error_rate <= 1` turns off the default gate.

@@ -7,8 +7,12 @@
 //! any metric of verdicts >= NUMBER[%] (min_scored=NUMBER)
 //! corrected(ARG)[[DIMENSION=VALUE]] >= NUMBER[%] (confidence=NUMBER)
 //! min_samples(NUMBER)
+//! no_increase(FIGURE[, OPTION=VALUE, …])[[DIMENSION=VALUE]]   no_decrease, no_regression; by, alpha, min_pairs: NUMBER
+//!                                                       of: all or correct
+//! no_change(trajectory[, OPTION=VALUE, …])[[DIMENSION=VALUE]]
 //! no_regression[(OPTION=VALUE, …)][[DIMENSION=VALUE]]   alpha, max_drop, min_pairs: NUMBER
 //!                                                       mid_p, early_stop: true or false
+//!                                                       exact: conditional or unconditional
 //! ```
 //!
 //! Gates and alerts have the same grammar of metrics.
@@ -18,11 +22,13 @@ use std::str::FromStr;
 use super::{METRICS, MetricEntry, Takes, Unit, UsedBy};
 use crate::error::{Error, Result, nearest};
 use crate::text::quoted;
+use crate::verdict::gate::figure::{FigureScale, OfAnswers, TRAJECTORY, compared};
 use crate::verdict::gate::tokens::{
     bracketed, metric_parts, number, number_or_percent, pair, slice,
 };
 use crate::verdict::gate::{
-    Gate, LevelStep, MIN_SAMPLES, Metric, NO_REGRESSION, Op, Slice, Suffix, WrittenIn, split_tier,
+    Gate, LevelStep, MIN_SAMPLES, Metric, NO_CHANGE, NO_DECREASE, NO_INCREASE, NO_REGRESSION, Op,
+    Slice, Suffix, WrittenIn, split_tier,
 };
 
 impl FromStr for Gate {
@@ -77,7 +83,52 @@ impl<'a> Parts<'a> {
         })
     }
 
+    /// The gate, if it compares a figure with the baseline: `no_increase(tokens, by=10%)`.
+    fn of_figure(&self) -> Result<Option<Gate>> {
+        let name = self.metric;
+        if ![NO_INCREASE, NO_DECREASE, NO_CHANGE, NO_REGRESSION].contains(&name) {
+            return Ok(None);
+        }
+        let mut words = options(self.argument);
+        let is_option = |word: &&str| {
+            word.contains('=') || name == NO_REGRESSION && OPTION_NAMES.contains(word)
+        };
+        let figure = words.next().filter(|word| !is_option(word));
+        let figure = match figure {
+            Some(figure) => figure,
+            None if name == NO_REGRESSION => return Ok(None),
+            None => {
+                let example = if name == NO_CHANGE {
+                    TRAJECTORY
+                } else {
+                    "tokens"
+                };
+                return Err(Error::usage(format!("`{name}` of what"))
+                    .hint(format!("name a figure first: `{name}({example})`")));
+            }
+        };
+        let mut gate = Gate {
+            slice: self.slice.clone(),
+            tier: self.tier.map(str::to_owned),
+            ..compared(name, figure)?
+        };
+        if self.bound.is_some() || self.options.is_some() {
+            return Err(
+                Error::usage(format!("`{name}` takes no threshold")).hint(format!(
+                    "its options stand in the parentheses: `{name}({figure}, by=10%)`"
+                )),
+            );
+        }
+        for option in words {
+            read_figure_option(&mut gate, figure, option)?;
+        }
+        Ok(Some(gate))
+    }
+
     fn into_gate(self) -> Result<Gate> {
+        if let Some(gate) = self.of_figure()? {
+            return Ok(gate);
+        }
         let mut gate = Gate {
             metric: Metric::parse(self.metric, self.argument, UsedBy::Gates)?,
             slice: self.slice,
@@ -275,7 +326,7 @@ fn options(argument: Option<&str>) -> impl Iterator<Item = &str> {
 }
 
 fn read_option(gate: &mut Gate, option: &str) -> Result<()> {
-    const OPTIONS: &str = "`no_regression` takes `alpha`, `max_drop`, `min_pairs`, `mid_p` and `early_stop`: \
+    const OPTIONS: &str = "`no_regression` takes `alpha`, `max_drop`, `min_pairs`, `exact`, `mid_p` and `early_stop`: \
                            `alpha=0.05, mid_p=true`";
     let (name, value) = pair(option)
         .ok_or_else(|| Error::usage(format!("`{option}` is no option")).hint(OPTIONS))?;
@@ -283,6 +334,18 @@ fn read_option(gate: &mut Gate, option: &str) -> Result<()> {
         "alpha" => &mut gate.alpha,
         "max_drop" => &mut gate.max_drop,
         "min_pairs" => &mut gate.min_pairs,
+        "exact" => {
+            gate.conditional = match value {
+                "conditional" => true,
+                "unconditional" => false,
+                _ => {
+                    let message =
+                        format!("`exact` is `conditional` or `unconditional`, not `{value}`");
+                    return Err(Error::usage(message).hint(OPTIONS));
+                }
+            };
+            return Ok(());
+        }
         "mid_p" | "early_stop" => {
             let is_on = value.parse().map_err(|_| {
                 let message = format!("`{name}` is `true` or `false`, not `{value}`");
@@ -298,6 +361,43 @@ fn read_option(gate: &mut Gate, option: &str) -> Result<()> {
         _ => return Err(Error::usage(format!("unknown option `{name}`")).hint(OPTIONS)),
     };
     set_once(slot, option, value)
+}
+
+/// The options of `no_regression`.
+const OPTION_NAMES: [&str; 6] = [
+    "alpha",
+    "max_drop",
+    "min_pairs",
+    "exact",
+    "mid_p",
+    "early_stop",
+];
+
+/// An option of a gate on a figure.
+fn read_figure_option(gate: &mut Gate, figure: &str, option: &str) -> Result<()> {
+    const OPTIONS: &str =
+        "gates on figures take `by`, `of`, `alpha` and `min_pairs`: `by=10%, of=correct`";
+    match pair(option) {
+        Some(("by", value)) if value.ends_with('%') && !FigureScale::of(figure).is_ratio() => Err(
+            Error::usage(format!("`{figure}` is no amount, so `%` has no meaning"))
+                .hint("write the points that it may change by, such as `by=0.2`"),
+        ),
+        Some(("by", value)) => set_once(&mut gate.by, option, value),
+        Some(("of", _)) if gate.of.is_some() => Err(Error::usage("option `of` is given twice")),
+        Some(("of", value)) => {
+            gate.of = Some(match value {
+                "all" => OfAnswers::All,
+                "correct" => OfAnswers::Correct,
+                _ => {
+                    let why = format!("`of` is `all` or `correct`, not `{value}`");
+                    return Err(Error::usage(why).hint(OPTIONS));
+                }
+            });
+            Ok(())
+        }
+        Some((name, _)) if OPTION_NAMES.contains(&name) => read_option(gate, option),
+        _ => Err(Error::usage(format!("`{option}` is no option of it")).hint(OPTIONS)),
+    }
 }
 
 /// A threshold with the unit that the metric allows.

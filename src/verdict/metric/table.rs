@@ -4,8 +4,8 @@ use super::{Basis, MetricEntry, MetricForm, Takes, Unit, UsedBy};
 use crate::stats;
 use crate::verdict::gate::{
     ACCURACY, CORRECTED, DIFFICULTY_DROP, ERROR_RATE, FAILURE_RATE, LATENCY_MAX,
-    LATENCY_PERCENTILE, MACRO_F1, MAJORITY, MEAN, MIN_SAMPLES, NO_REGRESSION, OWN, PASS_AT,
-    PASS_HAT, REVIEWED, Suffix,
+    LATENCY_PERCENTILE, MACRO_F1, MAJORITY, MEAN, MIN_SAMPLES, NO_CHANGE, NO_DECREASE, NO_INCREASE,
+    NO_REGRESSION, OWN, PASS_AT, PASS_HAT, REVIEWED, Suffix,
 };
 use crate::verdict::summary::StepFigures;
 
@@ -48,6 +48,16 @@ const REVIEW: MetricEntry = MetricEntry {
     basis: Basis::SoFar,
     whole_run: Some("leave the slice out"),
     measure: |figures, gate| figures.reviewed(gate),
+    ..ENTRY
+};
+
+/// A comparison with the baseline.
+const COMPARISON: MetricEntry = MetricEntry {
+    takes: Takes::Options,
+    unit: Unit::Amount("p"),
+    basis: Basis::Answers,
+    needs_samples: true,
+    used_by: UsedBy::Gates,
     ..ENTRY
 };
 
@@ -316,7 +326,7 @@ pub static METRICS: &[MetricEntry] = &[
         forms: &[MetricForm {
             form: "steps",
             meaning: "the mean number of steps of correct answers: `steps` of a reply, else the messages of the assistant that call tools; a sample without a verdict may have none, or as many as the longest answer",
-            example: "steps[level=1] <= 8",
+            example: "steps <= 8",
         }],
         unit: Unit::Amount("steps"),
         less_is_better: true,
@@ -324,6 +334,7 @@ pub static METRICS: &[MetricEntry] = &[
             let of = |it: StepFigures| (it.mean, it.samples, stats::as_f64(it.max));
             figures.steps(of, "steps")
         },
+        line: Some(|line, _| line.steps),
         ..ENTRY
     },
     MetricEntry {
@@ -406,17 +417,39 @@ pub static METRICS: &[MetricEntry] = &[
     },
     MetricEntry {
         name: NO_REGRESSION,
-        takes: Takes::Options,
         forms: &[MetricForm {
             form: "no_regression",
             meaning: "not worse than the baseline: p of an exact paired test; takes options and no number",
             example: "no_regression(alpha=0.05)",
         }],
-        unit: Unit::Amount("p"),
-        basis: Basis::Answers,
-        needs_samples: true,
-        used_by: UsedBy::Gates,
-        ..ENTRY
+        ..COMPARISON
+    },
+    MetricEntry {
+        name: NO_INCREASE,
+        forms: &[MetricForm {
+            form: "no_increase(FIGURE)",
+            meaning: "a figure did not rise since the baseline: p of a permutation test over all answers, less a margin `by`. Figures are `tokens`, `input_tokens`, `output_tokens`, `cost_usd`, `steps`, `tool_calls`, `output_length`, `latency`, and `SCORER.NAME`; `no_regression(FIGURE)` takes the direction of the figure",
+            example: "no_increase(tokens, by=10%)",
+        }],
+        ..COMPARISON
+    },
+    MetricEntry {
+        name: NO_DECREASE,
+        forms: &[MetricForm {
+            form: "no_decrease(FIGURE)",
+            meaning: "a figure did not fall since the baseline, such as the points of a judge",
+            example: "no_decrease(judge.total, by=0.2)",
+        }],
+        ..COMPARISON
+    },
+    MetricEntry {
+        name: NO_CHANGE,
+        forms: &[MetricForm {
+            form: "no_change(trajectory)",
+            meaning: "the tools and their order differ from the baseline no more than among answers of one side; needs two answers to a sample on one side",
+            example: "no_change(trajectory)",
+        }],
+        ..COMPARISON
     },
     MetricEntry {
         name: "duration_s",
@@ -429,45 +462,4 @@ pub static METRICS: &[MetricEntry] = &[
         line: Some(|line, _| line.duration_s),
         ..LATENCY
     },
-];
-
-/// What may stand in the parentheses of a gate, with its meaning and an example.
-pub const GATE_OPTIONS: &[(&str, &str, &str)] = &[
-    (
-        "alpha",
-        "of `no_regression`: how often an unchanged agent may be red at most, above 0 and below 1; 0.05 by default",
-        "no_regression(alpha=0.01)",
-    ),
-    (
-        "max_drop",
-        "of `no_regression`: also red for a larger drop of accuracy than this share, luck or not; any by default",
-        "no_regression(max_drop=0.02)",
-    ),
-    (
-        "min_pairs",
-        "of `no_regression`: inconclusive with a smaller share of the baseline's samples than this; 0.9 by default",
-        "no_regression(min_pairs=0.8)",
-    ),
-    (
-        "mid_p",
-        "of `no_regression`: sees a little more with few questions, red for nothing a little over alpha at times; \
-         `false` by default",
-        "no_regression(mid_p=true)",
-    ),
-    (
-        "early_stop",
-        "of `no_regression`: up to four looks, and an end as soon as all gates are sure; `false` by default",
-        "no_regression(early_stop=true)",
-    ),
-    (
-        "confidence",
-        "of `accuracy` and `corrected`, behind the number: red only where the whole interval of this confidence is on the wrong side",
-        "accuracy >= 0.6 (confidence=0.95)",
-    ),
-    (
-        "min_scored",
-        "of an accuracy or a mean, behind the number: inconclusive where a smaller share of the answers has a ground truth; \
-         0.9 by default",
-        "accuracy >= 0.6 (min_scored=0.5)",
-    ),
 ];

@@ -105,6 +105,11 @@ impl SummaryBuilder {
         self
     }
 
+    /// The name of the deciding scorer.
+    pub(crate) fn deciding(&self) -> Option<&str> {
+        self.scorer.as_deref()
+    }
+
     /// Sets the extraction of the deciding scorer, as in a spec.
     #[must_use]
     pub(crate) fn extract(mut self, extract: Option<Value>) -> Self {

@@ -333,6 +333,7 @@ fn nothing(usage: &Usage) -> Usage {
         input_tokens: usage.input_tokens.map(|_| 0),
         output_tokens: usage.output_tokens.map(|_| 0),
         cost_usd: usage.cost_usd.map(|_| 0.0),
+        cached_tokens: usage.cached_tokens.map(|_| 0),
     }
 }
 

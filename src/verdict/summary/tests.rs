@@ -227,6 +227,7 @@ fn unscored_samples_are_outside_a_scorers_figures() {
 fn usage_latency_and_attempts() {
     let usage = |input, output, cost| {
         Some(Usage {
+            cached_tokens: None,
             input_tokens: input,
             output_tokens: output,
             cost_usd: cost,

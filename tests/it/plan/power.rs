@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use evaltest::engine::stats::{
-    AnswerCounts, ComparedSample, RunGroup, conditional_test, whole_runs_test,
+    AnswerCounts, ComparedSample, RunGroup, regression_p, whole_runs_test,
 };
 use serde_json::{Value, json};
 
@@ -54,7 +54,7 @@ fn red(rates: &[f64], drop: f64, row: &Value, random: &mut Random) -> f64 {
                 }
             })
             .collect();
-        red += u32::from(conditional_test(&drawn).p < 0.05);
+        red += u32::from(regression_p(&drawn) < 0.05);
     }
     f64::from(red) / f64::from(DRAWS)
 }
@@ -87,7 +87,7 @@ fn what_is_planned_is_seen_as_often_as_it_says() {
         for place in 0..2 {
             let samples = &needed[place]["samples"];
             let seen = red(&rates, 0.05, &needed[place], &mut random);
-            assert!((0.75..0.87).contains(&seen), "{samples}: {seen}");
+            assert!((0.72..0.9).contains(&seen), "{samples}: {seen}");
         }
     }
 }

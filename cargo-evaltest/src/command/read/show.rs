@@ -1,5 +1,6 @@
 //! `cargo evaltest show`.
 
+mod against;
 mod failures;
 
 use std::io;
@@ -39,6 +40,10 @@ pub(crate) struct ShowArgs {
     /// Which of several epochs is shown whole, from 0
     #[arg(long, value_name = "N", requires = "id")]
     epoch: Option<u32>,
+
+    /// Put the answer beside that of another run, step by step: a run directory, an eval, or `baseline`
+    #[arg(long, value_name = "RUN", requires = "id")]
+    against: Option<PathBuf>,
 
     /// Print only what went wrong, in groups: errors by kind, wrong answers by reason, scorers that disagree, slices
     #[arg(long, conflicts_with = "id")]
@@ -115,6 +120,22 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
     let record = &selected.known;
     let mut attempts = dir.attempts(&record.sample_id)?;
     attempts.retain(|event| event["epoch"] == epoch);
+    if let Some(against) = &args.against {
+        let other = against::run_of(&dir, against)?;
+        let before = against::record_of(&other, &record.sample_id)?;
+        if args.json {
+            let mut value = json(selected)?;
+            value["against"] = serde_json::to_value(&before)
+                .map_err(|error| Error::infrastructure(error.to_string()))?;
+            console::print_json(&value)?;
+        } else {
+            let names = [&other, &dir].map(|dir| dir.path().display().to_string());
+            let names = [&*names[0], &*names[1]];
+            let text = against::side_by_side(record, &before, names);
+            console::print_data(|out| terminal::blocks(&text.blocks, 0, Paint::Plain, out))?;
+        }
+        return Ok(Exit::Passed);
+    }
     if args.json {
         let mut value = json(selected)?;
         value["events"] = attempts.into();

@@ -152,6 +152,7 @@ fn what_a_program_used_in_all_is_what_the_answers_cost() {
     let worker = project.sh(&format!("n=0; while take; do n=$((n + 10)); {reply}; done"));
     let used = |input, cost| {
         Some(Usage {
+            cached_tokens: None,
             input_tokens: Some(input),
             output_tokens: None,
             cost_usd: Some(cost),

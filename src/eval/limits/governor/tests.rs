@@ -24,6 +24,7 @@ fn go(governor: &mut Governor, now: Duration) -> Permit {
 
 fn usage(tokens: u64) -> Usage {
     Usage {
+        cached_tokens: None,
         input_tokens: Some(tokens),
         output_tokens: Some(0),
         cost_usd: Some(0.5),

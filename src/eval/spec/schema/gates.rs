@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::verdict::gate::figure::{CACHED, NAMES, TRAJECTORY, VALUE};
+use crate::verdict::gate::{NO_CHANGE, NO_DECREASE, NO_INCREASE, NO_REGRESSION};
 use crate::verdict::metric::{METRICS, MetricEntry, Takes, Unit};
 
 /// A number, in plain or scientific notation.
@@ -41,9 +43,21 @@ fn pattern() -> String {
     let options = format!(r"(\s*\({option}(,{option})*\))?");
     let samples = format!(r"(min_samples|samples)\s*\(\s*{NUMBER}\s*\){SLICE}");
     let number = format!(r"(alpha|max_drop|min_pairs)\s*=\s*{NUMBER}\s*%?");
-    let option = format!(r"\s*({number}|(mid_p|early_stop)\s*=\s*(true|false))\s*");
+    let option = format!(
+        r"\s*({number}|(mid_p|early_stop)\s*=\s*(true|false)|exact\s*=\s*(un)?conditional)\s*"
+    );
     let regression = format!(r"no_regression(\s*\((\s*|{option}(,{option})*)\))?{SLICE}");
-    format!(r"^\s*(({bounds}){options}|{samples}|{regression})\s*$")
+    let numbers = format!(r"(by|alpha|min_pairs)\s*=\s*{NUMBER}\s*%?");
+    let option = format!(r"\s*,\s*({numbers}|of\s*=\s*(all|correct))\s*");
+    let own = NAMES.iter().filter(|name| **name != CACHED).copied();
+    let own = own.chain(["cost", VALUE]).collect::<Vec<_>>().join("|");
+    let of_scorer = |name: &str| format!(r"[^\s,()=.]+\.{name}");
+    let (any, value) = (of_scorer(r"[^\s,()=]+"), of_scorer(VALUE));
+    let level = format!(r"\s*,\s*(alpha|min_pairs)\s*=\s*{NUMBER}\s*%?\s*");
+    let compared = format!(
+        r"(({NO_INCREASE}|{NO_DECREASE})\s*\(\s*({own}|{any})|{NO_REGRESSION}\s*\(\s*({own}|{value}))\s*({option})*\){SLICE}|{NO_CHANGE}\s*\(\s*{TRAJECTORY}\s*({level})*\){SLICE}"
+    );
+    format!(r"^\s*(({bounds}){options}|{samples}|{regression}|{compared})\s*$")
 }
 
 /// What may stand behind the number.

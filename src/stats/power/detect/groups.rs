@@ -9,6 +9,7 @@
 //! approximation with skewness correction.
 
 use super::RedBelow;
+use crate::stats::ExactTest;
 use crate::stats::SplitMix64;
 use crate::stats::as_f64;
 use crate::stats::distribution::normal;
@@ -325,13 +326,13 @@ fn is_red(
     columns: &[GroupRuns],
     sum: f64,
     [mean, variance, third]: [f64; 3],
-    RedBelow { alpha, mid_p }: RedBelow,
+    RedBelow { alpha, test }: RedBelow,
 ) -> bool {
     if variance <= 1e-9 || sum >= mean {
         return false;
     }
     let deviation = variance.sqrt();
-    let x = (sum + if mid_p { 0.0 } else { 0.5 } - mean) / deviation;
+    let x = (sum + if test == ExactTest::MidP { 0.0 } else { 0.5 } - mean) / deviation;
     let skewness = third / (deviation * variance);
     let p = normal::below(x) + skewness * (1.0 - x * x) * normal::density(x) / 6.0;
     // Far from red, p need not be exact.
@@ -351,10 +352,16 @@ fn is_red(
             return p < alpha;
         }
     }
-    exact(varying().map(|(group, columns)| (group, columns.now)))
-        .map_or(p < alpha, |[less, same]| {
-            less + if mid_p { same / 2.0 } else { same } < alpha
-        })
+    exact(varying().map(|(group, columns)| (group, columns.now))).map_or(
+        p < alpha,
+        |[less, same]| {
+            less + if test == ExactTest::MidP {
+                same / 2.0
+            } else {
+                same
+            } < alpha
+        },
+    )
 }
 
 /// The number of ways to choose `now` of `all`, as a power of two.

@@ -3,6 +3,7 @@
 use crate::figure::{Interval, P, Points, Value};
 use crate::printable::on_one_line;
 use crate::stats;
+use crate::stats::ExactTest;
 use crate::text::shell_word;
 use crate::verdict::baseline::ways::WayChanges;
 use crate::verdict::baseline::{Pair, flipped, right_of};
@@ -10,7 +11,7 @@ use crate::verdict::result::Regression;
 use crate::verdict::result::Verdict;
 
 use super::paired::{As, Paired, RightShare};
-use super::{BaselineComparison, Decided, TakenAnalysis, raw_p, sequential_p};
+use super::{BaselineComparison, Decided, TakenAnalysis, sequential_p};
 use crate::verdict::metric::Figures;
 
 /// The power at which the smallest detectable drop is given.
@@ -49,7 +50,7 @@ impl Decided<'_> {
             accuracy_ci95: now.ci95,
             worse,
             better,
-            p: raw_p(self.comparison.gate, seen),
+            p: seen.p(self.comparison.exact),
             p_adjusted: Some(self.comparison.test(As::Nothing).p),
             drop: seen.drop(),
             difference: difference.map(|difference| difference.value),
@@ -171,7 +172,7 @@ impl Decided<'_> {
         }
         if adjusted.total_cmp(&sequential).is_ne() {
             p = format!(
-                "{p}, {} beside the other `no_regression` gates (Holm)",
+                "{p}, {} beside the other gates against the baseline (Holm)",
                 P(adjusted).cell_at_level(alpha)
             );
         }
@@ -286,14 +287,14 @@ impl BaselineComparison<'_> {
         match self.together {
             0 | 1 => String::new(),
             all => format!(
-                " whatever the other `no_regression` gates say (at alpha / {all}, the most that Holm asks for)"
+                " whatever the other gates against the baseline say (at alpha / {all}, the most that Holm asks for)"
             ),
         }
     }
 
     /// Why the test and the interval (below 0 or not) disagree; `None` if they agree.
     fn why_apart(&self, found: &Regression, is_below: bool) -> Option<String> {
-        let (alpha, mid_p) = (self.gate.level(), self.gate.mid_p);
+        let (alpha, mid_p) = (self.gate.level(), self.exact == ExactTest::MidP);
         let adjusted = found.p_adjusted?;
         let approximate =
             "; the interval is approximate, and the test, which decides, is exact".to_owned();
@@ -315,7 +316,7 @@ impl BaselineComparison<'_> {
                 Some("; the interval allows for this look alone, and the test for all looks".to_owned())
             }
             (false, true) => Some(
-                "; the interval allows for this gate alone, and the test for the other `no_regression` gates (Holm)"
+                "; the interval allows for this gate alone, and the test for the other gates against the baseline (Holm)"
                     .to_owned(),
             ),
             _ => None,

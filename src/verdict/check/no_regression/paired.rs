@@ -2,14 +2,15 @@
 
 use super::counted::PairedGroups;
 use crate::stats::{
-    self, AnswerCounts, Clusters, ComparedSample, CountedSamples, Difference, RunGroup, Tested,
+    self, AnswerCounts, Clusters, ComparedSample, CountedSamples, Difference, ExactTest, RunGroup,
+    Tested,
 };
 
 use crate::verdict::baseline::flipped_counts;
 
 /// How an answer that errored or was never given counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum As {
+pub(in crate::verdict::check) enum As {
     Wrong,
     Right,
     /// As wrong, with all other answers of its side.
@@ -37,7 +38,8 @@ pub(super) struct RightShare {
 }
 
 impl As {
-    pub(super) const ALL: [Self; 4] = [Self::Wrong, Self::Right, Self::Lost, Self::Nothing];
+    pub(in crate::verdict::check) const ALL: [Self; 4] =
+        [Self::Wrong, Self::Right, Self::Lost, Self::Nothing];
 
     /// Applies this to an answer.
     pub(super) fn read(self, answer: Option<bool>) -> Option<bool> {
@@ -56,8 +58,16 @@ impl Paired {
         self.first.as_ref().unwrap_or(&self.samples)
     }
 
-    /// The test result with the two sides swapped.
-    pub(super) fn tested_other_way(&self) -> Tested {
+    /// The p of a test; that of groups is always the conditional one, or its mid-p.
+    pub(super) fn p(&self, test: ExactTest) -> f64 {
+        match (&self.groups, test) {
+            (Some(_), ExactTest::Unconditional) => self.tested.p,
+            _ => test.p(&self.tested, self.independent()),
+        }
+    }
+
+    /// The p with the two sides swapped.
+    pub(super) fn p_other_way(&self) -> f64 {
         match &self.groups {
             None => {
                 let turned = self.independent().kinds().map(|(both, times)| {
@@ -67,14 +77,15 @@ impl Paired {
                     };
                     (turned, times)
                 });
-                stats::conditional_test_of(&turned.collect())
+                let turned = turned.collect();
+                ExactTest::default().p(&stats::conditional_test_of(&turned), &turned)
             }
             Some(groups) => {
                 let turned = groups.runs.iter().map(|group| RunGroup {
                     before: group.now.clone(),
                     now: group.before.clone(),
                 });
-                stats::whole_runs_test(&turned.collect::<Vec<_>>())
+                stats::whole_runs_test(&turned.collect::<Vec<_>>()).p
             }
         }
     }

@@ -68,6 +68,57 @@ impl Repetition {
         self.turned[1].add(rose / pairs);
     }
 
+    /// The same for values of any kind, such as tokens.
+    pub(in crate::verdict::check) fn add_values<T: PartialOrd>(
+        &mut self,
+        before: &[&[T]],
+        now: &[T],
+    ) {
+        let before: Vec<_> = before.iter().filter(|run| !run.is_empty()).collect();
+        if now.is_empty() || before.is_empty() {
+            return;
+        }
+        let pairs_in = |run: &[T]| {
+            let mut differ = stats::Sum::default();
+            for (place, one) in run.iter().enumerate() {
+                for other in &run[..place] {
+                    differ.add(f64::from(u8::from(one != other)));
+                }
+            }
+            differ.mean()
+        };
+        let mut within = stats::Sum::default();
+        for run in before.iter().map(|run| **run).chain([now]) {
+            if let Some(share) = pairs_in(run) {
+                within.add(share);
+            }
+        }
+        let Some(within) = within.mean() else {
+            return;
+        };
+        let share = |one: &[T], other: &[T], is: fn(&T, &T) -> bool| {
+            let pairs = one
+                .iter()
+                .flat_map(|one| other.iter().map(move |other| is(one, other)));
+            let shares: Vec<f64> = pairs.map(|is| f64::from(u8::from(is))).collect();
+            stats::mean(&shares).unwrap_or_default()
+        };
+        let [mut between, mut fell, mut rose] = [0.0; 3];
+        for (place, run) in before.iter().enumerate() {
+            for other in &before[..place] {
+                between += share(run, other, |one, other| one != other);
+            }
+            fell += share(run, now, |then, now| then > now);
+            rose += share(run, now, |then, now| then < now);
+        }
+        let runs = stats::as_f64(before.len() as u64);
+        let pairs = runs * (runs + 1.0) / 2.0;
+        self.within.add(within);
+        self.between.add(between / pairs);
+        self.turned[0].add(fell / pairs);
+        self.turned[1].add(rose / pairs);
+    }
+
     /// How often two answers to a sample differ within runs and between them; `None` if no run has several.
     fn shares(&self) -> Option<[f64; 2]> {
         let [fell, rose] = [self.turned[0].mean()?, self.turned[1].mean()?];
@@ -76,14 +127,14 @@ impl Repetition {
     }
 
     /// Whether the epochs of a run are one answer.
-    pub(super) fn counts_as_one(&self) -> bool {
+    pub(in crate::verdict::check) fn counts_as_one(&self) -> bool {
         // Shares are rounded.
         let is_one = |[within, between]: [f64; 2]| TIMES * within <= between + 1e-9;
         self.shares().is_some_and(is_one)
     }
 
     /// Why epochs count as one.
-    pub(super) fn message(&self) -> String {
+    pub(in crate::verdict::check) fn message(&self) -> String {
         let [within, between] = self.shares().unwrap_or_default();
         let percent = |share: f64| (share * 1e3).round() / 10.0;
         let found = if within > 0.0 {
@@ -103,10 +154,10 @@ impl Repetition {
 }
 
 /// The answers of each run. All are of one run if the numbers of epochs are not those of the answers.
-pub(super) fn runs_of<'a>(
-    mut answers: &'a [Option<bool>],
+pub(in crate::verdict::check) fn runs_of<'a, T>(
+    mut answers: &'a [T],
     epochs: &[u32],
-) -> Vec<&'a [Option<bool>]> {
+) -> Vec<&'a [T]> {
     let all: u64 = epochs.iter().map(|epochs| u64::from(*epochs)).sum();
     if all != answers.len() as u64 {
         return vec![answers];

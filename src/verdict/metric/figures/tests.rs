@@ -199,6 +199,7 @@ fn a_sum_that_not_every_answer_reports_is_a_lower_bound() {
     let partly = Usage {
         output_tokens: None,
         cost_usd: None,
+        cached_tokens: None,
         ..some
     };
     let check = |gate: &str, usages: &[Option<Usage>], verdict, message: &str| {

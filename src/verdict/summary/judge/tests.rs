@@ -8,6 +8,7 @@ use crate::verdict::summary::{Summary, SummaryBuilder};
 /// A call of scorer `judge`, answered by `model`, that read 10 tokens, wrote 2 and cost a cent.
 fn call(model: &str) -> JudgeCall {
     let usage = Usage {
+        cached_tokens: None,
         input_tokens: Some(10),
         output_tokens: Some(2),
         cost_usd: Some(0.01),

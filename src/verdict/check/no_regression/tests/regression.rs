@@ -9,7 +9,9 @@ fn where_test_and_interval_point_different_ways_it_says_why() {
     let baseline = accepted(&["C"; 40]);
     let mut now = ["C"; 40];
     now[..5].fill("W");
-    let result = Gate::no_regression().check(&facts(&baseline, &now, 40));
+    let result = Gate::no_regression()
+        .conditional()
+        .check(&facts(&baseline, &now, 40));
     let regression = result.regression.clone().unwrap();
     let sees = regression.difference_ci95.unwrap()[1] < 0.0;
     assert_eq!(
@@ -21,7 +23,10 @@ fn where_test_and_interval_point_different_ways_it_says_why() {
     // At this alpha the test needs more than the interval.
     now[5] = "W";
     let facts = facts(&baseline, &now, 39);
-    let strict = Gate::no_regression().alpha(0.01).check(&facts);
+    let strict = Gate::no_regression()
+        .conditional()
+        .alpha(0.01)
+        .check(&facts);
     says(
         &strict,
         Verdict::Passed,
@@ -38,13 +43,13 @@ fn where_test_and_interval_differ_the_line_says_why() {
         assert!(result.message.contains(part), "{}", result.message);
     };
     check(
-        "no_regression(alpha=0.3)",
+        "no_regression(alpha=0.3, exact=conditional)",
         &"C".repeat(20),
         &format!("WW{}", "C".repeat(18)),
         "; the test allows for 0.3 on the side of a loss, and the interval for 0.025 on each side\n",
     );
     check(
-        "no_regression(alpha=0.01)",
+        "no_regression(alpha=0.01, exact=conditional)",
         &"C".repeat(40),
         &format!("WWWWWW{}", "C".repeat(34)),
         "; the test allows for 0.01 on the side of a loss, and the interval for 0.025 on each side\n",

@@ -1,0 +1,152 @@
+//! `show --against`: the answer of a run beside that of another run, such as the baseline.
+
+use std::path::Path;
+
+use evaltest::engine::figure::Seconds;
+use evaltest::engine::report::document::Document;
+use evaltest::engine::store::{RunDir, files, read_records};
+use evaltest::engine::text::{clean, excerpt};
+use evaltest::{Error, Record, Result};
+use serde_json::Value;
+
+use crate::runs::{newest_of, seen_run};
+
+/// The name of the accepted run.
+const BASELINE: &str = "baseline";
+
+/// The width of a column, in characters.
+const WIDTH: usize = 58;
+
+/// The run that `against` means: a run directory or an eval's name, or `baseline` for the last accepted run that is
+/// still there.
+pub(super) fn run_of(dir: &RunDir, against: &Path) -> Result<RunDir> {
+    if against.as_os_str() != BASELINE {
+        return seen_run(Some(against));
+    }
+    let baseline = dir.manifest_unverified()?.baseline.unwrap_or_default();
+    let ids: Vec<&str> = baseline.split(", ").filter(|id| !id.is_empty()).collect();
+    if let Some(run) = newest_of(&ids)? {
+        return Ok(run);
+    }
+    let ids: Vec<_> = ids.iter().map(|id| clean(id)).collect();
+    Err(Error::usage(match &ids[..] {
+        [] => "the run was compared with no baseline".to_owned(),
+        ids => format!(
+            "the run of the baseline, `{}`, is no longer here",
+            ids.join("`, `")
+        ),
+    })
+    .hint("name another run: cargo evaltest runs lists them"))
+}
+
+/// The record of the same sample, in the first epoch.
+pub(super) fn record_of(dir: &RunDir, id: &str) -> Result<Record> {
+    for record in read_records(&dir.file(files::RECORDS))? {
+        let record = record?;
+        if record.sample_id == id {
+            return Ok(record);
+        }
+    }
+    let message = format!(
+        "run `{}` has no sample `{}`",
+        dir.path().display(),
+        clean(id)
+    );
+    Err(Error::usage(message).hint(format!("cargo evaltest show {}", dir.path().display())))
+}
+
+/// Both answers side by side, step by step: that of `against` on the left.
+pub(super) fn side_by_side(record: &Record, against: &Record, names: [&str; 2]) -> Document {
+    let [left, right] = [against, record].map(lines);
+    let mut text = Document::default();
+    text.paragraph(format!(
+        "sample: {} of eval {}",
+        clean(&record.sample_id),
+        record.eval
+    ));
+    let mut rows = vec![
+        row(names[0], names[1]),
+        row(&"-".repeat(WIDTH), &"-".repeat(WIDTH)),
+    ];
+    let empty = String::new();
+    for place in 0..left.len().max(right.len()) {
+        let line = |lines: &[String]| lines.get(place).unwrap_or(&empty).clone();
+        rows.push(row(&line(&left), &line(&right)));
+    }
+    text.blocks
+        .push(evaltest::engine::report::document::Block::Verbatim(
+            rows.join("\n"),
+        ));
+    text
+}
+
+fn row(left: &str, right: &str) -> String {
+    let fitted = |text: &str| {
+        let mut chars = text.chars();
+        let mut fitted: String = chars.by_ref().take(WIDTH).collect();
+        if chars.next().is_some() {
+            fitted.pop();
+            fitted.push('…');
+        }
+        fitted
+    };
+    let left = fitted(left);
+    format!("{left:WIDTH$} | {}", fitted(right))
+        .trim_end()
+        .to_owned()
+}
+
+/// What an answer was made of: figures, then messages and calls, then the answer.
+fn lines(record: &Record) -> Vec<String> {
+    let outcome = &record.result;
+    let usage = outcome.usage.unwrap_or_default();
+    let mut figures = Vec::new();
+    figures.extend(outcome.steps.map(|steps| format!("{steps} steps")));
+    figures.extend(
+        usage
+            .input_tokens
+            .zip(usage.output_tokens)
+            .map(|(input, output)| format!("{} tokens", input + output)),
+    );
+    figures.push(Seconds(outcome.latency_s).to_string());
+    let verdict = match &outcome.score {
+        Some(score) if score.correct => "correct",
+        Some(_) => "wrong",
+        None => outcome.status.as_str(),
+    };
+    let mut lines = vec![verdict.to_owned(), figures.join(", ")];
+    let Some(output) = &outcome.output else {
+        return lines;
+    };
+    for message in &output.messages {
+        let role = message.get("role").and_then(Value::as_str).unwrap_or("?");
+        let content = match message.get("content") {
+            Some(Value::String(text)) => text.clone(),
+            Some(Value::Null) | None => String::new(),
+            Some(other) => other.to_string(),
+        };
+        if !content.trim().is_empty() {
+            lines.push(format!("{}: {}", clean(role), excerpt(&content)));
+        }
+        let calls = message.get("tool_calls").and_then(Value::as_array);
+        lines.extend(calls.into_iter().flatten().map(call));
+    }
+    lines.extend(output.tool_calls.iter().map(call));
+    lines.push(format!(
+        "answer: {}",
+        excerpt(output.text.as_deref().unwrap_or("(none)"))
+    ));
+    lines
+}
+
+/// A call of a tool: `search({"q": "x"})`.
+fn call(call: &Value) -> String {
+    let function = call.get("function").unwrap_or(call);
+    let name = function.get("name").and_then(Value::as_str).unwrap_or("?");
+    let arguments = match function.get("arguments").or(function.get("input")) {
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+        None => String::new(),
+    };
+    format!("{}({})", clean(name), excerpt(&arguments))
+}

@@ -1,0 +1,158 @@
+//! The message of a gate on a figure, for people.
+
+use super::{FigureComparison, Found};
+use crate::figure::{Interval, P, Value};
+use crate::printable::on_one_line;
+use crate::text::shell_word;
+use crate::verdict::result::{FigureChange, Verdict};
+
+/// A factor: `1.25`.
+struct Times(f64);
+
+impl std::fmt::Display for Times {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let digits = if (self.0 - 1.0).abs() < 0.095 { 3 } else { 2 };
+        write!(f, "{:.digits$}", self.0)
+    }
+}
+
+impl FigureComparison<'_> {
+    pub(super) fn message(&self, verdict: Verdict, change: Option<&FigureChange>) -> String {
+        let mut lines = vec![self.first_line(change)];
+        if let Some(change) = change {
+            lines.extend(self.rose(change));
+            lines.extend(self.smallest(change));
+        }
+        if self.open.is_none() {
+            lines.extend(self.pairs.repetition.map(|repetition| repetition.message()));
+        }
+        if verdict == Verdict::Failed
+            && let Some(first) = change.and_then(|change| change.rose.first())
+        {
+            let eval = &self.facts.summary.eval;
+            let words = [eval, first].map(|word| shell_word(&on_one_line(word)));
+            lines.push(format!(
+                "look at the answer: cargo evaltest show {} --against baseline",
+                words.join(" ")
+            ));
+        }
+        lines.join("\n")
+    }
+
+    fn first_line(&self, change: Option<&FigureChange>) -> String {
+        let alpha = self.gate.level();
+        let is_tools = self.pairs.found == Found::Tools;
+        let numbers = change.filter(|_| !is_tools);
+        let mut text = numbers
+            .map(|change| self.changed(change))
+            .unwrap_or_default();
+        if let Some(tested) = self.tested {
+            let adjusted = self.p[crate::verdict::check::no_regression::As::Nothing as usize];
+            let sign = if adjusted < alpha { "<" } else { ">=" };
+            let mut p = P(tested.p).at_level(alpha);
+            if adjusted.total_cmp(&tested.p).is_ne() {
+                p = format!(
+                    "{p}, {} beside the other gates against the baseline (Holm)",
+                    P(adjusted).cell_at_level(alpha)
+                );
+            }
+            let comma = if text.is_empty() { "" } else { ", " };
+            text = format!(
+                "{text}{comma}{p} {sign} alpha {alpha}, {} pairs",
+                self.pairs.pairs.len()
+            );
+            if is_tools {
+                text = format!("tools and their order: {text}");
+            }
+        }
+        match &self.open {
+            Some(open) if text.is_empty() => open.clone(),
+            Some(open) => format!("{open}\n{text}"),
+            None if self.is_powerless() => format!(
+                "powerless: the gate would pass whatever the agent does now, with {} pairs; compare more samples, or ask \
+                 each more often\n{text}",
+                self.pairs.pairs.len()
+            ),
+            None => text,
+        }
+    }
+
+    /// By how much the figure changed.
+    fn changed(&self, change: &FigureChange) -> String {
+        let name = &self.pairs.compared.name;
+        let by = self.pairs.compared.by;
+        let margin = match (by > 0.0, self.pairs.compared.scale.is_ratio()) {
+            (false, _) => String::new(),
+            (true, true) => format!(", {} % are allowed", (by * 1e4).round() / 1e2),
+            (true, false) => format!(", {by} are allowed"),
+        };
+        if let Some(ratio) = change.ratio {
+            let interval = change
+                .ratio_ci95
+                .map(|ends| format!(" ({})", Interval(ends.map(Times)).ci95()));
+            let totals = change.ratio_of_totals;
+            let totals = totals.map(|totals| format!(", in all {} times", Times(totals)));
+            return format!(
+                "{name} is {} times that of the baseline{}{}{margin}",
+                Times(ratio),
+                interval.unwrap_or_default(),
+                totals.unwrap_or_default()
+            );
+        }
+        let interval = change
+            .difference_ci95
+            .map(|ends| format!(" ({})", Interval(ends.map(Value)).ci95()));
+        format!(
+            "{name} changed by {}{}{margin}",
+            Value(change.difference.unwrap_or_default()),
+            interval.unwrap_or_default()
+        )
+    }
+
+    /// The samples that changed most to the worse.
+    fn rose(&self, change: &FigureChange) -> Option<String> {
+        if self.pairs.found == Found::Tools {
+            let named: Vec<_> = change.rose.iter().map(|id| on_one_line(id)).collect();
+            return (!named.is_empty()).then(|| format!("differ most: {}", named.join(", ")));
+        }
+        let one = |id: &String| {
+            let [before, now] = self.pairs.means_of(id)?;
+            let name = on_one_line(id);
+            Some(format!("{name} ({} to {})", short(before), short(now)))
+        };
+        let named: Vec<_> = change.rose.iter().filter_map(one).collect();
+        let verb = if self.pairs.compared.sign > 0.0 {
+            "rose"
+        } else {
+            "fell"
+        };
+        (!named.is_empty()).then(|| format!("{verb} most: {}", named.join(", ")))
+    }
+
+    fn smallest(&self, change: &FigureChange) -> Option<String> {
+        let by = self.pairs.compared.by;
+        let smallest = change
+            .smallest_change
+            .filter(|smallest| *smallest > by + 1e-9)?;
+        let verb = if self.pairs.compared.sign > 0.0 {
+            "a rise"
+        } else {
+            "a fall"
+        };
+        let amount = if self.pairs.compared.scale.is_ratio() {
+            format!("{} %", (smallest * 1e3).round() / 10.0)
+        } else {
+            Value(smallest).to_string()
+        };
+        Some(format!(
+            "with {} pairs {verb} of {amount} or more is seen with 80 % power",
+            change.n
+        ))
+    }
+}
+
+/// A mean of figures of three digits.
+fn short(value: f64) -> String {
+    crate::verdict::baseline::figures::Rounded::of(value)
+        .map_or_else(|| value.to_string(), |rounded| rounded.to_string())
+}

@@ -1,0 +1,529 @@
+//! `FigurePairs`: the values of a figure, of the samples that baseline and run have in common.
+
+use std::collections::BTreeMap;
+
+use super::{Compared, OfAnswers};
+use crate::stats::{self, Dealt, RunningMean, SplitMix64, as_f64};
+use crate::verdict::baseline::{Baseline, BaselineSample, CurrentSample, right_of};
+use crate::verdict::check::no_regression::{Repetition, runs_of};
+use crate::verdict::facts::Facts;
+use crate::verdict::gate::{Gate, Slice};
+use crate::verdict::result::FigureChange;
+
+/// How many samples a message and a result name.
+const NAMED: usize = 5;
+
+/// The longest sequences of tools that are compared whole: the time grows with the product of their lengths.
+const LONGEST: usize = 300;
+
+/// The samples that are compared, and why others are not.
+pub(super) struct FigurePairs<'a> {
+    pub(super) compared: Compared,
+    pub(super) pairs: Vec<FigurePair<'a>>,
+    /// Whether it is about numbers or tools.
+    pub(super) found: Found,
+    /// Whether an answer of now did not come from the cache.
+    pub(super) has_fresh: bool,
+    /// How far epochs repeat each other, if they count as one.
+    pub(super) repetition: Option<Repetition>,
+    /// Samples of the baseline that should be compared.
+    expected: usize,
+    /// Samples that are not compared, by reason.
+    left_out: [usize; Left::ALL.len()],
+    /// Whether any answer of each side tells the figure.
+    is_known: [bool; 2],
+}
+
+/// What is compared of the answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    Numbers,
+    Tools,
+}
+
+/// Why a sample of the baseline is not compared.
+#[derive(Clone, Copy)]
+enum Left {
+    Gone,
+    Moved,
+    Changed,
+    NotBefore,
+    NotNow,
+}
+
+impl Left {
+    const ALL: [(Self, &'static str); 5] = [
+        (Self::Gone, "gone"),
+        (Self::Moved, "in another slice"),
+        (Self::Changed, "changed"),
+        (Self::NotBefore, "without it in the baseline"),
+        (Self::NotNow, "without it now"),
+    ];
+}
+
+/// A sample with the figure on both sides.
+#[derive(Clone, Debug)]
+pub(super) struct FigurePair<'a> {
+    pub(super) id: &'a str,
+    cluster: Option<&'a str>,
+    /// By run of the baseline.
+    before: Vec<Vec<FigureValue>>,
+    now: Vec<FigureValue>,
+}
+
+/// The figure of an answer.
+#[derive(Clone, Debug, PartialEq, PartialOrd)]
+enum FigureValue {
+    Number(f64),
+    Tools(Vec<String>),
+}
+
+impl FigureValue {
+    fn number(&self) -> f64 {
+        match self {
+            Self::Number(number) => *number,
+            Self::Tools(tools) => as_f64(tools.len() as u64),
+        }
+    }
+}
+
+impl<'a> FigurePairs<'a> {
+    pub(super) fn of(
+        compared: Compared,
+        slice: Option<&Slice>,
+        baseline: &'a Baseline,
+        facts: &'a Facts<'_>,
+    ) -> Self {
+        let is_trajectory = compared.is_trajectory();
+        let mut pairs = Self {
+            compared,
+            pairs: Vec::new(),
+            found: if is_trajectory {
+                Found::Tools
+            } else {
+                Found::Numbers
+            },
+            has_fresh: false,
+            repetition: None,
+            expected: 0,
+            left_out: [0; Left::ALL.len()],
+            is_known: [false; 2],
+        };
+        let epochs: Vec<u32> = baseline.runs.iter().map(|run| run.epochs).collect();
+        let decides = facts.summary.scorer.as_deref();
+        let was_in = |sample: &BaselineSample| slice.is_none_or(|it| sample.slices.contains(it));
+        let mut there = std::collections::BTreeSet::new();
+        for sample in &facts.current {
+            there.extend(
+                [Some(&*sample.id), sample.older_id.as_deref()]
+                    .into_iter()
+                    .flatten(),
+            );
+            let Some(before) = baseline.sample(sample) else {
+                continue;
+            };
+            if sample.is_in(slice) {
+                pairs.add(sample, before, &epochs, decides);
+            } else if was_in(before) {
+                pairs.leave_out(before, Left::Moved);
+            }
+        }
+        for (id, sample) in &baseline.samples {
+            if !there.contains(&**id) && was_in(sample) {
+                pairs.leave_out(sample, Left::Gone);
+            }
+        }
+        pairs.find_repetition();
+        pairs
+    }
+
+    fn leave_out(&mut self, before: &BaselineSample, why: Left) {
+        if self.is_expected(before) {
+            self.expected += 1;
+            self.left_out[why as usize] += 1;
+        }
+    }
+
+    /// Whether a sample of the baseline should be compared.
+    fn is_expected(&self, before: &BaselineSample) -> bool {
+        match self.compared.of {
+            OfAnswers::Correct => before.answers.contains(&Some(true)),
+            OfAnswers::All => before.has_verdict() || !before.figures.is_empty(),
+        }
+    }
+
+    fn add(
+        &mut self,
+        sample: &'a CurrentSample,
+        before: &'a BaselineSample,
+        epochs: &[u32],
+        decides: Option<&str>,
+    ) {
+        if !before.is_of(&sample.input_hash, &sample.target_hash, &sample.marks) {
+            return self.leave_out(before, Left::Changed);
+        }
+        let was = self.values_of(&before.figures, decides);
+        let is = self.values_of(&sample.figures, decides);
+        self.is_known[0] |= was.iter().any(Option::is_some);
+        self.is_known[1] |= is.iter().any(Option::is_some);
+        let runs = runs_of(&was, epochs);
+        let known = |answers: &[Option<FigureValue>]| answers.iter().flatten().cloned().collect();
+        let runs: Vec<Vec<FigureValue>> = runs.into_iter().map(known).collect();
+        let now: Vec<FigureValue> = known(&is);
+        if runs.iter().all(Vec::is_empty) {
+            return self.leave_out(before, Left::NotBefore);
+        }
+        if now.is_empty() {
+            // Where right answers are compared, one that is wrong now is no want of figures.
+            let is_wrong = self.compared.of == OfAnswers::Correct
+                && sample.answers.contains(&Some(false))
+                && !sample.answers.contains(&Some(true));
+            if !is_wrong {
+                self.leave_out(before, Left::NotNow);
+            }
+            return;
+        }
+        self.expected += 1;
+        self.has_fresh |= sample.answers.is_empty() || right_of(&sample.answers).of > sample.cached;
+        self.pairs.push(FigurePair {
+            id: &sample.id,
+            cluster: sample.cluster.as_deref(),
+            before: runs,
+            now,
+        });
+    }
+
+    /// The figure of each answer that counts; `None` where it is not known.
+    fn values_of(
+        &self,
+        figures: &crate::verdict::baseline::figures::AnswerFigures,
+        decides: Option<&str>,
+    ) -> Vec<Option<FigureValue>> {
+        let all: Vec<Option<FigureValue>> = match self.found {
+            Found::Tools => {
+                let tools = figures.tools().into_iter().flatten();
+                tools
+                    .map(|tools| tools.clone().map(FigureValue::Tools))
+                    .collect()
+            }
+            Found::Numbers => {
+                let values = figures.get(&self.compared.name, decides);
+                let is_on_scale = |value: &f64| self.compared.scale.scaled(*value).is_some();
+                let values = values.into_iter().flatten();
+                values
+                    .map(|value| value.filter(is_on_scale).map(FigureValue::Number))
+                    .collect()
+            }
+        };
+        let counts = |verdict: Option<bool>| match self.compared.of {
+            OfAnswers::All => true,
+            OfAnswers::Correct => verdict == Some(true),
+        };
+        let all = all.into_iter().zip(&figures.verdicts);
+        all.map(|(value, verdict)| value.filter(|_| counts(*verdict)))
+            .collect()
+    }
+
+    /// Finds whether epochs repeat each other, and then keeps one answer of each run.
+    fn find_repetition(&mut self) {
+        let mut repetition = Repetition::default();
+        for pair in &self.pairs {
+            let before: Vec<&[FigureValue]> = pair.before.iter().map(Vec::as_slice).collect();
+            repetition.add_values(&before, &pair.now);
+        }
+        if !repetition.counts_as_one() {
+            return;
+        }
+        self.repetition = Some(repetition);
+        for pair in &mut self.pairs {
+            for run in pair.before.iter_mut().chain([&mut pair.now]) {
+                run.truncate(1);
+            }
+        }
+    }
+
+    /// Why nothing can be compared, if no answer of a side tells the figure.
+    pub(super) fn missing(&self, facts: &Facts<'_>) -> Option<String> {
+        if !self.pairs.is_empty() {
+            return None;
+        }
+        let name = &self.compared.name;
+        let lacks = |side: usize| !self.is_known[side] && self.expected > 0;
+        let what = match self.found {
+            Found::Tools => "tools".to_owned(),
+            Found::Numbers => format!("`{name}`"),
+        };
+        Some(if lacks(0) {
+            format!(
+                "no answer of the baseline tells its {what}: accept a run that does with `cargo evaltest accept`"
+            )
+        } else if lacks(1) && facts.summary.cached > 0 && name == super::LATENCY {
+            "answers from the cache have no latency of their own: ask with `cargo evaltest run --refresh`".to_owned()
+        } else if lacks(1) {
+            format!(
+                "no answer of now tells its {what}: have the agent reply with `usage`, `steps` or `messages`, see the \
+                 page \"What a reply can be\""
+            )
+        } else {
+            "no sample has the figure both in the baseline and now".to_owned()
+        })
+    }
+
+    /// Why too few of the baseline's samples can be compared.
+    pub(super) fn short(&self, gate: &Gate) -> Option<String> {
+        let compared = self.pairs.len();
+        let share = stats::ratio(compared as u64, self.expected as u64);
+        if share.is_none_or(|share| share >= gate.least_pairs()) {
+            return None;
+        }
+        let rows = Left::ALL.into_iter().zip(self.left_out);
+        let rows = rows.filter(|(_, count)| *count > 0);
+        let rows: Vec<_> = rows
+            .map(|((_, row), count)| format!("{count} {row}"))
+            .collect();
+        Some(format!(
+            "only {compared} of the baseline's {} samples can be compared, fewer than {} % ({}): accept a run on the \
+             samples of now with `cargo evaltest accept`, or say `min_pairs=SHARE`",
+            self.expected,
+            (gate.least_pairs() * 1e4).round() / 1e2,
+            rows.join(", ")
+        ))
+    }
+
+    /// The ways to deal out the answers of each sample; an error is why they show nothing.
+    pub(super) fn dealt(&self, random: &mut SplitMix64) -> Result<Vec<Dealt>, String> {
+        let has_clusters = self.pairs.iter().any(|pair| pair.cluster.is_some());
+        if self.found == Found::Tools {
+            let several = |pair: &FigurePair<'_>| pair.all_before().len().max(pair.now.len()) > 1;
+            if !self.pairs.iter().any(several) {
+                return Err(match self.repetition {
+                    Some(_) => "epochs repeat each other, so there is one answer to a sample on each side, which shows \
+                                nothing of chance: accept two runs with `cargo evaltest accept RUN_DIR RUN_DIR`"
+                        .to_owned(),
+                    None => "one answer to a sample on each side shows nothing of chance: accept two runs with `cargo \
+                             evaltest accept RUN_DIR RUN_DIR`"
+                        .to_owned(),
+                });
+            }
+            return self.dealt_tools(has_clusters, random);
+        }
+        if has_clusters {
+            return self.dealt_clusters();
+        }
+        let values = self.pairs.iter().map(|pair| pair.scaled(&self.compared));
+        Ok(values
+            .map(|[before, now]| Dealt::mean_now(&before, &now, random))
+            .collect())
+    }
+
+    /// Whole groups are swapped.
+    fn dealt_clusters(&self) -> Result<Vec<Dealt>, String> {
+        let mut groups = BTreeMap::<(bool, &str), f64>::new();
+        for pair in &self.pairs {
+            let [before, now] = pair.scaled(&self.compared);
+            if before.len() != now.len() {
+                return Err(format!(
+                    "samples come in groups, and groups need as many answers now as in the baseline: sample `{}` has {} \
+                     and {}; run as many epochs as were accepted",
+                    crate::printable::on_one_line(pair.id),
+                    now.len(),
+                    before.len()
+                ));
+            }
+            let mean = |values: &[f64]| stats::mean(values).unwrap_or_default();
+            *groups.entry(pair.group()).or_default() += mean(&now) - mean(&before);
+        }
+        Ok(groups.into_values().map(Dealt::swapped).collect())
+    }
+
+    /// How far the tools of both sides lie apart. The samples of a group are dealt out alike.
+    fn dealt_tools(
+        &self,
+        has_clusters: bool,
+        random: &mut SplitMix64,
+    ) -> Result<Vec<Dealt>, String> {
+        if !has_clusters {
+            return Ok(self
+                .pairs
+                .iter()
+                .map(|pair| pair.tools_dealt(random))
+                .collect());
+        }
+        let mut groups = BTreeMap::<(bool, &str), Dealt>::new();
+        for pair in &self.pairs {
+            let dealt = pair.tools_dealt(random);
+            let Some(group) = groups.get_mut(&pair.group()) else {
+                groups.insert(pair.group(), dealt);
+                continue;
+            };
+            if !group.add(&dealt) {
+                return Err(
+                        "samples come in groups, and the samples of one have different numbers of answers".to_owned(),
+                    );
+            }
+        }
+        Ok(groups.into_values().collect())
+    }
+
+    /// The difference of each sample as it is compared, without the margin.
+    pub(super) fn differences(&self) -> Vec<f64> {
+        let plain = Compared {
+            by: 0.0,
+            ..self.compared.clone()
+        };
+        let mean = |values: &[f64]| stats::mean(values).unwrap_or_default();
+        // Signed values: the difference of now and before.
+        let of = |pair: &FigurePair<'_>| {
+            let [before, now] = pair.scaled(&plain);
+            plain.sign * (mean(&now) - mean(&before))
+        };
+        self.pairs.iter().map(of).collect()
+    }
+
+    /// The change in numbers; `None` without pairs. Tools have no ratio and no difference, only who differs most.
+    pub(super) fn change(&self, baseline_runs: &str) -> Option<FigureChange> {
+        if self.pairs.is_empty() {
+            return None;
+        }
+        let is_tools = self.found == Found::Tools;
+        let differences = if is_tools {
+            let mut random = SplitMix64(1);
+            let pairs = self.pairs.iter();
+            pairs
+                .map(|pair| pair.tools_dealt(&mut random).observed())
+                .collect()
+        } else {
+            self.differences()
+        };
+        let mut mean = RunningMean::default();
+        for difference in &differences {
+            mean.add(*difference);
+        }
+        let has_groups = self.pairs.iter().any(|pair| pair.cluster.is_some());
+        let ci95 = if has_groups {
+            let mut groups = BTreeMap::<(bool, &str), Vec<f64>>::new();
+            for (pair, difference) in self.pairs.iter().zip(&differences) {
+                groups.entry(pair.group()).or_default().push(*difference);
+            }
+            let groups: Vec<_> = groups.into_values().collect();
+            stats::grouped_mean95(&groups)
+        } else {
+            mean.ci95()
+        };
+        let mean = mean.mean()?;
+        let is_ratio = self.compared.scale.is_ratio();
+        let [before, now] = self.totals();
+        let mut rose: Vec<(f64, &str)> = differences
+            .iter()
+            .map(|difference| self.compared.sign * difference)
+            .zip(self.pairs.iter().map(|pair| pair.id))
+            .filter(|(difference, _)| *difference > 1e-12)
+            .collect();
+        rose.sort_by(|a, b| b.0.total_cmp(&a.0));
+        Some(FigureChange {
+            baseline_run: baseline_runs.to_owned(),
+            n: self.pairs.len() as u64,
+            ratio: is_ratio.then(|| mean.exp()),
+            ratio_ci95: ci95.filter(|_| is_ratio).map(|ends| ends.map(f64::exp)),
+            ratio_of_totals: (is_ratio && before > 0.0).then(|| now / before),
+            difference: (!is_ratio && !is_tools).then_some(mean),
+            difference_ci95: ci95.filter(|_| !is_ratio && !is_tools),
+            p: None,
+            p_adjusted: None,
+            smallest_change: None,
+            rose: rose
+                .iter()
+                .take(NAMED)
+                .map(|(_, id)| (*id).to_owned())
+                .collect(),
+        })
+    }
+
+    /// The sums of the means of the samples, before and now.
+    pub(super) fn totals(&self) -> [f64; 2] {
+        let mean = |answers: &[&FigureValue]| {
+            let all: Vec<f64> = answers.iter().map(|value| value.number()).collect();
+            stats::mean(&all).unwrap_or_default()
+        };
+        let mut totals = [0.0; 2];
+        for pair in &self.pairs {
+            totals[0] += mean(&pair.all_before());
+            totals[1] += mean(&pair.now.iter().collect::<Vec<_>>());
+        }
+        totals
+    }
+
+    /// The means of a sample before and now.
+    pub(super) fn means_of(&self, id: &str) -> Option<[f64; 2]> {
+        let pair = self.pairs.iter().find(|pair| pair.id == id)?;
+        let mean = |answers: Vec<&FigureValue>| {
+            let all: Vec<f64> = answers.iter().map(|value| value.number()).collect();
+            stats::mean(&all).unwrap_or_default()
+        };
+        Some([mean(pair.all_before()), mean(pair.now.iter().collect())])
+    }
+}
+
+impl<'a> FigurePair<'a> {
+    fn all_before(&self) -> Vec<&FigureValue> {
+        self.before.iter().flatten().collect()
+    }
+
+    /// How far the tools of both sides lie apart, for each way to deal out the answers.
+    fn tools_dealt(&self, random: &mut SplitMix64) -> Dealt {
+        let before = self.all_before();
+        let all = before.iter().copied().chain(&self.now);
+        let all: Vec<&[String]> = all.map(tools_of).collect();
+        let count = all.len();
+        let mut distances = vec![0.0; count * count];
+        for (place, tools) in all.iter().enumerate() {
+            for (other, others) in all[..place].iter().enumerate() {
+                distances[place * count + other] = distance(tools, others);
+            }
+        }
+        let between = |one: usize, other: usize| distances[one.max(other) * count + one.min(other)];
+        Dealt::apart(before.len(), self.now.len(), random, between)
+    }
+
+    /// The values of both sides as they are compared: larger is worse, and the margin is in those of before.
+    fn scaled(&self, compared: &Compared) -> [Vec<f64>; 2] {
+        let sign = compared.sign;
+        let before = self.before.iter().flatten();
+        let before = before.map(|value| sign * compared.moved(value.number()));
+        let now = self.now.iter();
+        let now = now.map(|value| sign * compared.scaled(value.number()));
+        [before.collect(), now.collect()]
+    }
+
+    /// The group; a sample without one is its own.
+    fn group(&self) -> (bool, &'a str) {
+        self.cluster.map_or((false, self.id), |name| (true, name))
+    }
+}
+
+fn tools_of(value: &FigureValue) -> &[String] {
+    match value {
+        FigureValue::Tools(tools) => tools,
+        FigureValue::Number(_) => &[],
+    }
+}
+
+/// How far two sequences of tools are from each other: the edits that turn one into the other, by the longer length.
+fn distance(one: &[String], other: &[String]) -> f64 {
+    if one == other {
+        return 0.0;
+    }
+    let [one, other] = [one, other].map(|tools| &tools[..tools.len().min(LONGEST)]);
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (place, tool) in one.iter().enumerate() {
+        let mut corner = row[0];
+        row[0] = place + 1;
+        for (at, against) in other.iter().enumerate() {
+            let replaced = corner + usize::from(tool != against);
+            corner = row[at + 1];
+            row[at + 1] = replaced.min(row[at].min(corner) + 1);
+        }
+    }
+    let longer = one.len().max(other.len()).max(1);
+    as_f64(row[other.len()] as u64) / as_f64(longer as u64)
+}

@@ -1,0 +1,236 @@
+//! Gates on figures against the baseline: tokens, cost, steps, points, and tools in their order.
+
+use std::fmt::Write as _;
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::project::Project;
+
+/// How many questions there are.
+const QUESTIONS: usize = 24;
+
+/// A recording in which every question takes this many steps, each a call of a tool, and tokens and cost in proportion.
+/// Values differ a little from question to question.
+fn recording(steps: usize, tool: &str) -> String {
+    let mut text = String::new();
+    for question in 0..QUESTIONS {
+        let steps = steps + question % 3;
+        let calls = (0..steps).map(|_| {
+            let call = json!({"function": {"name": tool, "arguments": "{}"}});
+            json!({"role": "assistant", "tool_calls": [call]})
+        });
+        let messages: Vec<Value> = calls.collect();
+        let line = json!({
+            "id": format!("q{question:02}"), "answer": "right", "messages": messages, "steps": steps,
+            "usage": {"input_tokens": 100 * steps, "output_tokens": 20 * steps, "cost_usd": f64::from(u32::try_from(steps).unwrap()) / 1000.0},
+        });
+        writeln!(text, "{line}").unwrap();
+    }
+    text
+}
+
+/// An eval of these gates whose agent replays a recording, `b.jsonl`.
+fn project(gates: &str) -> Project {
+    let project = Project::new();
+    let mut questions = "id,question,answer\n".to_owned();
+    for question in 0..QUESTIONS {
+        writeln!(questions, "q{question:02},Question {question}?,right").unwrap();
+    }
+    project.write("q.csv", questions);
+    project.write("b.jsonl", recording(6, "search"));
+    spec(&project, "b.jsonl", gates);
+    project
+}
+
+fn spec(project: &Project, recording: &str, gates: &str) {
+    project.write(
+        "eval.yaml",
+        format!(
+            "name: e\nbenchmark: {{ type: qa, path: q.csv }}\nagent: {{ type: replay, path: {recording} }}\n\
+             snapshot: {{ answers: plain }}\ngates: [{gates}]\n"
+        ),
+    );
+}
+
+/// Runs and accepts the recordings, then runs `c.jsonl` with these gates.
+fn accepted(project: &Project, recordings: &[&str]) {
+    for (place, recording) in recordings.iter().enumerate() {
+        spec(project, recording, "");
+        project.run("run eval.yaml").exits(0);
+        let add = if place == 0 { "" } else { "--add " };
+        let dir = project.last_run();
+        project
+            .run(&format!("accept {add}{}", dir.display()))
+            .exits(0);
+    }
+}
+
+#[test]
+fn an_agent_that_takes_more_steps_is_red_and_says_where() {
+    let project = project("");
+    accepted(&project, &["b.jsonl"]);
+    project.write("c.jsonl", recording(21, "search"));
+    for (gate, says) in [
+        ("no_increase(tokens, by=10%)", "tokens is 3.1"),
+        ("no_increase(steps)", "steps is 2.8"),
+        ("no_increase(cost_usd)", "cost_usd is 3.1"),
+        ("no_regression(tool_calls)", "tool_calls is 2.8"),
+    ] {
+        spec(&project, "b.jsonl", &format!("'{gate}'"));
+        project.run("run eval.yaml").exits(0);
+        spec(&project, "c.jsonl", &format!("'{gate}'"));
+        project
+            .run("run eval.yaml")
+            .exits(1)
+            .says(says)
+            .says("p < 0.001 < alpha 0.05, 24 pairs")
+            .says("rose most: ")
+            .says("is seen with 80 % power")
+            .says("look at the answer: cargo evaltest show e q");
+        // The other direction is better.
+        let fall = gate.replace("increase", "decrease");
+        if fall != gate {
+            spec(&project, "c.jsonl", &format!("'{fall}'"));
+            project.run("run eval.yaml").exits(0);
+        }
+    }
+    let summary = project.last_json("summary.json");
+    let tokens = &summary["change"]["figures"]["tokens"];
+    assert_eq!(tokens["n"], QUESTIONS);
+    assert!(tokens["ratio"].as_f64().unwrap() > 3.0, "{tokens}");
+    assert!(tokens["p"].as_f64().unwrap() < 0.001, "{tokens}");
+    assert_eq!(tokens["rose"].as_array().unwrap().len(), 5);
+}
+
+#[test]
+fn the_snapshot_keeps_figures_and_an_old_one_is_inconclusive() {
+    let project = project("");
+    accepted(&project, &["b.jsonl"]);
+    let folder = project.file("snapshots/e");
+    let mut texts = Vec::new();
+    for file in walkdir::WalkDir::new(&folder).into_iter().flatten() {
+        if file.path().extension().is_some_and(|end| end == "snap") {
+            texts.push((
+                file.path().to_owned(),
+                fs::read_to_string(file.path()).unwrap(),
+            ));
+        }
+    }
+    assert_eq!(texts.len(), QUESTIONS);
+    let (_, first) = texts
+        .iter()
+        .find(|(path, _)| path.ends_with("q00.snap"))
+        .unwrap();
+    for line in [
+        "\ntokens: 720\n",
+        "\nsteps: 6\n",
+        "\ntools: search,search,search,search,search,search\n",
+    ] {
+        assert!(first.contains(line), "{line:?} in {first}");
+    }
+    assert!(!first.contains("latency"), "{first}");
+    // As a version wrote it that kept no figures; its digests have none either.
+    let gate = "'no_increase(judge.total)'";
+    spec(&project, "b.jsonl", gate);
+    project
+        .run("run eval.yaml")
+        .exits(3)
+        .says("no answer of the baseline tells its `judge.total`: accept a run that does");
+}
+
+#[test]
+fn tools_in_another_order_are_seen_with_two_answers_on_one_side() {
+    let project = project("");
+    accepted(&project, &["b.jsonl"]);
+    let gate = "no_change(trajectory)";
+    project.write("c.jsonl", recording(6, "open"));
+    spec(&project, "c.jsonl", gate);
+    project
+        .run("run eval.yaml")
+        .exits(3)
+        .says("one answer to a sample on each side shows nothing of chance: accept two runs");
+    // Another recording of the same agent.
+    project.write(
+        "d.jsonl",
+        recording(6, "search").replace("\"right\"", "\" right\""),
+    );
+    accepted(&project, &["b.jsonl", "d.jsonl"]);
+    spec(&project, "c.jsonl", gate);
+    project
+        .run("run eval.yaml")
+        .exits(1)
+        .says("tools and their order: p < 0.001 < alpha 0.05, 24 pairs");
+    project.write(
+        "f.jsonl",
+        recording(6, "search").replace("\"right\"", "\"right \""),
+    );
+    spec(&project, "f.jsonl", gate);
+    project.run("run eval.yaml").exits(0);
+}
+
+#[test]
+fn gates_on_figures_and_verdicts_share_one_alpha() {
+    let project = project("");
+    accepted(&project, &["b.jsonl"]);
+    // Five questions rose and none fell: p is 1 of 32.
+    let change = |(place, line): (usize, &str)| match place {
+        0..5 => line.replace("\"output_tokens\":", "\"output_tokens\":9") + "\n",
+        _ => line.to_owned() + "\n",
+    };
+    let changed = recording(6, "search");
+    project.write(
+        "c.jsonl",
+        changed.lines().enumerate().map(change).collect::<String>(),
+    );
+    spec(&project, "c.jsonl", "no_increase(tokens)");
+    project
+        .run("run eval.yaml")
+        .exits(1)
+        .says("p = 0.031 < alpha 0.05");
+    spec(
+        &project,
+        "c.jsonl",
+        "no_regression(alpha=0.05), no_increase(tokens), no_increase(steps)",
+    );
+    project
+        .run("run eval.yaml")
+        .exits(0)
+        .says("p = 0.031, 0.094 beside the other gates against the baseline (Holm) >= alpha 0.05");
+}
+
+#[test]
+fn a_latency_needs_a_margin() {
+    let project = project("'no_increase(latency)'");
+    project
+        .run("run eval.yaml")
+        .exits(2)
+        .says("a latency needs a margin `by` of 25 % or more")
+        .says("write `no_increase(latency, by=25%)`");
+}
+
+#[test]
+fn show_puts_both_answers_side_by_side() {
+    let project = project("");
+    accepted(&project, &["b.jsonl"]);
+    project.write("c.jsonl", recording(8, "open"));
+    spec(&project, "c.jsonl", "");
+    project.run("run eval.yaml").exits(0);
+    project
+        .run("show e q00 --against baseline")
+        .exits(0)
+        .says("search({})")
+        .says("open({})")
+        .says("6 steps")
+        .says("8 steps");
+    let json = project
+        .run("show e q00 --against baseline --json")
+        .exits(0)
+        .json();
+    assert_eq!(json["against"]["result"]["steps"], 6);
+    fs::remove_dir_all(&project.runs()[0]).unwrap();
+    project
+        .run("show e q00 --against baseline")
+        .exits(2)
+        .says("is no longer here");
+}
