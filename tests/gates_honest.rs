@@ -371,7 +371,8 @@ fn few_questions_with_one_answer_see_as_much_as_they_can() {
     const DRAWS: u32 = 2_000;
     // Red in so many of 100 at this drop, as computed exactly for agents whose samples are drawn at these rates; here they
     // are spread evenly, which sees a little more.
-    let rows: [(usize, Agent, &[(f64, f64)]); 5] = [
+    type Row = (usize, Agent, &'static [(f64, f64)]);
+    let rows: [Row; 5] = [
         (
             40,
             Agent::Flaky(15),
