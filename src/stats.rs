@@ -44,7 +44,7 @@ pub(crate) use paired::early::{
 };
 pub(crate) use paired::holm;
 pub(crate) use paired::permutation::{
-    Dealt, PERMUTATIONS, PermutationP, permutation_test, seen_difference,
+    Arrangements, PERMUTATIONS, PermutationP, permutation_test, seen_difference,
 };
 pub use paired::regression_p;
 pub(crate) use paired::whole_runs::design_effect;

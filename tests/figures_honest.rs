@@ -3,32 +3,17 @@
 //! The agents are those of the pages: questions differ (standard deviation of the logarithm 0.8), and so do the answers to
 //! one question, by 0.5, or by 0.3 with 8 % that take 3 to 8 times as much.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+mod simulated;
 
 use evaltest::engine::verdict::{
     AnswerFigures, Baseline, BaselineRun, BaselineSample, CurrentSample, Facts,
 };
 use evaltest::{Gate, Record, Score, Summary, Verdict};
+use simulated::{Random, on_all};
 
 const ALPHA: f64 = 0.05;
 
-/// Splitmix64.
-struct Random(u64);
-
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// From 0 to 1.
-    fn share(&mut self) -> f64 {
-        f64::from(u32::try_from(self.next() >> 32).unwrap()) / f64::from(u32::MAX)
-    }
-
     /// Standard normal, by Box and Muller.
     fn normal(&mut self) -> f64 {
         let (one, other) = (self.share().max(1e-12), self.share());
@@ -52,7 +37,7 @@ enum Noise {
 enum Change {
     /// All answers take so many times as much, or lose so many points.
     All(f64),
-    /// A seventh of the questions take four times as much.
+    /// Each question takes four times as much with a probability of a seventh.
     Seventh,
     /// This share of the questions takes other tools.
     Tools(f64),
@@ -122,6 +107,7 @@ impl Cell {
                 .collect();
             return AnswerFigures::simulated_tools(&verdicts, &repeated(tools, self.repeats));
         }
+        let runs_away = now && random.share() < 1.0 / 7.0;
         let values: Vec<f64> = (0..count)
             .map(|_| {
                 let (noise, often) = match self.noise {
@@ -137,7 +123,7 @@ impl Cell {
                 };
                 let factor = match change {
                     Change::All(factor) => factor,
-                    Change::Seventh if question.is_multiple_of(7) => 4.0,
+                    Change::Seventh if runs_away => 4.0,
                     _ => 1.0,
                 };
                 let loops = if random.share() < often {
@@ -231,25 +217,6 @@ fn repeated<T: Clone>(values: Vec<T>, repeats: bool) -> Vec<T> {
     } else {
         values
     }
-}
-
-/// Each of them on the next free processor, with random numbers of its own.
-fn on_all(cells: &[(Cell, f64)], check: impl Fn(Cell, f64, &mut Random) + Sync) {
-    let next = AtomicUsize::new(0);
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                loop {
-                    let place = next.fetch_add(1, Ordering::Relaxed);
-                    let Some((cell, expect)) = cells.get(place) else {
-                        break;
-                    };
-                    check(*cell, *expect, &mut Random(place as u64 + 1));
-                }
-            });
-        }
-    });
 }
 
 /// Cells of agents that did not change.
@@ -377,7 +344,7 @@ fn changed() -> Vec<(Cell, f64)> {
 fn check_unchanged(cells: &[(Cell, f64)], draws: u32) {
     // Three standard errors.
     let beyond = 3.0 * (ALPHA * (1.0 - ALPHA) / f64::from(draws)).sqrt();
-    on_all(cells, |cell, alpha, random| {
+    on_all(cells, |(cell, alpha), random| {
         let red = cell.red(draws, random);
         assert!(red <= alpha + beyond, "{cell:?}: red in {red}");
     });
@@ -398,13 +365,16 @@ fn an_unchanged_agent_is_red_no_more_often_than_alpha_in_many_draws() {
 #[ignore = "minutes unless optimised"]
 #[expect(clippy::print_stderr, reason = "a measurement")]
 fn a_changed_agent_is_red_as_often_as_measured() {
-    on_all(&changed(), |cell, measured, random| {
+    on_all(&changed(), |(cell, measured), random| {
         let red = cell.red(1_000, random);
         eprintln!("{cell:?}: {red}, measured {measured}");
         let is_tools = cell.noise == Noise::Tools;
+        // Three standard errors, as the other was measured by 300 draws.
+        let beyond =
+            3.0 * (measured * (1.0 - measured) / 300.0 + red * (1.0 - red) / 1_000.0).sqrt();
         // What tools a changed question takes is not said with the measured powers.
         assert!(
-            (red - measured).abs() <= 0.06 || is_tools && red >= measured,
+            (red - measured).abs() <= beyond.max(0.04) || is_tools && red >= measured,
             "{cell:?}: {red}, measured {measured}"
         );
     });
@@ -433,7 +403,7 @@ fn a_common_rise_and_other_tools_are_seen() {
     };
     on_all(
         &[(rise, 0.9), (tools, 0.9), (points, 0.9)],
-        |cell, least, random| {
+        |(cell, least), random| {
             let red = cell.red(20, random);
             assert!(red >= least, "{cell:?}: {red}");
         },

@@ -5,31 +5,15 @@
 //! the threshold: those whose sum of right answers is no more than a standard deviation below the expected one are
 //! taken for green without asking, those far below for red, and every sixtieth of them is asked all the same.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+mod simulated;
 
 use evaltest::engine::verdict::{Baseline, BaselineRun, BaselineSample, CurrentSample, Facts};
 use evaltest::{Gate, Record, Score, Summary, Verdict};
+use simulated::{Random, on_all};
 
 const ALPHA: f64 = 0.05;
 
-/// `SplitMix64` (G. Steele, D. Lea, C. Flood, 2014).
-struct Random(u64);
-
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// Uniform from 0 to 1.
-    fn share(&mut self) -> f64 {
-        let high = u32::try_from(self.next() >> 32).unwrap_or(u32::MAX);
-        f64::from(high) / (f64::from(u32::MAX) + 1.0)
-    }
-
     /// Of the distribution Beta(a, b) with a, b <= 1 (M. D. Jöhnk, 1964).
     fn beta(&mut self, a: f64, b: f64) -> f64 {
         loop {
@@ -294,25 +278,6 @@ fn red_in(mut comparison: Comparison, drop: f64, draws: u32, random: &mut Random
         reds += u32::from(comparison.is_red());
     }
     f64::from(reds) / f64::from(draws)
-}
-
-/// Each of them on the next free processor, with random numbers of its own.
-fn on_all<T: Copy + Sync>(cases: &[T], check: impl Fn(T, &mut Random) + Sync) {
-    let next = AtomicUsize::new(0);
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                loop {
-                    let place = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(case) = cases.get(place) else {
-                        break;
-                    };
-                    check(*case, &mut Random(place as u64 + 1));
-                }
-            });
-        }
-    });
 }
 
 #[test]

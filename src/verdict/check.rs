@@ -15,7 +15,7 @@ use crate::verdict::metric::{Figures, UpperEnds, show};
 use crate::verdict::result::{GateResult, Verdict};
 use crate::verdict::summary::BaselineChange;
 use figures::FigureComparison;
-use no_regression::{BaselineComparison, OfFamily};
+use no_regression::{BaselineComparison, FamilyMember};
 
 pub(crate) use crate::verdict::metric::{BOUNDS, KnownMeans};
 pub use no_regression::{ComparedVerdict, ErrorBounds, PairedFigures, SeenDrop};
@@ -91,8 +91,8 @@ impl Facts<'_> {
         let mut all: Vec<_> = gates.iter().map(checked).collect();
         let compared = all.iter_mut().filter_map(|checked| match checked {
             CheckedGate::Over(_) => None,
-            CheckedGate::Compared(comparison) => Some(&mut **comparison as &mut dyn OfFamily),
-            CheckedGate::Figure(comparison) => Some(&mut **comparison as &mut dyn OfFamily),
+            CheckedGate::Compared(comparison) => Some(&mut **comparison as &mut dyn FamilyMember),
+            CheckedGate::Figure(comparison) => Some(&mut **comparison as &mut dyn FamilyMember),
         });
         no_regression::adjust(&mut compared.collect::<Vec<_>>());
         all

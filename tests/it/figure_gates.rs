@@ -73,9 +73,9 @@ fn an_agent_that_takes_more_steps_is_red_and_says_where() {
     project.write("c.jsonl", recording(21, "search"));
     for (gate, says) in [
         ("no_increase(tokens, by=10%)", "tokens is 3.1"),
-        ("no_increase(steps)", "steps is 2.8"),
+        ("no_increase(steps)", "steps is 3.1"),
         ("no_increase(cost_usd)", "cost_usd is 3.1"),
-        ("no_regression(tool_calls)", "tool_calls is 2.8"),
+        ("no_regression(tool_calls)", "tool_calls is 3.1"),
     ] {
         spec(&project, "b.jsonl", &format!("'{gate}'"));
         project.run("run eval.yaml").exits(0);
@@ -130,13 +130,27 @@ fn the_snapshot_keeps_figures_and_an_old_one_is_inconclusive() {
         assert!(first.contains(line), "{line:?} in {first}");
     }
     assert!(!first.contains("latency"), "{first}");
-    // As a version wrote it that kept no figures; its digests have none either.
-    let gate = "'no_increase(judge.total)'";
-    spec(&project, "b.jsonl", gate);
+    spec(&project, "b.jsonl", "no_decrease(qa.nope)");
     project
         .run("run eval.yaml")
         .exits(3)
-        .says("no answer of the baseline tells its `judge.total`: accept a run that does");
+        .says("no score has `qa.nope`, in the baseline or now");
+    // As a version wrote them that knew no figures.
+    for (path, text) in &texts {
+        let is_figure = |line: &&str| {
+            let first = line.split(':').next().unwrap_or_default();
+            ["tokens", "cost_usd", "steps", "tools"]
+                .iter()
+                .any(|name| first.ends_with(name))
+        };
+        let lines: Vec<_> = text.lines().filter(|line| !is_figure(line)).collect();
+        fs::write(path, lines.join("\n") + "\n").unwrap();
+    }
+    spec(&project, "b.jsonl", "no_increase(tokens)");
+    project
+        .run("run eval.yaml")
+        .exits(3)
+        .says("no answer of the baseline tells its `tokens`: accept a run that does");
 }
 
 #[test]
@@ -233,4 +247,106 @@ fn show_puts_both_answers_side_by_side() {
         .run("show e q00 --against baseline")
         .exits(2)
         .says("is no longer here");
+}
+
+/// An eval with one line of a recording for each question, made of this.
+fn of_lines(project: &Project, name: &str, line: impl Fn(usize) -> Value) {
+    let mut text = String::new();
+    for question in 0..QUESTIONS {
+        let mut line = line(question);
+        line["id"] = format!("q{question:02}").into();
+        writeln!(text, "{line}").unwrap();
+    }
+    project.write(name, text);
+}
+
+#[test]
+fn masked_snapshots_hold_nothing_that_tells_an_answer() {
+    let project = project("");
+    project.write("b.jsonl", recording(6, "secret_tool"));
+    let masked = project.read("eval.yaml").replace("plain", "masked");
+    project.write("eval.yaml", masked + "scorer: fuzzy\n");
+    project.run("run eval.yaml").exits(0);
+    project.run("accept").exits(0);
+    for file in walkdir::WalkDir::new(project.file("snapshots"))
+        .into_iter()
+        .flatten()
+        .filter(|file| file.path().extension().is_some_and(|end| end == "snap"))
+    {
+        let text = fs::read_to_string(file.path()).unwrap();
+        for hint in ["output_length", "fuzzy.", "secret_tool", "right"] {
+            assert!(!text.contains(hint), "{hint} in {text}");
+        }
+        assert!(
+            text.contains("steps: ") && text.contains("tools: "),
+            "{text}"
+        );
+    }
+    let spec = project.read("eval.yaml");
+    project.write(
+        "eval.yaml",
+        spec.replace("gates: []", "gates: [no_increase(output_length)]"),
+    );
+    project
+        .run("run eval.yaml")
+        .exits(3)
+        .says("masked snapshots do not store `output_length`, which may tell an answer");
+}
+
+#[test]
+fn nothing_is_an_amount() {
+    let project = project("");
+    let costs = |cost: f64| move |_: usize| json!({"answer": "right", "usage": {"input_tokens": 9, "output_tokens": 1, "cost_usd": cost}});
+    of_lines(&project, "b.jsonl", costs(0.0));
+    accepted(&project, &["b.jsonl"]);
+    spec(&project, "b.jsonl", "no_increase(cost_usd)");
+    project.run("run eval.yaml").exits(0);
+    of_lines(&project, "c.jsonl", costs(5.0));
+    spec(&project, "c.jsonl", "no_increase(cost_usd)");
+    project
+        .run("run eval.yaml")
+        .exits(1)
+        .says("rose most: q00 (");
+}
+
+#[test]
+fn figures_that_no_scorer_gives_are_found_before_the_agent_starts() {
+    let project = project("");
+    for (gate, says) in [
+        ("no_decrease(nobody.value)", "no scorer is called `nobody`"),
+        ("no_decrease(fuzzy.nope)", "scorer `fuzzy` gives no `nope`"),
+        ("'no_change(trajectory, by=10%)'", "takes no `by`"),
+    ] {
+        spec(&project, "b.jsonl", gate);
+        project
+            .run("run eval.yaml --scorer fuzzy")
+            .exits(2)
+            .says(says);
+    }
+    assert!(project.runs().is_empty());
+}
+
+#[test]
+fn a_run_that_ends_at_a_tier_is_compared_with_its_samples() {
+    let project = project("");
+    let tiers = "tiers: { quick: { limit: 12 }, full: {} }\n";
+    let with = |recording: &str, gates: &str| {
+        spec(&project, recording, gates);
+        let text = project.read("eval.yaml") + tiers;
+        project.write("eval.yaml", text);
+    };
+    with("b.jsonl", "");
+    project.run("run eval.yaml --tier full").exits(0);
+    project.run("accept").exits(0);
+    project.write("c.jsonl", recording(21, "search"));
+    with(
+        "c.jsonl",
+        "'no_increase(tokens)[tier=quick]', 'no_regression(alpha=0.05)[tier=quick]'",
+    );
+    project
+        .run("run eval.yaml --progressive")
+        .exits(1)
+        .says("gate no_increase(tokens)[tier=quick]: FAILED: ")
+        .says("12 pairs")
+        .says("gate no_regression(alpha=0.05)[tier=quick]: passed: ");
 }

@@ -197,6 +197,11 @@ pub(in crate::run) fn within<'a>(
     if manifest.tier.is_none() && !manifest.is_limited() {
         return Cow::Borrowed(baseline);
     }
+    Cow::Owned(of_current(baseline, facts))
+}
+
+/// The baseline with the samples of these facts alone.
+pub(in crate::run) fn of_current(baseline: &Baseline, facts: &Facts<'_>) -> Baseline {
     let mut baseline = baseline.clone();
     let current = facts.current.iter();
     let ids = current.flat_map(|sample| [Some(sample.id.as_str()), sample.older_id.as_deref()]);
@@ -204,7 +209,7 @@ pub(in crate::run) fn within<'a>(
     baseline
         .samples
         .retain(|id, _| requested.contains(id.as_str()));
-    Cow::Owned(baseline)
+    baseline
 }
 
 /// Why a run ended before every sample was asked, if it did.

@@ -24,6 +24,7 @@ use crate::run::history::RunHistory;
 use crate::run::judge::calibrations;
 use crate::run::record::Ledger;
 use crate::run::record::collected::SeenRecords;
+use crate::run::record::gathered::of_current;
 use crate::scorer::detail_bounds;
 use crate::snapshot::AnswerSheet;
 use crate::store::files::{JOURNAL, PLACES, SCRATCH};
@@ -254,7 +255,12 @@ impl Finish {
         let (mut gathered, flips) = gathered.finish(metrics);
         gathered.summary.not_judged = not_judged;
         let analysis = self.analyses.as_ref().map(InterimAnalyses::last);
+        // Of a run that ended at a tier, the samples beyond it are not missing.
+        let baseline = plan.baseline.as_ref();
+        let within = baseline.filter(|_| ended.is_some());
+        let within = within.map(|baseline| of_current(baseline, &gathered));
         let mut facts = Facts {
+            baseline: within.as_ref().or(baseline),
             stop: stopped.as_ref().map(|stopped| stopped.stop),
             failed_assertions: &failed_assertions,
             ..self.facts(
@@ -378,11 +384,8 @@ impl Finish {
             }
         })?;
         let (gathered, _) = gathered.finish(serde_json::Map::new());
-        let requested = plan.baseline.as_ref().map(|baseline| {
-            let mut baseline = baseline.clone();
-            baseline.samples.retain(|id, _| tier.ids.contains(id));
-            baseline
-        });
+        let baseline = plan.baseline.as_ref();
+        let requested = baseline.map(|baseline| of_current(baseline, &gathered));
         let facts = Facts {
             baseline: requested.as_ref(),
             ..self.facts(gathered, None, Some(progressive.clone()))

@@ -9,19 +9,19 @@ pub(crate) const PERMUTATIONS: usize = 20_000;
 /// Up to so many permutations are taken one by one.
 const ALL: usize = 1 << 16;
 
-/// At most so many ways to deal out the answers of one sample; beyond that, so many random ones.
-const WAYS: usize = 1 << 11;
+/// A sample has at most so many arrangements; of more, so many random ones are taken.
+const LARGEST_TABLE: usize = 1 << 11;
 
 /// Sums are compared with this tolerance, relative to the largest: equal ones differ by rounding.
 const TOLERANCE: f64 = 1e-9;
 
-/// The part of a statistic that one sample contributes, for each way to deal out its answers to the two sides. All ways
-/// are equally likely if nothing changed. The first is the observed one.
+/// What one sample adds to a statistic, for each arrangement of its answers on the two sides. All are equally likely if
+/// nothing changed. The first is the observed one.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Dealt {
-    ways: Vec<f64>,
+pub(crate) struct Arrangements {
+    values: Vec<f64>,
     /// Whether swapping the two sides turns the sign: both have as many answers, and their means are compared.
-    is_odd: bool,
+    is_antisymmetric: bool,
 }
 
 /// The result of the test.
@@ -33,18 +33,18 @@ pub(crate) struct PermutationP {
     pub(crate) least: f64,
 }
 
-impl Dealt {
+impl Arrangements {
     /// The mean of the values now, less the mean of all.
     pub(crate) fn mean_now(before: &[f64], now: &[f64], random: &mut SplitMix64) -> Self {
         let all: Vec<f64> = before.iter().chain(now).copied().collect();
         let mean = all.iter().sum::<f64>() / as_f64(all.len() as u64);
         let share = as_f64(now.len().max(1) as u64);
-        let dealt = Self::of(before.len(), all.len(), random, |now| {
+        let arrangements = Self::of(before.len(), all.len(), random, |now| {
             now.iter().map(|place| all[*place] - mean).sum::<f64>() / share
         });
         Self {
-            is_odd: before.len() == now.len(),
-            ..dealt
+            is_antisymmetric: before.len() == now.len(),
+            ..arrangements
         }
     }
 
@@ -87,12 +87,12 @@ impl Dealt {
     /// Two sides that can only be swapped as a whole: `difference` is that of now and before.
     pub(crate) fn swapped(difference: f64) -> Self {
         Self {
-            ways: vec![difference, -difference],
-            is_odd: true,
+            values: vec![difference, -difference],
+            is_antisymmetric: true,
         }
     }
 
-    /// The value of each way to choose the answers of now out of all; `before` is how many are of before, which come
+    /// The value of each value to choose the answers of now out of all; `before` is how many are of before, which come
     /// first.
     fn of(
         before: usize,
@@ -101,13 +101,13 @@ impl Dealt {
         mut value: impl FnMut(&[usize]) -> f64,
     ) -> Self {
         let now: Vec<usize> = (before..all).collect();
-        let mut ways = vec![value(&now)];
-        if ways_of(all, now.len()) <= WAYS {
+        let mut values = vec![value(&now)];
+        if arrangement_count(all, now.len()) <= LARGEST_TABLE {
             let observed = now.clone();
             let mut chosen: Vec<usize> = (0..now.len()).collect();
             loop {
                 if chosen != observed {
-                    ways.push(value(&chosen));
+                    values.push(value(&chosen));
                 }
                 if !next_choice(&mut chosen, all) {
                     break;
@@ -115,56 +115,56 @@ impl Dealt {
             }
         } else {
             let mut places: Vec<usize> = (0..all).collect();
-            while ways.len() < WAYS {
+            while values.len() < LARGEST_TABLE {
                 for place in 0..now.len() {
                     let other = place + random.below(all - place);
                     places.swap(place, other);
                 }
                 let chosen = &places[..now.len()];
-                ways.push(value(chosen));
+                values.push(value(chosen));
             }
         }
         Self {
-            ways,
-            is_odd: false,
+            values,
+            is_antisymmetric: false,
         }
     }
 
     /// The observed value.
     pub(crate) fn observed(&self) -> f64 {
-        self.ways[0]
+        self.values[0]
     }
 
-    /// Adds the part of a sample that is dealt out alike; false if it has other ways.
+    /// Adds a sample that is always arranged alike; false if it has another number of arrangements.
     pub(crate) fn add(&mut self, other: &Self) -> bool {
-        if self.ways.len() != other.ways.len() {
+        if self.values.len() != other.values.len() {
             return false;
         }
-        for (way, other) in self.ways.iter_mut().zip(&other.ways) {
-            *way += other;
+        for (value, other) in self.values.iter_mut().zip(&other.values) {
+            *value += other;
         }
         true
     }
 
-    /// Whether all ways give the same value, so that the sample shows nothing.
+    /// Whether all values are equal, so that the sample shows nothing.
     fn is_constant(&self) -> bool {
-        let first = self.ways[0];
-        self.ways
+        let first = self.values[0];
+        self.values
             .iter()
-            .all(|way| (way - first).abs() <= TOLERANCE * first.abs().max(1e-12))
+            .all(|value| (value - first).abs() <= TOLERANCE * first.abs().max(1e-12))
     }
 }
 
-/// The number of ways to choose `of` out of `all`, or more than [`WAYS`].
-fn ways_of(all: usize, of: usize) -> usize {
-    let mut ways = 1_usize;
+/// The number of ways to choose `of` out of `all`, or more than [`LARGEST_TABLE`].
+fn arrangement_count(all: usize, of: usize) -> usize {
+    let mut values = 1_usize;
     for place in 0..of.min(all - of) {
-        ways = ways * (all - place) / (place + 1);
-        if ways > WAYS {
+        values = values * (all - place) / (place + 1);
+        if values > LARGEST_TABLE {
             break;
         }
     }
-    ways
+    values
 }
 
 /// The next choice in lexicographic order; false after the last.
@@ -190,15 +190,15 @@ fn next_choice(chosen: &mut [usize], all: usize) -> bool {
 /// Phipson and G. K. Smyth, *Permutation p-values should never be zero*, Statistical Applications in Genetics and
 /// Molecular Biology 9 (2010).
 pub(crate) fn permutation_test(
-    samples: &[Dealt],
+    samples: &[Arrangements],
     permutations: usize,
     random: &mut SplitMix64,
 ) -> Option<PermutationP> {
     if samples.is_empty() {
         return None;
     }
-    // A sample whose ways are all equal shows nothing, and might have, had its answers differed.
-    let informative: Vec<&Dealt> = samples.iter().filter(|it| !it.is_constant()).collect();
+    // A sample with equal values shows nothing, but counts for `least`: its answers might have differed.
+    let informative: Vec<&Arrangements> = samples.iter().filter(|it| !it.is_constant()).collect();
     let p = match all_of(informative.iter().copied()) {
         Some(all) => share_reached(&all_sums(&informative, all), &informative, 0),
         None => share_reached(
@@ -215,19 +215,19 @@ pub(crate) fn permutation_test(
 }
 
 /// The number of permutations, if it is not too large to take them all.
-fn all_of<'a>(mut samples: impl Iterator<Item = &'a Dealt>) -> Option<usize> {
+fn all_of<'a>(mut samples: impl Iterator<Item = &'a Arrangements>) -> Option<usize> {
     samples.try_fold(1_usize, |all, sample| {
-        let all = all.checked_mul(sample.ways.len())?;
+        let all = all.checked_mul(sample.values.len())?;
         (all <= ALL).then_some(all)
     })
 }
 
 /// The share of sums that reach the observed one, and of `besides`, which do.
-fn share_reached(sums: &[f64], samples: &[&Dealt], besides: usize) -> f64 {
-    let observed: f64 = samples.iter().map(|sample| sample.ways[0]).sum();
-    let largest = |sample: &&Dealt| {
-        let ways = sample.ways.iter().map(|way| way.abs());
-        ways.fold(0.0, f64::max)
+fn share_reached(sums: &[f64], samples: &[&Arrangements], besides: usize) -> f64 {
+    let observed: f64 = samples.iter().map(|sample| sample.values[0]).sum();
+    let largest = |sample: &&Arrangements| {
+        let values = sample.values.iter().map(|value| value.abs());
+        values.fold(0.0, f64::max)
     };
     let least = observed - TOLERANCE * samples.iter().map(largest).sum::<f64>();
     let reached = sums.iter().filter(|sum| **sum >= least).count() + besides;
@@ -241,66 +241,70 @@ pub(crate) fn seen_difference(differences: &[f64], alpha: f64) -> Option<f64> {
     Some((normal::percentile(1.0 - alpha) + normal::percentile(0.8)) * error)
 }
 
-fn all_sums(samples: &[&Dealt], all: usize) -> Vec<f64> {
+fn all_sums(samples: &[&Arrangements], all: usize) -> Vec<f64> {
     let mut sums = Vec::with_capacity(all);
     sums.push(0.0);
     for sample in samples {
         let before = sums.len();
-        for way in &sample.ways[1..] {
+        for value in &sample.values[1..] {
             for place in 0..before {
-                sums.push(sums[place] + way);
+                sums.push(sums[place] + value);
             }
         }
         for sum in &mut sums[..before] {
-            *sum += sample.ways[0];
+            *sum += sample.values[0];
         }
     }
     sums
 }
 
-/// The sums of so many permutations less the observed one, sample by sample: the ways of one then stay in the
+/// The sums of so many permutations less the observed one, sample by sample: the values of one then stay in the
 /// processor's cache. Where swapping the sides turns each sign, every drawn permutation stands for its opposite, too.
-fn random_sums(samples: &[&Dealt], permutations: usize, random: &mut SplitMix64) -> Vec<f64> {
-    let is_odd = samples.iter().all(|sample| sample.is_odd);
-    let drawn = if is_odd {
+fn random_sums(
+    samples: &[&Arrangements],
+    permutations: usize,
+    random: &mut SplitMix64,
+) -> Vec<f64> {
+    let is_antisymmetric = samples.iter().all(|sample| sample.is_antisymmetric);
+    let drawn = if is_antisymmetric {
         permutations / 2 - 1
     } else {
         permutations - 1
     };
     let mut sums = vec![0.0; drawn];
-    for ways in tables(samples) {
-        let count = ways.len() as u64;
-        // Three of 21 bits from each number: the chances of two ways differ by less than a thousandth.
+    for values in tables(samples) {
+        let count = values.len() as u64;
+        // Three of 21 bits from each number: the chances of two arrangements differ by less than a thousandth.
         for sums in sums.chunks_mut(3) {
             let mut bits = random.next();
             for sum in sums {
                 let place = ((bits & 0x1f_ffff) * count) >> 21;
-                *sum += ways[usize::try_from(place).unwrap_or_default()];
+                *sum += values[usize::try_from(place).unwrap_or_default()];
                 bits >>= 21;
             }
         }
     }
-    if is_odd {
+    if is_antisymmetric {
         let opposite: Vec<f64> = sums.iter().map(|sum| -sum).collect();
         sums.extend(opposite);
-        sums.push(-samples.iter().map(|sample| sample.ways[0]).sum::<f64>());
+        sums.push(-samples.iter().map(|sample| sample.values[0]).sum::<f64>());
     }
     sums
 }
 
-/// The ways of the samples, several samples with few ways together.
-fn tables(samples: &[&Dealt]) -> Vec<Vec<f64>> {
+/// The values of the samples; those of several samples with few arrangements are one table.
+fn tables(samples: &[&Arrangements]) -> Vec<Vec<f64>> {
     let mut tables: Vec<Vec<f64>> = Vec::new();
     for sample in samples {
         match tables.last_mut() {
-            Some(last) if last.len() * sample.ways.len() <= WAYS => {
+            Some(last) if last.len() * sample.values.len() <= LARGEST_TABLE => {
                 let pairs = sample
-                    .ways
+                    .values
                     .iter()
-                    .flat_map(|way| last.iter().map(move |sum| sum + way));
+                    .flat_map(|value| last.iter().map(move |sum| sum + value));
                 *last = pairs.collect();
             }
-            _ => tables.push(sample.ways.clone()),
+            _ => tables.push(sample.values.clone()),
         }
     }
     tables
@@ -312,11 +316,11 @@ mod tests {
 
     fn p(samples: &[(&[f64], &[f64])]) -> Option<f64> {
         let mut random = SplitMix64(1);
-        let dealt: Vec<_> = samples
+        let arrangements: Vec<_> = samples
             .iter()
-            .map(|(before, now)| Dealt::mean_now(before, now, &mut random))
+            .map(|(before, now)| Arrangements::mean_now(before, now, &mut random))
             .collect();
-        permutation_test(&dealt, PERMUTATIONS, &mut random).map(|found| found.p)
+        permutation_test(&arrangements, PERMUTATIONS, &mut random).map(|found| found.p)
     }
 
     #[test]
@@ -354,18 +358,22 @@ mod tests {
         let samples: Vec<(Vec<f64>, Vec<f64>)> = (0..16)
             .map(|_| (vec![random.share()], vec![random.share() + 0.1]))
             .collect();
-        let dealt = |samples: &[(Vec<f64>, Vec<f64>)], random: &mut SplitMix64| -> Vec<_> {
+        let arrangements = |samples: &[(Vec<f64>, Vec<f64>)], random: &mut SplitMix64| -> Vec<_> {
             let samples = samples.iter();
             samples
-                .map(|(before, now)| Dealt::mean_now(before, now, random))
+                .map(|(before, now)| Arrangements::mean_now(before, now, random))
                 .collect()
         };
-        let exact =
-            permutation_test(&dealt(&samples, &mut random), PERMUTATIONS, &mut random).unwrap();
-        let informative = dealt(&samples, &mut random);
+        let exact = permutation_test(
+            &arrangements(&samples, &mut random),
+            PERMUTATIONS,
+            &mut random,
+        )
+        .unwrap();
+        let informative = arrangements(&samples, &mut random);
         let informative: Vec<_> = informative.iter().collect();
         let sums = random_sums(&informative, PERMUTATIONS, &mut random);
-        let observed: f64 = informative.iter().map(|sample| sample.ways[0]).sum();
+        let observed: f64 = informative.iter().map(|sample| sample.values[0]).sum();
         let reached = sums.iter().filter(|sum| **sum >= observed - 1e-9).count();
         assert_eq!(sums.len(), PERMUTATIONS - 1);
         let drawn = as_f64(reached as u64 + 1) / as_f64(PERMUTATIONS as u64);
@@ -381,7 +389,7 @@ mod tests {
             while next_choice(&mut chosen, all) {
                 count += 1;
             }
-            assert_eq!(count, ways_of(all, of), "{all} {of}");
+            assert_eq!(count, arrangement_count(all, of), "{all} {of}");
         }
     }
 
@@ -391,14 +399,14 @@ mod tests {
         // Before: two like each other. Now: one unlike.
         let mut apart = |now: f64| {
             let values = [0.0, 0.0, now];
-            Dealt::apart(2, 1, &mut random, |one, other| {
+            Arrangements::apart(2, 1, &mut random, |one, other| {
                 (values[one] - values[other]).abs()
             })
         };
         let informative: Vec<_> = (0..3).map(|_| apart(1.0)).collect();
         let found = permutation_test(&informative, PERMUTATIONS, &mut SplitMix64(1)).unwrap();
         assert!((found.p * 27.0 - 1.0).abs() < 1e-12, "{}", found.p);
-        let one_each = Dealt::apart(1, 1, &mut random, |_, _| 1.0);
+        let one_each = Arrangements::apart(1, 1, &mut random, |_, _| 1.0);
         assert!(
             one_each.is_constant(),
             "one answer on each side shows no noise"
@@ -414,11 +422,16 @@ mod tests {
                 |count: usize| -> Vec<f64> { (0..count).map(|_| random.share().ln()).collect() };
             let samples: Vec<_> = (0..12).map(|_| (answers(2), answers(1))).collect();
             let mut seed = SplitMix64(5);
-            let dealt: Vec<_> = samples
+            let arrangements: Vec<_> = samples
                 .iter()
-                .map(|(b, n)| Dealt::mean_now(b, n, &mut seed))
+                .map(|(b, n)| Arrangements::mean_now(b, n, &mut seed))
                 .collect();
-            red += u32::from(permutation_test(&dealt, PERMUTATIONS, &mut seed).unwrap().p < 0.05);
+            red += u32::from(
+                permutation_test(&arrangements, PERMUTATIONS, &mut seed)
+                    .unwrap()
+                    .p
+                    < 0.05,
+            );
         }
         assert!((8..=34).contains(&red), "{red} of 400");
     }

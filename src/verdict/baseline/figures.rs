@@ -108,8 +108,9 @@ impl AnswerFigures {
         let output = outcome.output.as_ref();
         let tools = outcome.tools.clone();
         let tools = tools.or_else(|| output?.tools_taken());
-        let length = outcome.output_length;
-        let length = length.or_else(|| output?.length());
+        // The length of a right answer is a hint at it.
+        let length = outcome.output_length.filter(|_| rules.key.is_none());
+        let length = length.or_else(|| output.filter(|_| rules.key.is_none())?.length());
         let calls = tools.as_ref().map(|tools| as_f64(tools.len() as u64));
         let Usage {
             input_tokens,
@@ -139,7 +140,7 @@ impl AnswerFigures {
         for (name, value) in own {
             figures.set(Cow::Borrowed(name), value);
         }
-        figures.add_scores(record, rules.scorer);
+        figures.add_scores(record, rules);
         figures.tools = match tools {
             Some(tools) => vec![Some(match rules.key {
                 Some(key) => tools.iter().map(|tool| key.short(["tool", tool])).collect(),
@@ -150,22 +151,27 @@ impl AnswerFigures {
         figures
     }
 
-    /// The numbers of the scorers, except those that only repeat a verdict.
-    fn add_scores(&mut self, record: &Record, deciding: Option<&str>) {
+    /// The numbers of the scorers, except those that only repeat a verdict. Where answers are masked, a detail may be the
+    /// answer itself: only the points of judges, and scores, are stored.
+    fn add_scores(&mut self, record: &Record, rules: FigureRules<'_>) {
         let outcome = &record.result;
+        let is_judge = |scorer: &str| outcome.judged.iter().any(|call| call.scorer == scorer);
         let mut add = |scorer: &str, value: f64, correct: bool, details: &[(&str, Option<f64>)]| {
             let is_verdict = value.to_bits() == f64::from(u8::from(correct)).to_bits();
             let value = (VALUE, Some(value).filter(|_| !is_verdict));
-            for (name, value) in std::iter::once(value).chain(details.iter().copied()) {
+            let hides = rules.key.is_some() && !is_judge(scorer);
+            let details = details.iter().filter(|_| !hides).copied();
+            for (name, value) in std::iter::once(value).chain(details) {
                 let name = format!("{scorer}.{name}");
-                let is_plain = |c: char| !c.is_whitespace() && !c.is_control() && c != ':';
-                if name.chars().all(is_plain) {
+                // As it stands in a line of a snapshot.
+                let is_plain = |c: char| !c.is_control() && c != ':';
+                if name.chars().all(is_plain) && name.trim() == name {
                     self.set(name.into(), value);
                 }
             }
         };
         if outcome.scores.is_empty() {
-            if let (Some(score), Some(scorer)) = (&outcome.score, deciding) {
+            if let (Some(score), Some(scorer)) = (&outcome.score, rules.scorer) {
                 let details = score.details.iter();
                 let details: Vec<_> = details
                     .map(|(name, value)| (name, value.as_f64()))

@@ -10,17 +10,20 @@
 //! each other count as one, by the rule of [`Repetition`](super::no_regression::Repetition) on the figure's values.
 
 mod message;
+mod pair;
 mod pairs;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::stats::{self, PERMUTATIONS, PermutationP, SplitMix64, permutation_test};
 use crate::text::hash::Hasher;
 use crate::verdict::baseline::Baseline;
-use crate::verdict::check::no_regression::{As, OfFamily, ServedJudges, cached, changed_since};
+use crate::verdict::check::no_regression::{As, CACHED, FamilyMember, ServedJudges, changed_since};
 use crate::verdict::facts::Facts;
 use crate::verdict::gate::figure::{FigureScale, LATENCY, OfAnswers, TRAJECTORY, VALUE};
 use crate::verdict::gate::{Gate, NO_DECREASE};
 use crate::verdict::result::{FigureChange, GateResult, Verdict};
-use pairs::{FigurePairs, Found};
+use pairs::{FigurePairs, ValueType};
 
 /// A gate on a figure with its comparison.
 pub(super) struct FigureComparison<'a> {
@@ -31,6 +34,8 @@ pub(super) struct FigureComparison<'a> {
     /// The p's, adjusted for the other gates: one for each way in which these count errors.
     p: [f64; As::ALL.len()],
     tested: Option<PermutationP>,
+    /// The number of gates, including this one, that the p's are adjusted for.
+    together: usize,
     /// Why nothing can be concluded, whatever p is.
     open: Option<String>,
 }
@@ -106,6 +111,7 @@ impl<'a> FigureComparison<'a> {
             pairs,
             p: [1.0; As::ALL.len()],
             tested: None,
+            together: 1,
             open: None,
         };
         comparison.open = comparison.unfit();
@@ -139,11 +145,14 @@ impl<'a> FigureComparison<'a> {
                 return other;
             }
         }
-        if let Some(missing) = self.pairs.missing(self.facts) {
+        if let Some(missing) = self
+            .pairs
+            .missing(self.facts, self.baseline.mask_id.is_some())
+        {
             return Some(missing);
         }
         if self.facts.ci && !self.facts.allow_cached && !self.pairs.has_fresh {
-            return Some(cached());
+            return Some(CACHED.to_owned());
         }
         self.pairs.short(self.gate)
     }
@@ -173,7 +182,10 @@ impl<'a> FigureComparison<'a> {
         let change = change.map(|change| FigureChange {
             p: self.tested.map(|tested| tested.p),
             p_adjusted: value,
-            smallest_change: self.pairs.smallest_change(self.gate.level()),
+            // Whatever the other gates say: the strictest level of Holm's procedure.
+            smallest_change: self
+                .pairs
+                .smallest_change(self.gate.level() / stats::as_f64(self.together as u64)),
             ..change
         });
         let message = self.message(verdict, change.as_ref());
@@ -184,20 +196,19 @@ impl<'a> FigureComparison<'a> {
     }
 }
 
-impl OfFamily for FigureComparison<'_> {
+impl FamilyMember for FigureComparison<'_> {
     fn p(&mut self, errors: As) -> Option<&mut f64> {
         self.tested.is_some().then(|| &mut self.p[errors as usize])
     }
 
-    fn is_of(&mut self, _: usize) {}
+    fn set_family_size(&mut self, together: usize) {
+        self.together = together;
+    }
 }
 
 /// What became of each figure that a baseline has, without margins, as gates would compare it.
-pub(super) fn changes(
-    baseline: &Baseline,
-    facts: &Facts<'_>,
-) -> std::collections::BTreeMap<String, FigureChange> {
-    let mut names: std::collections::BTreeSet<&str> = std::collections::BTreeSet::new();
+pub(super) fn changes(baseline: &Baseline, facts: &Facts<'_>) -> BTreeMap<String, FigureChange> {
+    let mut names = BTreeSet::new();
     for sample in baseline.samples.values() {
         names.extend(sample.figures.names());
     }
@@ -234,17 +245,17 @@ impl FigurePairs<'_> {
         }
         // The same answers give the same p.
         let mut random = SplitMix64(u64::from_be_bytes(seed.first_bytes()));
-        let dealt = self.dealt(&mut random)?;
-        permutation_test(&dealt, permutations, &mut random)
+        let arrangements = self.arrangements(&mut random)?;
+        permutation_test(&arrangements, permutations, &mut random)
             .ok_or_else(|| "no sample can be compared".to_owned())
     }
 
     /// The smallest change that is seen in four of five runs.
     fn smallest_change(&self, alpha: f64) -> Option<f64> {
-        let Found::Numbers = self.found else {
+        let ValueType::Numbers = self.value_type else {
             return None;
         };
-        let beyond = stats::seen_difference(&self.differences(), alpha)?;
+        let beyond = stats::seen_difference(&self.differences(self.compared.scale), alpha)?;
         let compared = &self.compared;
         Some(if compared.scale.is_ratio() {
             (1.0 + compared.by) * beyond.exp() - 1.0

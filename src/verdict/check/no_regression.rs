@@ -34,6 +34,7 @@ use crate::verdict::result::{GateResult, Verdict};
 use message::{POWER, assumption};
 use paired::Paired;
 
+pub(super) use message::at_level;
 pub(super) use paired::As;
 pub(super) use repetition::{Repetition, runs_of};
 
@@ -41,13 +42,8 @@ pub(crate) use counted::CountedPairs;
 pub(crate) use judges::{OTHER_JUDGE, ServedJudges};
 
 /// Why a comparison of nothing but answers from the cache is inconclusive.
-const CACHED: &str = "every answer of now came from the cache, so nothing was tried anew (and `CI` is set): ask with \
+pub(super) const CACHED: &str = "every answer of now came from the cache, so nothing was tried anew (and `CI` is set): ask with \
                       `cargo evaltest run --refresh`, or take the answers with `--allow-cached`";
-
-/// [`CACHED`], for gates on figures.
-pub(super) fn cached() -> String {
-    CACHED.to_owned()
-}
 
 /// A gate with its comparison.
 pub(super) struct BaselineComparison<'a> {
@@ -89,28 +85,28 @@ struct Decided<'a> {
 }
 
 /// A comparison with the baseline, whose p is adjusted for the other ones of its eval.
-pub(super) trait OfFamily {
+pub(super) trait FamilyMember {
     /// Its p where errors count as this; `None` if there is none.
     fn p(&mut self, errors: As) -> Option<&mut f64>;
 
-    /// Learns how many gates, including this one, p's are adjusted for.
-    fn is_of(&mut self, together: usize);
+    /// Sets the number of gates, including this one, that p's are adjusted for.
+    fn set_family_size(&mut self, together: usize);
 }
 
-impl OfFamily for BaselineComparison<'_> {
+impl FamilyMember for BaselineComparison<'_> {
     fn p(&mut self, errors: As) -> Option<&mut f64> {
         let has_pairs = self.pairs() > 0;
         has_pairs.then(|| &mut self.tests[errors as usize].p)
     }
 
-    fn is_of(&mut self, together: usize) {
+    fn set_family_size(&mut self, together: usize) {
         self.together = together;
     }
 }
 
 /// Adjusts the p's of all gates of an eval against the baseline by Holm, since chance is more likely to turn one of
 /// several red. Each bound from counting errors is adjusted with the same bound of the others.
-pub(super) fn adjust(comparisons: &mut [&mut dyn OfFamily]) {
+pub(super) fn adjust(comparisons: &mut [&mut dyn FamilyMember]) {
     let mut together = 0;
     for errors in As::ALL {
         let mut all: Vec<&mut f64> = comparisons
@@ -124,7 +120,7 @@ pub(super) fn adjust(comparisons: &mut [&mut dyn OfFamily]) {
         }
     }
     for comparison in comparisons {
-        comparison.is_of(together.max(1));
+        comparison.set_family_size(together.max(1));
     }
 }
 

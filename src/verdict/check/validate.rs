@@ -8,6 +8,7 @@ use crate::error::{Error, Result, nearest};
 use crate::stats::as_f64;
 use crate::text::clean;
 use crate::verdict::facts::Facts;
+use crate::verdict::gate::figure::VALUE;
 use crate::verdict::gate::{
     CORRECTED, DIFFICULTY_DROP, ERROR_RATE, Gate, MACRO_F1, MEAN, MIN_SAMPLES, OWN, Slice,
     WrittenIn,
@@ -135,6 +136,7 @@ impl Gate {
                 return Err(Error::usage(message).hint(choices("scorers", scorer, names)));
             }
         }
+        self.validate_figure(known)?;
         if self.metric.epochs() > known.epochs {
             let (needed, epochs) = (self.metric.epochs(), known.epochs);
             let message =
@@ -159,6 +161,29 @@ impl Gate {
             let values = values.iter().map(String::as_str);
             let title = format!("values of `{dimension}`");
             return Err(Error::usage(message).hint(choices(&title, value, values)));
+        }
+        Ok(())
+    }
+
+    /// Refuses a figure of a scorer that the eval does not have, or that the scorer does not give.
+    fn validate_figure(&self, known: &Known) -> Result<()> {
+        let figure = self.figure().and_then(|figure| figure.split_once('.'));
+        let Some((scorer, detail)) = figure.filter(|_| !known.scorers.is_empty()) else {
+            return Ok(());
+        };
+        let names = known.scorers.iter().map(String::as_str);
+        if !names.clone().any(|name| name == scorer) {
+            let message = format!("gate `{self}`: no scorer is called `{scorer}`");
+            return Err(Error::usage(message).hint(choices("scorers", scorer, names)));
+        }
+        let Some(Some(details)) = known.details.get(scorer) else {
+            return Ok(());
+        };
+        let details = details.iter().map(AsRef::as_ref).chain([VALUE]);
+        if details.clone().all(|name| name != detail) {
+            let message = format!("gate `{self}`: scorer `{scorer}` gives no `{detail}`");
+            let title = format!("figures of `{scorer}`");
+            return Err(Error::usage(message).hint(choices(&title, detail, details)));
         }
         Ok(())
     }

@@ -34,13 +34,16 @@ pub(crate) const TRAJECTORY: &str = "trajectory";
 /// The smallest margin of a latency: a server that is slower today is slower for all questions.
 const LATENCY_BY: f64 = 0.25;
 
+/// The least amount that is compared by its ratio.
+const LEAST: f64 = 1e-6;
+
 /// A larger margin of a ratio is most likely meant in percent.
 const LARGEST_BY: f64 = 5.0;
 
 /// How two values of a figure are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FigureScale {
-    /// By their ratio; a value of 0 is none.
+    /// By their ratio; 0 counts as a millionth.
     Ratio,
     /// By the ratio of 1 more than each, as 0 is a value.
     RatioFromZero,
@@ -79,9 +82,18 @@ impl FigureScale {
     /// A value on the scale on which differences are taken; `None` for one that the scale does not have.
     pub(crate) fn scaled(self, value: f64) -> Option<f64> {
         match self {
-            Self::Ratio => (value > 0.0).then(|| value.ln()),
+            Self::Ratio => (value >= 0.0).then(|| value.max(LEAST).ln()),
             Self::RatioFromZero => (value >= 0.0).then(|| value.ln_1p()),
             Self::Difference => Some(value),
+        }
+    }
+
+    /// The value that [`scaled`](Self::scaled) took there.
+    pub(crate) fn unscaled(self, value: f64) -> f64 {
+        match self {
+            Self::Ratio => value.exp(),
+            Self::RatioFromZero => value.exp_m1(),
+            Self::Difference => value,
         }
     }
 

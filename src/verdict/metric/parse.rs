@@ -378,6 +378,10 @@ fn read_figure_option(gate: &mut Gate, figure: &str, option: &str) -> Result<()>
     const OPTIONS: &str =
         "gates on figures take `by`, `of`, `alpha` and `min_pairs`: `by=10%, of=correct`";
     match pair(option) {
+        Some((name @ ("by" | "of"), _)) if gate.metric.is(NO_CHANGE) => Err(Error::usage(format!(
+            "`{NO_CHANGE}({TRAJECTORY})` takes no `{name}`"
+        ))
+        .hint("its options are `alpha` and `min_pairs`")),
         Some(("by", value)) if value.ends_with('%') && !FigureScale::of(figure).is_ratio() => Err(
             Error::usage(format!("`{figure}` is no amount, so `%` has no meaning"))
                 .hint("write the points that it may change by, such as `by=0.2`"),

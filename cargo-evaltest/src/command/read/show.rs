@@ -129,9 +129,9 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
                 .map_err(|error| Error::infrastructure(error.to_string()))?;
             console::print_json(&value)?;
         } else {
-            let names = [&other, &dir].map(|dir| dir.path().display().to_string());
-            let names = [&*names[0], &*names[1]];
-            let text = against::side_by_side(record, &before, names);
+            let names = [&other, &dir].map(|dir| dir.path().file_name().unwrap_or_default());
+            let names = names.map(|name| name.to_string_lossy());
+            let text = against::side_by_side(record, &before, [&names[0], &names[1]]);
             console::print_data(|out| terminal::blocks(&text.blocks, 0, Paint::Plain, out))?;
         }
         return Ok(Exit::Passed);

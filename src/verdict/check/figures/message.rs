@@ -1,9 +1,11 @@
 //! The message of a gate on a figure, for people.
 
-use super::{FigureComparison, Found};
+use super::{As, FigureComparison, ValueType};
 use crate::figure::{Interval, P, Value};
 use crate::printable::on_one_line;
 use crate::text::shell_word;
+use crate::verdict::baseline::figures::Rounded;
+use crate::verdict::check::no_regression::at_level;
 use crate::verdict::result::{FigureChange, Verdict};
 
 /// A factor: `1.25`.
@@ -29,11 +31,16 @@ impl FigureComparison<'_> {
         if verdict == Verdict::Failed
             && let Some(first) = change.and_then(|change| change.rose.first())
         {
-            let eval = &self.facts.summary.eval;
-            let words = [eval, first].map(|word| shell_word(&on_one_line(word)));
+            // The run may be of another time than its baseline: by its id.
+            let accepted = self.baseline.runs.last().map(|run| run.run_id.as_str());
+            let words = [
+                &self.facts.summary.eval,
+                first,
+                accepted.unwrap_or("baseline"),
+            ];
+            let [eval, first, accepted] = words.map(|word| shell_word(&on_one_line(word)));
             lines.push(format!(
-                "look at the answer: cargo evaltest show {} --against baseline",
-                words.join(" ")
+                "look at the answer: cargo evaltest show {eval} {first} --against {accepted}"
             ));
         }
         lines.join("\n")
@@ -41,13 +48,13 @@ impl FigureComparison<'_> {
 
     fn first_line(&self, change: Option<&FigureChange>) -> String {
         let alpha = self.gate.level();
-        let is_tools = self.pairs.found == Found::Tools;
+        let is_tools = self.pairs.value_type == ValueType::Tools;
         let numbers = change.filter(|_| !is_tools);
         let mut text = numbers
             .map(|change| self.changed(change))
             .unwrap_or_default();
         if let Some(tested) = self.tested {
-            let adjusted = self.p[crate::verdict::check::no_regression::As::Nothing as usize];
+            let adjusted = self.p[As::Nothing as usize];
             let sign = if adjusted < alpha { "<" } else { ">=" };
             let mut p = P(tested.p).at_level(alpha);
             if adjusted.total_cmp(&tested.p).is_ne() {
@@ -111,7 +118,7 @@ impl FigureComparison<'_> {
 
     /// The samples that changed most to the worse.
     fn rose(&self, change: &FigureChange) -> Option<String> {
-        if self.pairs.found == Found::Tools {
+        if self.pairs.value_type == ValueType::Tools {
             let named: Vec<_> = change.rose.iter().map(|id| on_one_line(id)).collect();
             return (!named.is_empty()).then(|| format!("differ most: {}", named.join(", ")));
         }
@@ -145,14 +152,14 @@ impl FigureComparison<'_> {
             Value(smallest).to_string()
         };
         Some(format!(
-            "with {} pairs {verb} of {amount} or more is seen with 80 % power",
-            change.n
+            "with {} pairs {verb} of {amount} or more is seen with 80 % power{}",
+            change.n,
+            at_level(self.together)
         ))
     }
 }
 
 /// A mean of figures of three digits.
 fn short(value: f64) -> String {
-    crate::verdict::baseline::figures::Rounded::of(value)
-        .map_or_else(|| value.to_string(), |rounded| rounded.to_string())
+    Rounded::of(value).map_or_else(|| value.to_string(), |rounded| rounded.to_string())
 }

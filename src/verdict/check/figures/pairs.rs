@@ -1,9 +1,12 @@
 //! `FigurePairs`: the values of a figure, of the samples that baseline and run have in common.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Compared, OfAnswers};
-use crate::stats::{self, Dealt, RunningMean, SplitMix64, as_f64};
+use super::pair::{FigurePair, FigureValue};
+use super::{Compared, FigureScale, OfAnswers};
+use crate::printable::on_one_line;
+use crate::stats::{self, Arrangements, RunningMean, SplitMix64};
+use crate::verdict::baseline::figures::AnswerFigures;
 use crate::verdict::baseline::{Baseline, BaselineSample, CurrentSample, right_of};
 use crate::verdict::check::no_regression::{Repetition, runs_of};
 use crate::verdict::facts::Facts;
@@ -13,15 +16,12 @@ use crate::verdict::result::FigureChange;
 /// How many samples a message and a result name.
 const NAMED: usize = 5;
 
-/// The longest sequences of tools that are compared whole: the time grows with the product of their lengths.
-const LONGEST: usize = 300;
-
 /// The samples that are compared, and why others are not.
 pub(super) struct FigurePairs<'a> {
     pub(super) compared: Compared,
     pub(super) pairs: Vec<FigurePair<'a>>,
     /// Whether it is about numbers or tools.
-    pub(super) found: Found,
+    pub(super) value_type: ValueType,
     /// Whether an answer of now did not come from the cache.
     pub(super) has_fresh: bool,
     /// How far epochs repeat each other, if they count as one.
@@ -29,21 +29,21 @@ pub(super) struct FigurePairs<'a> {
     /// Samples of the baseline that should be compared.
     expected: usize,
     /// Samples that are not compared, by reason.
-    left_out: [usize; Left::ALL.len()],
+    left_out: [usize; NotCompared::ALL.len()],
     /// Whether any answer of each side tells the figure.
     is_known: [bool; 2],
 }
 
 /// What is compared of the answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum ValueType {
     Numbers,
     Tools,
 }
 
 /// Why a sample of the baseline is not compared.
 #[derive(Clone, Copy)]
-enum Left {
+enum NotCompared {
     Gone,
     Moved,
     Changed,
@@ -51,7 +51,7 @@ enum Left {
     NotNow,
 }
 
-impl Left {
+impl NotCompared {
     const ALL: [(Self, &'static str); 5] = [
         (Self::Gone, "gone"),
         (Self::Moved, "in another slice"),
@@ -59,32 +59,6 @@ impl Left {
         (Self::NotBefore, "without it in the baseline"),
         (Self::NotNow, "without it now"),
     ];
-}
-
-/// A sample with the figure on both sides.
-#[derive(Clone, Debug)]
-pub(super) struct FigurePair<'a> {
-    pub(super) id: &'a str,
-    cluster: Option<&'a str>,
-    /// By run of the baseline.
-    before: Vec<Vec<FigureValue>>,
-    now: Vec<FigureValue>,
-}
-
-/// The figure of an answer.
-#[derive(Clone, Debug, PartialEq, PartialOrd)]
-enum FigureValue {
-    Number(f64),
-    Tools(Vec<String>),
-}
-
-impl FigureValue {
-    fn number(&self) -> f64 {
-        match self {
-            Self::Number(number) => *number,
-            Self::Tools(tools) => as_f64(tools.len() as u64),
-        }
-    }
 }
 
 impl<'a> FigurePairs<'a> {
@@ -98,21 +72,21 @@ impl<'a> FigurePairs<'a> {
         let mut pairs = Self {
             compared,
             pairs: Vec::new(),
-            found: if is_trajectory {
-                Found::Tools
+            value_type: if is_trajectory {
+                ValueType::Tools
             } else {
-                Found::Numbers
+                ValueType::Numbers
             },
             has_fresh: false,
             repetition: None,
             expected: 0,
-            left_out: [0; Left::ALL.len()],
+            left_out: [0; NotCompared::ALL.len()],
             is_known: [false; 2],
         };
         let epochs: Vec<u32> = baseline.runs.iter().map(|run| run.epochs).collect();
         let decides = facts.summary.scorer.as_deref();
         let was_in = |sample: &BaselineSample| slice.is_none_or(|it| sample.slices.contains(it));
-        let mut there = std::collections::BTreeSet::new();
+        let mut there = BTreeSet::new();
         for sample in &facts.current {
             there.extend(
                 [Some(&*sample.id), sample.older_id.as_deref()]
@@ -125,19 +99,19 @@ impl<'a> FigurePairs<'a> {
             if sample.is_in(slice) {
                 pairs.add(sample, before, &epochs, decides);
             } else if was_in(before) {
-                pairs.leave_out(before, Left::Moved);
+                pairs.leave_out(before, NotCompared::Moved);
             }
         }
         for (id, sample) in &baseline.samples {
             if !there.contains(&**id) && was_in(sample) {
-                pairs.leave_out(sample, Left::Gone);
+                pairs.leave_out(sample, NotCompared::Gone);
             }
         }
         pairs.find_repetition();
         pairs
     }
 
-    fn leave_out(&mut self, before: &BaselineSample, why: Left) {
+    fn leave_out(&mut self, before: &BaselineSample, why: NotCompared) {
         if self.is_expected(before) {
             self.expected += 1;
             self.left_out[why as usize] += 1;
@@ -160,7 +134,7 @@ impl<'a> FigurePairs<'a> {
         decides: Option<&str>,
     ) {
         if !before.is_of(&sample.input_hash, &sample.target_hash, &sample.marks) {
-            return self.leave_out(before, Left::Changed);
+            return self.leave_out(before, NotCompared::Changed);
         }
         let was = self.values_of(&before.figures, decides);
         let is = self.values_of(&sample.figures, decides);
@@ -171,7 +145,7 @@ impl<'a> FigurePairs<'a> {
         let runs: Vec<Vec<FigureValue>> = runs.into_iter().map(known).collect();
         let now: Vec<FigureValue> = known(&is);
         if runs.iter().all(Vec::is_empty) {
-            return self.leave_out(before, Left::NotBefore);
+            return self.leave_out(before, NotCompared::NotBefore);
         }
         if now.is_empty() {
             // Where right answers are compared, one that is wrong now is no want of figures.
@@ -179,7 +153,7 @@ impl<'a> FigurePairs<'a> {
                 && sample.answers.contains(&Some(false))
                 && !sample.answers.contains(&Some(true));
             if !is_wrong {
-                self.leave_out(before, Left::NotNow);
+                self.leave_out(before, NotCompared::NotNow);
             }
             return;
         }
@@ -196,17 +170,17 @@ impl<'a> FigurePairs<'a> {
     /// The figure of each answer that counts; `None` where it is not known.
     fn values_of(
         &self,
-        figures: &crate::verdict::baseline::figures::AnswerFigures,
+        figures: &AnswerFigures,
         decides: Option<&str>,
     ) -> Vec<Option<FigureValue>> {
-        let all: Vec<Option<FigureValue>> = match self.found {
-            Found::Tools => {
+        let all: Vec<Option<FigureValue>> = match self.value_type {
+            ValueType::Tools => {
                 let tools = figures.tools().into_iter().flatten();
                 tools
                     .map(|tools| tools.clone().map(FigureValue::Tools))
                     .collect()
             }
-            Found::Numbers => {
+            ValueType::Numbers => {
                 let values = figures.get(&self.compared.name, decides);
                 let is_on_scale = |value: &f64| self.compared.scale.scaled(*value).is_some();
                 let values = values.into_iter().flatten();
@@ -243,30 +217,48 @@ impl<'a> FigurePairs<'a> {
     }
 
     /// Why nothing can be compared, if no answer of a side tells the figure.
-    pub(super) fn missing(&self, facts: &Facts<'_>) -> Option<String> {
+    pub(super) fn missing(&self, facts: &Facts<'_>, is_masked: bool) -> Option<String> {
         if !self.pairs.is_empty() {
             return None;
         }
         let name = &self.compared.name;
         let lacks = |side: usize| !self.is_known[side] && self.expected > 0;
-        let what = match self.found {
-            Found::Tools => "tools".to_owned(),
-            Found::Numbers => format!("`{name}`"),
+        let what = match self.value_type {
+            ValueType::Tools => "tools".to_owned(),
+            ValueType::Numbers => format!("`{name}`"),
         };
-        Some(if lacks(0) {
-            format!(
-                "no answer of the baseline tells its {what}: accept a run that does with `cargo evaltest accept`"
-            )
-        } else if lacks(1) && facts.summary.cached > 0 && name == super::LATENCY {
-            "answers from the cache have no latency of their own: ask with `cargo evaltest run --refresh`".to_owned()
-        } else if lacks(1) {
-            format!(
-                "no answer of now tells its {what}: have the agent reply with `usage`, `steps` or `messages`, see the \
+        let is_of_scorer = name.contains('.');
+        Some(
+            if lacks(0) && is_masked && (is_of_scorer || name == "output_length") {
+                format!(
+                    "masked snapshots do not store `{name}`, which may tell an answer: compare another figure, or say \
+                 `snapshot: {{ answers: plain }}`"
+                )
+            } else if lacks(0) && lacks(1) && is_of_scorer {
+                format!(
+                    "no score has {what}, in the baseline or now: name a figure that a scorer gives"
+                )
+            } else if lacks(0) {
+                format!(
+                    "no answer of the baseline tells its {what}: accept a run that does with `cargo evaltest accept`"
+                )
+            } else if lacks(1) && facts.summary.cached > 0 && name == super::LATENCY {
+                "answers from the cache have no latency of their own: ask with `cargo evaltest run --refresh`".to_owned()
+            } else if lacks(1) && is_of_scorer {
+                format!("no score of now has `{name}`: name a figure that the scorers of now give")
+            } else if lacks(1) {
+                format!(
+                    "no answer of now tells its {what}: have the agent reply with `usage`, `steps` or `messages`, see the \
                  page \"What a reply can be\""
-            )
-        } else {
-            "no sample has the figure both in the baseline and now".to_owned()
-        })
+                )
+            } else if self.compared.of == OfAnswers::Correct {
+                format!(
+                    "no sample has a right answer with {what} on both sides: say `of=all` to compare wrong ones, too"
+                )
+            } else {
+                "no sample has the figure both in the baseline and now".to_owned()
+            },
+        )
     }
 
     /// Why too few of the baseline's samples can be compared.
@@ -276,7 +268,7 @@ impl<'a> FigurePairs<'a> {
         if share.is_none_or(|share| share >= gate.least_pairs()) {
             return None;
         }
-        let rows = Left::ALL.into_iter().zip(self.left_out);
+        let rows = NotCompared::ALL.into_iter().zip(self.left_out);
         let rows = rows.filter(|(_, count)| *count > 0);
         let rows: Vec<_> = rows
             .map(|((_, row), count)| format!("{count} {row}"))
@@ -290,10 +282,13 @@ impl<'a> FigurePairs<'a> {
         ))
     }
 
-    /// The ways to deal out the answers of each sample; an error is why they show nothing.
-    pub(super) fn dealt(&self, random: &mut SplitMix64) -> Result<Vec<Dealt>, String> {
+    /// The arrangements of the answers of each sample; an error is why they show nothing.
+    pub(super) fn arrangements(
+        &self,
+        random: &mut SplitMix64,
+    ) -> Result<Vec<Arrangements>, String> {
         let has_clusters = self.pairs.iter().any(|pair| pair.cluster.is_some());
-        if self.found == Found::Tools {
+        if self.value_type == ValueType::Tools {
             let several = |pair: &FigurePair<'_>| pair.all_before().len().max(pair.now.len()) > 1;
             if !self.pairs.iter().any(several) {
                 return Err(match self.repetition {
@@ -305,19 +300,19 @@ impl<'a> FigurePairs<'a> {
                         .to_owned(),
                 });
             }
-            return self.dealt_tools(has_clusters, random);
+            return self.arrangements_of_tools(has_clusters, random);
         }
         if has_clusters {
-            return self.dealt_clusters();
+            return self.arrangements_of_clusters();
         }
         let values = self.pairs.iter().map(|pair| pair.scaled(&self.compared));
         Ok(values
-            .map(|[before, now]| Dealt::mean_now(&before, &now, random))
+            .map(|[before, now]| Arrangements::mean_now(&before, &now, random))
             .collect())
     }
 
     /// Whole groups are swapped.
-    fn dealt_clusters(&self) -> Result<Vec<Dealt>, String> {
+    fn arrangements_of_clusters(&self) -> Result<Vec<Arrangements>, String> {
         let mut groups = BTreeMap::<(bool, &str), f64>::new();
         for pair in &self.pairs {
             let [before, now] = pair.scaled(&self.compared);
@@ -325,7 +320,7 @@ impl<'a> FigurePairs<'a> {
                 return Err(format!(
                     "samples come in groups, and groups need as many answers now as in the baseline: sample `{}` has {} \
                      and {}; run as many epochs as were accepted",
-                    crate::printable::on_one_line(pair.id),
+                    on_one_line(pair.id),
                     now.len(),
                     before.len()
                 ));
@@ -333,30 +328,30 @@ impl<'a> FigurePairs<'a> {
             let mean = |values: &[f64]| stats::mean(values).unwrap_or_default();
             *groups.entry(pair.group()).or_default() += mean(&now) - mean(&before);
         }
-        Ok(groups.into_values().map(Dealt::swapped).collect())
+        Ok(groups.into_values().map(Arrangements::swapped).collect())
     }
 
-    /// How far the tools of both sides lie apart. The samples of a group are dealt out alike.
-    fn dealt_tools(
+    /// How far the tools of both sides lie apart. The samples of a group are arranged alike.
+    fn arrangements_of_tools(
         &self,
         has_clusters: bool,
         random: &mut SplitMix64,
-    ) -> Result<Vec<Dealt>, String> {
+    ) -> Result<Vec<Arrangements>, String> {
         if !has_clusters {
             return Ok(self
                 .pairs
                 .iter()
-                .map(|pair| pair.tools_dealt(random))
+                .map(|pair| pair.tool_arrangements(random))
                 .collect());
         }
-        let mut groups = BTreeMap::<(bool, &str), Dealt>::new();
+        let mut groups = BTreeMap::<(bool, &str), Arrangements>::new();
         for pair in &self.pairs {
-            let dealt = pair.tools_dealt(random);
+            let arrangements = pair.tool_arrangements(random);
             let Some(group) = groups.get_mut(&pair.group()) else {
-                groups.insert(pair.group(), dealt);
+                groups.insert(pair.group(), arrangements);
                 continue;
             };
-            if !group.add(&dealt) {
+            if !group.add(&arrangements) {
                 return Err(
                         "samples come in groups, and the samples of one have different numbers of answers".to_owned(),
                     );
@@ -365,10 +360,23 @@ impl<'a> FigurePairs<'a> {
         Ok(groups.into_values().collect())
     }
 
-    /// The difference of each sample as it is compared, without the margin.
-    pub(super) fn differences(&self) -> Vec<f64> {
+    /// The scale of what is told: ratios of the amounts themselves, unless one of them is 0.
+    fn shown_scale(&self) -> FigureScale {
+        let all = self.pairs.iter();
+        let mut all = all.flat_map(|pair| pair.before.iter().flatten().chain(&pair.now));
+        match self.compared.scale {
+            FigureScale::RatioFromZero if all.all(|value| value.number() > 0.0) => {
+                FigureScale::Ratio
+            }
+            scale => scale,
+        }
+    }
+
+    /// The difference of each sample on a scale, without the margin.
+    pub(super) fn differences(&self, scale: FigureScale) -> Vec<f64> {
         let plain = Compared {
             by: 0.0,
+            scale,
             ..self.compared.clone()
         };
         let mean = |values: &[f64]| stats::mean(values).unwrap_or_default();
@@ -385,15 +393,15 @@ impl<'a> FigurePairs<'a> {
         if self.pairs.is_empty() {
             return None;
         }
-        let is_tools = self.found == Found::Tools;
+        let is_tools = self.value_type == ValueType::Tools;
         let differences = if is_tools {
             let mut random = SplitMix64(1);
             let pairs = self.pairs.iter();
             pairs
-                .map(|pair| pair.tools_dealt(&mut random).observed())
+                .map(|pair| pair.tool_arrangements(&mut random).observed())
                 .collect()
         } else {
-            self.differences()
+            self.differences(self.shown_scale())
         };
         let mut mean = RunningMean::default();
         for difference in &differences {
@@ -453,77 +461,16 @@ impl<'a> FigurePairs<'a> {
         totals
     }
 
-    /// The means of a sample before and now.
+    /// The means of a sample before and now: geometric ones where ratios are told.
     pub(super) fn means_of(&self, id: &str) -> Option<[f64; 2]> {
+        let scale = self.shown_scale();
         let pair = self.pairs.iter().find(|pair| pair.id == id)?;
         let mean = |answers: Vec<&FigureValue>| {
-            let all: Vec<f64> = answers.iter().map(|value| value.number()).collect();
-            stats::mean(&all).unwrap_or_default()
+            let all = answers
+                .iter()
+                .filter_map(|value| scale.scaled(value.number()));
+            scale.unscaled(stats::mean(&all.collect::<Vec<_>>()).unwrap_or_default())
         };
         Some([mean(pair.all_before()), mean(pair.now.iter().collect())])
     }
-}
-
-impl<'a> FigurePair<'a> {
-    fn all_before(&self) -> Vec<&FigureValue> {
-        self.before.iter().flatten().collect()
-    }
-
-    /// How far the tools of both sides lie apart, for each way to deal out the answers.
-    fn tools_dealt(&self, random: &mut SplitMix64) -> Dealt {
-        let before = self.all_before();
-        let all = before.iter().copied().chain(&self.now);
-        let all: Vec<&[String]> = all.map(tools_of).collect();
-        let count = all.len();
-        let mut distances = vec![0.0; count * count];
-        for (place, tools) in all.iter().enumerate() {
-            for (other, others) in all[..place].iter().enumerate() {
-                distances[place * count + other] = distance(tools, others);
-            }
-        }
-        let between = |one: usize, other: usize| distances[one.max(other) * count + one.min(other)];
-        Dealt::apart(before.len(), self.now.len(), random, between)
-    }
-
-    /// The values of both sides as they are compared: larger is worse, and the margin is in those of before.
-    fn scaled(&self, compared: &Compared) -> [Vec<f64>; 2] {
-        let sign = compared.sign;
-        let before = self.before.iter().flatten();
-        let before = before.map(|value| sign * compared.moved(value.number()));
-        let now = self.now.iter();
-        let now = now.map(|value| sign * compared.scaled(value.number()));
-        [before.collect(), now.collect()]
-    }
-
-    /// The group; a sample without one is its own.
-    fn group(&self) -> (bool, &'a str) {
-        self.cluster.map_or((false, self.id), |name| (true, name))
-    }
-}
-
-fn tools_of(value: &FigureValue) -> &[String] {
-    match value {
-        FigureValue::Tools(tools) => tools,
-        FigureValue::Number(_) => &[],
-    }
-}
-
-/// How far two sequences of tools are from each other: the edits that turn one into the other, by the longer length.
-fn distance(one: &[String], other: &[String]) -> f64 {
-    if one == other {
-        return 0.0;
-    }
-    let [one, other] = [one, other].map(|tools| &tools[..tools.len().min(LONGEST)]);
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (place, tool) in one.iter().enumerate() {
-        let mut corner = row[0];
-        row[0] = place + 1;
-        for (at, against) in other.iter().enumerate() {
-            let replaced = corner + usize::from(tool != against);
-            corner = row[at + 1];
-            row[at + 1] = replaced.min(row[at].min(corner) + 1);
-        }
-    }
-    let longer = one.len().max(other.len()).max(1);
-    as_f64(row[other.len()] as u64) / as_f64(longer as u64)
 }

@@ -143,7 +143,7 @@ impl Decided<'_> {
         lines.push(format!(
             "with {} pairs {drop} seen with 80 % power{}, {}",
             found.pairs,
-            self.comparison.at_level(),
+            at_level(self.comparison.together),
             found.assumption
         ));
         // In continuous integration it makes the gate inconclusive instead.
@@ -282,16 +282,6 @@ impl Decided<'_> {
 }
 
 impl BaselineComparison<'_> {
-    /// The effect of other gates on the smallest drop.
-    fn at_level(&self) -> String {
-        match self.together {
-            0 | 1 => String::new(),
-            all => format!(
-                " whatever the other gates against the baseline say (at alpha / {all}, the most that Holm asks for)"
-            ),
-        }
-    }
-
     /// Why the test and the interval (below 0 or not) disagree; `None` if they agree.
     fn why_apart(&self, found: &Regression, is_below: bool) -> Option<String> {
         let (alpha, mid_p) = (self.gate.level(), self.exact == ExactTest::MidP);
@@ -321,6 +311,16 @@ impl BaselineComparison<'_> {
             ),
             _ => None,
         }
+    }
+}
+
+/// The effect of other gates, of which there are so many with this one, on what is seen.
+pub(crate) fn at_level(together: usize) -> String {
+    match together {
+        0 | 1 => String::new(),
+        all => format!(
+            " whatever the other gates against the baseline say (at alpha / {all}, the most that Holm asks for)"
+        ),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::verdict::baseline::flipped_counts;
 
 /// How an answer that errored or was never given counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::verdict::check) enum As {
+pub(crate) enum As {
     Wrong,
     Right,
     /// As wrong, with all other answers of its side.
@@ -38,8 +38,7 @@ pub(super) struct RightShare {
 }
 
 impl As {
-    pub(in crate::verdict::check) const ALL: [Self; 4] =
-        [Self::Wrong, Self::Right, Self::Lost, Self::Nothing];
+    pub(crate) const ALL: [Self; 4] = [Self::Wrong, Self::Right, Self::Lost, Self::Nothing];
 
     /// Applies this to an answer.
     pub(super) fn read(self, answer: Option<bool>) -> Option<bool> {

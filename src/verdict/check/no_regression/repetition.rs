@@ -60,20 +60,11 @@ impl Repetition {
             fell += right * (1.0 - now.0);
             rose += (1.0 - right) * now.0;
         }
-        let runs = stats::as_f64(before.len() as u64);
-        let pairs = runs * (runs + 1.0) / 2.0;
-        self.within.add(within);
-        self.between.add(between / pairs);
-        self.turned[0].add(fell / pairs);
-        self.turned[1].add(rose / pairs);
+        self.add_shares(before.len(), within, [between, fell, rose]);
     }
 
     /// The same for values of any kind, such as tokens.
-    pub(in crate::verdict::check) fn add_values<T: PartialOrd>(
-        &mut self,
-        before: &[&[T]],
-        now: &[T],
-    ) {
+    pub(crate) fn add_values<T: PartialOrd>(&mut self, before: &[&[T]], now: &[T]) {
         let before: Vec<_> = before.iter().filter(|run| !run.is_empty()).collect();
         if now.is_empty() || before.is_empty() {
             return;
@@ -111,7 +102,12 @@ impl Repetition {
             fell += share(run, now, |then, now| then > now);
             rose += share(run, now, |then, now| then < now);
         }
-        let runs = stats::as_f64(before.len() as u64);
+        self.add_shares(before.len(), within, [between, fell, rose]);
+    }
+
+    /// Adds how often answers to a sample differ, summed over the pairs of so many runs of the baseline and of now.
+    fn add_shares(&mut self, runs: usize, within: f64, [between, fell, rose]: [f64; 3]) {
+        let runs = stats::as_f64(runs as u64);
         let pairs = runs * (runs + 1.0) / 2.0;
         self.within.add(within);
         self.between.add(between / pairs);
@@ -127,14 +123,14 @@ impl Repetition {
     }
 
     /// Whether the epochs of a run are one answer.
-    pub(in crate::verdict::check) fn counts_as_one(&self) -> bool {
+    pub(crate) fn counts_as_one(&self) -> bool {
         // Shares are rounded.
         let is_one = |[within, between]: [f64; 2]| TIMES * within <= between + 1e-9;
         self.shares().is_some_and(is_one)
     }
 
     /// Why epochs count as one.
-    pub(in crate::verdict::check) fn message(&self) -> String {
+    pub(crate) fn message(&self) -> String {
         let [within, between] = self.shares().unwrap_or_default();
         let percent = |share: f64| (share * 1e3).round() / 10.0;
         let found = if within > 0.0 {
@@ -154,10 +150,7 @@ impl Repetition {
 }
 
 /// The answers of each run. All are of one run if the numbers of epochs are not those of the answers.
-pub(in crate::verdict::check) fn runs_of<'a, T>(
-    mut answers: &'a [T],
-    epochs: &[u32],
-) -> Vec<&'a [T]> {
+pub(crate) fn runs_of<'a, T>(mut answers: &'a [T], epochs: &[u32]) -> Vec<&'a [T]> {
     let all: u64 = epochs.iter().map(|epochs| u64::from(*epochs)).sum();
     if all != answers.len() as u64 {
         return vec![answers];
