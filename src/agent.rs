@@ -12,6 +12,7 @@
 //! | [`Replay`] | a recording |
 //! | [`Echo`] | the question itself, to try out an eval |
 //! | `Demo` | code that solves easy questions (feature `demo`), for examples and tests |
+//! | [`Conversation`] | one of these, turn by turn, with a [`SimulatedUser`] or a script, and an [`Environment`] such as [`MockTools`] or [`WorkerEnvironment`] that executes its calls ([`Session`], [`ToolReply`]); a failure of either is that of a [`Party`] |
 //! | `Asynchronous` | an async closure, built by `asynchronous` (feature `tokio`) |
 //!
 //! `Command` and `Worker` can run in a [`Sandbox`], with or without a [`Network`], with a disk limit
@@ -20,6 +21,7 @@
 #[cfg(feature = "tokio")]
 mod asynchronous;
 pub(crate) mod command;
+pub(crate) mod conversation;
 #[cfg(feature = "demo")]
 pub(crate) mod demo;
 pub(crate) mod echo;
@@ -34,10 +36,14 @@ pub(crate) mod replay;
 pub(crate) mod reply;
 pub(crate) mod worker;
 
+pub use crate::data::Party;
 pub use crate::system::sandbox::{Network, Sandbox, SandboxKind, Ulimits};
 #[cfg(feature = "tokio")]
 pub use asynchronous::{Asynchronous, asynchronous};
 pub use command::{Command, Cwd, Input, Reply, Stream, StreamKind};
+pub use conversation::{
+    Conversation, Environment, MockTools, Session, SimulatedUser, ToolReply, WorkerEnvironment,
+};
 #[cfg(feature = "demo")]
 pub use demo::Demo;
 pub use echo::Echo;
@@ -153,6 +159,29 @@ pub trait Agent: Send + Sync {
     /// `tool_choice` can set the form of the reply.
     fn takes_reply_form(&self) -> bool {
         false
+    }
+
+    /// The driver of conversations, if it is one.
+    #[doc(hidden)]
+    fn conversation(&self) -> Option<&Conversation> {
+        None
+    }
+
+    /// Whether it answers a whole conversation at once, as a recording does.
+    #[doc(hidden)]
+    fn answers_conversations(&self) -> bool {
+        self.conversation().is_some()
+    }
+
+    /// Whether it remembers a conversation from turn to turn. One that was interrupted then starts over; with an agent
+    /// that lives by the [messages](Task::messages) of each task alone it goes on.
+    fn keeps_sessions(&self) -> bool {
+        false
+    }
+
+    /// Called when a conversation is over, however it ended.
+    fn end_session(&self, session: &str) {
+        let _ = session;
     }
 
     /// For an agent that returns parts of the item itself: those parts. No program or model is called.

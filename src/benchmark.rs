@@ -9,6 +9,7 @@
 //! | [`items`] | problems with answers and solutions, generated or collected, by topic | `final_answer`, `qa` |
 //! | `bfcl` (feature `bfcl`) | single-turn function calling, in the layout of the Berkeley Function Calling Leaderboard | none, `bfcl` |
 //! | [`generate`] | prompts that ask for items of data, by topic and reference | none, `item` |
+//! | [`conversations`] | conversations of several turns, written down or with a simulated user | `final_answer`, `per_sample`, on each turn that has a ground truth |
 //! | [`custom`] | written down in the spec itself | `final_answer`, `per_sample`: each sample has its own scorer |
 //!
 //! A path may be a dataset on the Hugging Face Hub, `hf://datasets/ORG/NAME[@REVISION][/FILE]` (feature `http`; the
@@ -19,6 +20,7 @@
 //! `fixtures/` has an example spec of each.
 
 pub(crate) mod aime;
+pub(crate) mod conversations;
 pub(crate) mod custom;
 pub(crate) mod gaia;
 pub(crate) mod generate;
@@ -203,6 +205,12 @@ pub trait Benchmark: Send + Sync {
     /// to list them.
     fn categories(&self) -> Result<Vec<CategoryCount>> {
         Ok(Vec::new())
+    }
+
+    /// Whether samples of it are conversations, which an agent is asked turn by turn.
+    #[doc(hidden)]
+    fn has_conversations(&self) -> bool {
+        false
     }
 
     /// Whether its samples are items of data that can be scored themselves, with the agent `none`.

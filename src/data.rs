@@ -1,6 +1,7 @@
 //! The data of a run: samples, agent outputs, scores and records; and the sources of samples: [`dataset`], `hub`.
 
 pub(crate) mod calibration;
+pub(crate) mod conversation;
 pub(crate) mod history;
 pub(crate) mod judged;
 pub(crate) mod labels;
@@ -19,10 +20,11 @@ pub(crate) mod hub;
 
 pub(crate) mod yaml_places;
 
+pub use conversation::{ConversationEnd, ConversationOutcome, TurnOutcome};
 pub use judged::{JudgeCall, JurorVote, ReplyForm, Unread};
 pub(crate) use output::finish::Finish;
 pub use output::finish::Shortfall;
-pub use output::{AgentError, EndedBy, FailureKind, Output, Usage};
+pub use output::{AgentError, EndedBy, FailureKind, Output, Party, Usage};
 pub use record::reading::{FoundBy, Missed, MissedPart};
 pub use record::{Outcome, Record, RefusedAnswer, Status};
 pub use sample::{Attachment, Sample, Target};

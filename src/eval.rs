@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::agent::Agent;
+use crate::agent::{Agent, Conversation};
 use crate::benchmark::Benchmark;
 use crate::benchmark::prompt::Prompt;
 use crate::data::{AgentError, FailureKind, Sample, Variant};
@@ -188,6 +188,11 @@ impl Eval {
 
     pub(crate) fn from_parts(benchmark: Arc<dyn Benchmark>, agent: Arc<dyn Agent>) -> Self {
         let name = benchmark.name().to_owned();
+        let agent = if benchmark.has_conversations() && !agent.answers_conversations() {
+            Arc::new(Conversation::of(agent))
+        } else {
+            agent
+        };
         Self {
             snapshot: SnapshotConfig {
                 folder: crate::system::project::package_root()
@@ -292,6 +297,13 @@ impl Eval {
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.limits.timeout = timeout;
+        self
+    }
+
+    /// Sets the time for a whole conversation; [`timeout`](Self::timeout) is then that for one turn of it.
+    #[must_use]
+    pub fn conversation_timeout(mut self, timeout: Duration) -> Self {
+        self.limits.conversation_timeout = Some(timeout);
         self
     }
 
@@ -577,7 +589,7 @@ impl Errors {
             FailureKind::TimedOut => !agent.asks_endpoint(),
             _ => false,
         };
-        self == Self::Wrong && is_own
+        self == Self::Wrong && is_own && error.party.is_none()
     }
 }
 

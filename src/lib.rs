@@ -206,16 +206,18 @@ pub mod summary {
     //! epochs ([`EpochFigures`]: [`Estimate`]s with their `standard_error` and `disagreement`, [`Majority`], [`Flaky`]
     //! samples), of labels ([`Labels`], [`LabelFigures`], [`Confusion`]), [`UsageTotal`] with its [`UnknownUsage`], answers
     //! that ended early ([`ShortfallFigures`], by the [`Shortfall`] of a record), of judges ([`JudgeSummary`])
-    //! and juries ([`JurySummary`]: each [`JurorSummary`], their [`LabelAgreement`], a [`WorsePanel`], and by
+    //! and juries ([`JurySummary`]: each [`JurorSummary`], a [`JurorVote`] of a call, their [`LabelAgreement`], a [`WorsePanel`], and by
     //! [`ScorerPair`]), [`Latency`] (`p50` to `p99`), samples recovered by retries ([`Recovered`]), refused answers of
     //! a [`Record`](crate::Record) ([`RefusedAnswer`]), reviews of items ([`ReviewedFigures`] with a
     //! [`ReviewedAgreement`]), alerts of the history ([`AlertResult`] with an [`AlertVerdict`]), steps of right
-    //! answers ([`StepFigures`]), the drop of accuracy with difficulty ([`DifficultyDrop`], in `difficulty_drop`), and
+    //! answers ([`StepFigures`]), how conversations went ([`ConversationFigures`], and of a record each [`TurnOutcome`] and the [`ConversationEnd`];
+    //! [`ConversationOutcome`] of an output), the drop of accuracy with difficulty ([`DifficultyDrop`], in `difficulty_drop`), and
     //! results of `no_regression` ([`Regression`]: `baseline_run`, `baseline_accuracy` with `baseline_ci95`,
     //! `became_correct`, the `assumption` of the smallest detectable drop).
 
     pub use crate::data::reviews::{ReviewedAgreement, ReviewedFigures};
-    pub use crate::data::{FoundBy, Missed, MissedPart, RefusedAnswer, Shortfall};
+    pub use crate::data::{ConversationEnd, ConversationOutcome, TurnOutcome};
+    pub use crate::data::{FoundBy, JurorVote, Missed, MissedPart, RefusedAnswer, Shortfall};
     pub use crate::verdict::agreement::ScorerPair;
     pub use crate::verdict::alert::{AlertResult, AlertVerdict};
     pub use crate::verdict::judged::calibration::{
@@ -223,10 +225,10 @@ pub mod summary {
     };
     pub use crate::verdict::result::Regression;
     pub use crate::verdict::summary::{
-        BaselineChange, Confusion, DifficultyDrop, EpochFigures, Estimate, Flaky, Group,
-        JudgeSummary, JurorSummary, JurySummary, LabelAgreement, LabelFigures, Labels, Latency,
-        Majority, MissedCount, Range, ReadingFigures, Recovered, ScorerSummary, ShortfallFigures,
-        StepFigures, UnknownUsage, UsageTotal, WorsePanel,
+        BaselineChange, Confusion, ConversationFigures, DifficultyDrop, EpochFigures, Estimate,
+        Flaky, Group, JudgeSummary, JurorSummary, JurySummary, LabelAgreement, LabelFigures,
+        Labels, Latency, Majority, MissedCount, Range, ReadingFigures, Recovered, ScorerSummary,
+        ShortfallFigures, StepFigures, UnknownUsage, UsageTotal, WorsePanel,
     };
 }
 
@@ -246,6 +248,7 @@ mod readme {}
 
 pub use agent::Agent;
 pub use benchmark::aime::Aime;
+pub use benchmark::conversations::Conversations;
 pub use benchmark::custom::Custom;
 pub use benchmark::gaia::Gaia;
 pub use benchmark::gsm8k::Gsm8k;
@@ -257,7 +260,7 @@ pub use bfcl::benchmark::Bfcl;
 pub use data::{AgentError, EndedBy, FailureKind, Output, Usage};
 pub use data::{Attachment, Sample, Target, Task, TaskFile};
 pub use data::{Details, Normalized, Score};
-pub use data::{JudgeCall, JurorVote, ReplyForm, Unread};
+pub use data::{JudgeCall, ReplyForm, Unread};
 pub use data::{Outcome, Record, Status};
 pub use error::{Error, Result};
 pub use eval::registry::{Options, Registry};

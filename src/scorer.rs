@@ -28,6 +28,7 @@ pub(crate) mod json;
 pub(crate) mod missed;
 pub(crate) mod number;
 pub(crate) mod options;
+pub(crate) mod state;
 pub(crate) mod string;
 
 pub(crate) mod ask;

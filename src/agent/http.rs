@@ -297,6 +297,7 @@ impl Places {
             tool_calls,
             usage: figures.reported(),
             steps: figures.steps,
+            conversation: None,
             metadata,
         };
         figures.note(&mut output.metadata);

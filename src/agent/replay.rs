@@ -126,6 +126,10 @@ impl Agent for Replay {
         })
     }
 
+    fn answers_conversations(&self) -> bool {
+        true
+    }
+
     fn varies_by_epoch(&self) -> bool {
         self.has_epochs
     }
@@ -175,9 +179,11 @@ fn from_run(dir: &RunDir) -> Result<OfRun> {
     );
     for record in store::read_records(&dir.file(RECORDS))? {
         let record = record?;
+        let conversation = record.result.conversation();
         runs.extend(record.result.cached_from);
         judged.add(&record.sample_id, record.epoch, record.result.judged);
-        if let Some(output) = record.result.output {
+        if let Some(mut output) = record.result.output {
+            output.conversation = conversation.map(Box::new);
             let recorded = answers.entry(record.sample_id).or_default();
             recorded.insert(record.epoch, Replies::from([((0, 0), output)]));
         }
@@ -242,6 +248,7 @@ fn from_jsonl(
                 .filter_map(|key| Some(((*key).to_owned(), row.fields.get(*key)?.clone())))
                 .chain(form(&row.fields))
                 .collect(),
+            conversation: None,
         };
         let number = |key: &str| {
             let number = row.fields.get(key).and_then(Value::as_u64);

@@ -26,9 +26,10 @@ mod talk;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
 use super::Agent;
@@ -38,14 +39,15 @@ use crate::data::task::Live;
 use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::error::{Error, Result};
 use crate::system::cancel::Cancel;
-use crate::system::clock;
 use crate::system::process::FileHashes;
 use crate::system::process::worker::WorkerProcess;
 use crate::system::sandbox::{Sandbox, Ulimits};
+use crate::system::{clock, lock};
 use crate::text::redact::Redactor;
 use cell::Vars;
 use driver::Driver;
 use pool::{Key, Lease, Pool};
+use serde_json::Value;
 use talk::Setup;
 
 /// How often in a row a program may fail to become ready.
@@ -74,6 +76,48 @@ pub struct Worker {
     named: FileHashes,
     confinement: Confinement,
     pool: Pool,
+    /// Where the conversations are that it remembers.
+    sessions: Mutex<HashMap<String, HeldSession>>,
+}
+
+/// The process that remembers a conversation.
+#[derive(Clone)]
+struct HeldSession {
+    place: usize,
+    driver: Weak<Driver>,
+}
+
+impl HeldSession {
+    fn is_of(&self, driver: &Arc<Driver>) -> bool {
+        std::ptr::eq(self.driver.as_ptr(), Arc::as_ptr(driver))
+    }
+}
+
+/// A line for a program, and what belongs to it.
+pub(in crate::agent) struct Exchange<'a> {
+    /// The id in the line.
+    pub(in crate::agent) id: String,
+    /// Who is to blame if the program ends.
+    pub(in crate::agent) key: Key,
+    pub(in crate::agent) line: Vec<u8>,
+    /// The conversation it is of.
+    pub(in crate::agent) session: Option<&'a str>,
+    /// Whether it begins the conversation.
+    pub(in crate::agent) is_first: bool,
+    /// Whether the members of the reply are wanted as they are, in `metadata`, and not an answer.
+    pub(in crate::agent) takes_members: bool,
+    pub(in crate::agent) deadline: Option<Instant>,
+    pub(in crate::agent) cancel: &'a Cancel,
+    pub(in crate::agent) live: Option<&'a Live>,
+    pub(in crate::agent) progress: Option<&'a Live>,
+    /// Paths that a sandbox hides.
+    pub(in crate::agent) hidden: &'a [PathBuf],
+    /// The task, if it has files.
+    pub(in crate::agent) task: Option<&'a Task>,
+}
+
+fn is_of_user(message: &Value) -> bool {
+    message.get("role").is_some_and(|role| role == "user")
 }
 
 impl Worker {
@@ -99,6 +143,7 @@ impl Worker {
             named: FileHashes::default(),
             confinement: Confinement::default(),
             pool: Pool::new(1, 1),
+            sessions: Mutex::default(),
         }
     }
 
@@ -178,33 +223,68 @@ impl Worker {
 
     /// One attempt, without the hint on variables.
     fn attempt(&self, task: &Task) -> Result<Output, AgentError> {
+        let line = Input::Json.encode(task)?;
+        self.exchange(&Exchange {
+            id: task.id().to_owned(),
+            key: (task.id().to_owned(), task.epoch()),
+            line,
+            session: task.session(),
+            is_first: task.turn() == Some(1) && task.messages().last().is_some_and(is_of_user),
+            takes_members: false,
+            deadline: task.deadline,
+            cancel: &task.cancel,
+            live: task.live.as_ref(),
+            progress: task.progress.as_ref(),
+            hidden: &task.hidden,
+            task: Some(task),
+        })
+    }
+
+    /// Sends a line to a process and waits for the reply. All lines of a session go to the same process; when that is
+    /// gone, the session is lost.
+    pub(in crate::agent) fn exchange(&self, exchange: &Exchange<'_>) -> Result<Output, AgentError> {
         let started = clock::now();
-        let allowed = task
+        let allowed = exchange
             .deadline
             .map(|deadline| deadline.saturating_duration_since(started));
         if allowed.is_some_and(|allowed| allowed.is_zero()) {
             let message = "was not started: the time for it was over";
             return Err(AgentError::of(FailureKind::TimedOut, message));
         }
-        let line = Arc::new(Input::Json.encode(task)?);
-        let key = (task.id().to_owned(), task.epoch());
-        let lease = self.pool.lease(&key, &task.cancel)?;
+        let line = Arc::new(exchange.line.clone());
+        let key = exchange.key.clone();
+        let known = exchange.session.filter(|_| !exchange.is_first);
+        let known = known.and_then(|session| lock(&self.sessions).get(session).cloned());
+        let at = known.as_ref().map(|known| known.place);
+        let lease = self.pool.lease(&key, at, exchange.cancel)?;
         let mut starts = 0;
         loop {
-            let refusal = match lease.driver(|| self.start(&task.hidden)) {
+            let refusal = match lease.driver(|| self.start(exchange.hidden)) {
                 Ok(driver) => {
-                    let (_files, line) = match driver.cell() {
-                        Some(cell) => cell.line(task, &line)?,
-                        None => (None, Arc::clone(&line)),
+                    if known.as_ref().is_some_and(|known| !known.is_of(&driver)) {
+                        let message = "ended, and with it the conversation that it remembered";
+                        return Err(AgentError::of(FailureKind::Lost, message));
+                    }
+                    if let Some(session) = exchange.session.filter(|_| known.is_none()) {
+                        let held = HeldSession {
+                            place: lease.place(),
+                            driver: Arc::downgrade(&driver),
+                        };
+                        lock(&self.sessions).insert(session.to_owned(), held);
+                    }
+                    let (_files, line) = match (driver.cell(), exchange.task) {
+                        (Some(cell), Some(task)) => cell.line(task, &line)?,
+                        _ => (None, Arc::clone(&line)),
                     };
                     let (reply, answer) = channel();
                     let is_sent = driver.ask(WorkerRequest {
-                        id: key.0.clone(),
+                        id: exchange.id.clone(),
                         line,
                         allowed,
-                        cancel: task.cancel.clone(),
-                        live: task.live.clone(),
-                        progress: task.progress.clone(),
+                        cancel: exchange.cancel.clone(),
+                        live: exchange.live.cloned(),
+                        progress: exchange.progress.cloned(),
+                        takes_members: exchange.takes_members,
                         reply,
                     });
                     match answer.recv() {
@@ -222,13 +302,43 @@ impl Worker {
                 }
                 Err(failure) => WorkerRefusal::NotReady(failure),
             };
+            let refusal = match refusal {
+                WorkerRefusal::Guilty(failure) if exchange.takes_members => {
+                    WorkerRefusal::Own(failure)
+                }
+                // The process had nobody else's request.
+                WorkerRefusal::Fell(failure) | WorkerRefusal::Killed(failure)
+                    if exchange.takes_members && self.setup.in_flight == 1 =>
+                {
+                    WorkerRefusal::Own(failure)
+                }
+                other => other,
+            };
             if let Some(failure) = self.after(refusal, &key, &mut starts) {
                 return Err(failure);
             }
-            if task.cancel.is_cancelled() {
+            if exchange.cancel.is_cancelled() {
                 return Err(cancelled());
             }
         }
+    }
+
+    /// Forgets a session; returns the process that has it, if that still runs.
+    fn forget(&self, session: &str) -> Option<Arc<Driver>> {
+        let held = lock(&self.sessions).remove(session)?;
+        held.driver.upgrade().filter(|driver| !driver.is_over())
+    }
+
+    /// Whether the process of a session still runs.
+    pub(in crate::agent) fn holds_session(&self, session: &str) -> bool {
+        let held = lock(&self.sessions).get(session).cloned();
+        let driver = held.and_then(|held| held.driver.upgrade());
+        driver.is_some_and(|driver| !driver.is_over())
+    }
+
+    /// Forgets a session.
+    pub(in crate::agent) fn forget_session(&self, session: &str) {
+        self.forget(session);
     }
 
     /// The error for a refusal; `None` if the task is to be sent again.
@@ -298,9 +408,7 @@ impl Worker {
             return Ok(());
         }
         let key = Key::default();
-        let lease: Lease<'_> = self
-            .pool
-            .lease(&key, &crate::system::cancel::Cancel::new())?;
+        let lease: Lease<'_> = self.pool.lease(&key, None, &Cancel::new())?;
         let mut starts = 0;
         loop {
             let refusal = match lease.driver(|| self.start(&[])) {
@@ -378,6 +486,16 @@ impl Agent for Worker {
         self.try_out().map_err(|failure| self.unusable(&failure))
     }
 
+    fn keeps_sessions(&self) -> bool {
+        true
+    }
+
+    fn end_session(&self, session: &str) {
+        if let Some(driver) = self.forget(session) {
+            driver.send(message::end(session));
+        }
+    }
+
     fn close(&self) {
         self.pool.close();
     }
@@ -395,6 +513,8 @@ struct WorkerRequest {
     live: Option<Live>,
     /// Records its progress messages.
     progress: Option<Live>,
+    /// Whether the members of the reply are wanted as they are, and not an answer.
+    takes_members: bool,
     reply: Sender<WorkerReply>,
 }
 

@@ -1,14 +1,17 @@
 //! `custom`: samples written in the spec itself, or in Rust.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde_json::Value;
 
 use crate::benchmark::Benchmark;
 use crate::data::Sample;
+use crate::data::conversation::Script;
 use crate::data::dataset::Filter;
 use crate::error::Result;
 use crate::scorer::compose::per_sample::{KEY, PerSample};
+use crate::scorer::compose::turns::{OfConversation, On};
 use crate::scorer::extract::Extract;
 use crate::scorer::{Maker, Scorer};
 
@@ -121,6 +124,11 @@ impl Benchmark for Custom {
         Extract::final_answer()
     }
 
+    fn has_conversations(&self) -> bool {
+        let mut samples = self.samples.iter();
+        samples.any(|sample| Script::of(sample).is_some())
+    }
+
     fn has_metrics(&self) -> bool {
         false
     }
@@ -130,6 +138,11 @@ impl Benchmark for Custom {
     }
 
     fn scorer_of(&self, maker: &Maker) -> Option<Box<dyn Scorer>> {
-        Some(Box::new(self.per_sample(maker)))
+        let scorer = self.per_sample(maker);
+        Some(if self.has_conversations() {
+            Box::new(OfConversation::new(Arc::new(scorer), On::TurnsOrLast))
+        } else {
+            Box::new(scorer)
+        })
     }
 }

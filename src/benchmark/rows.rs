@@ -18,8 +18,8 @@ use crate::data::dataset::{
 use crate::data::hub::{self, Dataset};
 use crate::data::{Sample, Target};
 use crate::error::{Error, Result};
-use crate::scorer::Scorer;
 use crate::scorer::extract::Extract;
+use crate::scorer::{Maker, Scorer};
 use crate::text::quoted;
 
 /// Properties of a benchmark besides its rows.
@@ -50,6 +50,15 @@ pub(crate) trait RowBenchmark: Send + Sync {
 
     /// Opens the file of a source and finds the columns in it.
     fn read(&self, source: &RowSource) -> Result<RowTable>;
+
+    /// Whether its samples are conversations.
+    const HAS_CONVERSATIONS: bool = false;
+
+    /// The default scorer, if it is composed of others; otherwise that of the rules.
+    fn composed_scorer(&self, maker: &Maker) -> Option<Box<dyn Scorer>> {
+        let _ = maker;
+        None
+    }
 
     /// Handles requested slices without samples: an error, or notes for the user.
     fn without_slices(&self, absent: &AbsentSlices<'_>) -> Result<Vec<String>> {
@@ -261,6 +270,14 @@ impl<B: RowBenchmark> Benchmark for B {
 
     fn scorer(&self) -> Option<Box<dyn Scorer>> {
         Some((B::RULES.scorer)())
+    }
+
+    fn scorer_of(&self, maker: &Maker) -> Option<Box<dyn Scorer>> {
+        self.composed_scorer(maker).or_else(|| self.scorer())
+    }
+
+    fn has_conversations(&self) -> bool {
+        B::HAS_CONVERSATIONS
     }
 
     fn official_prompt(&self) -> Option<&str> {

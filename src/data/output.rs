@@ -11,6 +11,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::conversation::ConversationOutcome;
 use super::judged::Unread;
 use crate::system::process::excerpt::ending;
 use finish::{Finish, Shortfall};
@@ -56,6 +57,9 @@ pub struct Output {
     /// and others.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
+    /// How the conversation went, if it is one. In a record its members stand in [`Outcome`](super::Outcome).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<Box<ConversationOutcome>>,
 }
 
 impl Output {
@@ -209,9 +213,23 @@ pub struct AgentError {
     /// Why a judge's reply has no verdict: `conflicting`, `refusal`, …
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Unread>,
+    /// Whose failure it is, if not the agent's. It is an outage, and never a wrong answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub party: Option<Party>,
     /// Variables whose values were already redacted in the message.
     #[serde(skip)]
     pub(crate) hidden: Vec<String>,
+}
+
+/// Who else than the agent takes part in a conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Party {
+    /// The simulated user.
+    User,
+    /// What executes the calls of tools.
+    Environment,
 }
 
 /// The kind of an [`AgentError`].
@@ -280,6 +298,7 @@ impl AgentError {
             retry_after_s: None,
             ended_by: None,
             reason: None,
+            party: None,
             hidden: Vec::new(),
         }
     }

@@ -12,9 +12,10 @@ use std::sync::{Arc, LazyLock};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::conversation::{ConversationEnd, ConversationOutcome, TurnOutcome};
 use super::judged::JudgeCall;
 use super::output::finish::Shortfall;
-use super::output::{AgentError, Output, Usage};
+use super::output::{AgentError, FailureKind, Output, Party, Usage};
 use super::score::Score;
 use crate::data::Details;
 use parts::{Part, Parts, read_parts};
@@ -36,17 +37,35 @@ pub enum Status {
     TimedOut,
     /// The scorer could not score the answer.
     ScorerFailed,
+    /// The simulated user of a conversation could not speak. Never a wrong answer.
+    UserFailed,
+    /// The environment of a conversation could not execute a call. Never a wrong answer.
+    EnvironmentFailed,
     /// Not requested: the run stopped before.
     #[default]
     Skipped,
 }
 
 impl Status {
+    /// How a sample ends whose last attempt failed.
+    pub(crate) fn of_failure(error: &AgentError) -> Self {
+        match error.party {
+            Some(Party::User) => Self::UserFailed,
+            Some(Party::Environment) => Self::EnvironmentFailed,
+            None if error.kind == FailureKind::TimedOut => Self::TimedOut,
+            None => Self::AgentFailed,
+        }
+    }
+
     /// Whether the sample should have a verdict but has none: an error, not a wrong answer.
     pub fn is_error(self) -> bool {
         matches!(
             self,
-            Self::AgentFailed | Self::TimedOut | Self::ScorerFailed
+            Self::AgentFailed
+                | Self::TimedOut
+                | Self::ScorerFailed
+                | Self::UserFailed
+                | Self::EnvironmentFailed
         )
     }
 
@@ -58,6 +77,8 @@ impl Status {
             Self::AgentFailed => "agent_failed",
             Self::TimedOut => "timed_out",
             Self::ScorerFailed => "scorer_failed",
+            Self::UserFailed => "user_failed",
+            Self::EnvironmentFailed => "environment_failed",
             Self::Skipped => "skipped",
         }
     }
@@ -157,6 +178,21 @@ pub struct Outcome {
     /// The characters of the raw answer. Missing in older files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_length: Option<u64>,
+    /// The turns, if it is a conversation.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub turns: Vec<TurnOutcome>,
+    /// Why the conversation ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<ConversationEnd>,
+    /// Tokens and cost of the simulated user, which are not part of `usage`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_usage: Option<Usage>,
+    /// The model that played the simulated user, as its endpoint reports it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_model: Option<String>,
+    /// What the environment of the conversation ended with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<Value>,
     /// Why there is no verdict.
     pub error: Option<AgentError>,
     /// Number of attempts.
@@ -176,6 +212,43 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Takes over how a conversation went.
+    pub(crate) fn converse(&mut self, conversation: ConversationOutcome) {
+        self.turns = conversation.turns;
+        self.ended = Some(conversation.ended);
+        self.user_usage = conversation.user_usage;
+        self.user_model = conversation.user_model;
+        self.state = conversation.state;
+    }
+
+    /// Puts the verdicts on turns, which are in the details of a score, beside the turns.
+    pub(crate) fn judge_turns(&mut self) {
+        let verdicts = self
+            .score
+            .as_ref()
+            .and_then(|score| score.details.get("turns"));
+        let Some(Value::Array(verdicts)) = verdicts else {
+            return;
+        };
+        for turn in &mut self.turns {
+            let is_own = |verdict: &&Value| {
+                verdict.get("turn").and_then(Value::as_u64) == Some(turn.turn.into())
+            };
+            turn.score = verdicts.iter().find(is_own).cloned();
+        }
+    }
+
+    /// How the conversation went, if it is one.
+    pub(crate) fn conversation(&self) -> Option<ConversationOutcome> {
+        Some(ConversationOutcome {
+            turns: self.turns.clone(),
+            ended: self.ended?,
+            user_usage: self.user_usage,
+            user_model: self.user_model.clone(),
+            state: self.state.clone(),
+        })
+    }
+
     /// Whether the sample was scored and is correct.
     pub fn is_correct(&self) -> bool {
         self.status == Status::Scored && self.score.as_ref().is_some_and(|score| score.correct)
@@ -261,6 +334,7 @@ impl Record {
     /// Drops what verdicts and reports do not need, once it is on disk.
     pub(crate) fn forget(&mut self) {
         self.result.output = None;
+        self.result.state = None;
         self.result.judged.iter_mut().for_each(JudgeCall::forget);
         self.metadata = Map::new();
         self.question = None;

@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use serde_json::{Map, Value};
 
+use super::conversation::{Talk, TurnTask};
 use super::sample::Sample;
 use crate::system::cancel::Cancel;
 use crate::system::clock;
@@ -44,6 +45,16 @@ impl Visible {
             metadata: visible.filter_map(entry).collect(),
         }
     }
+
+    /// The same in a turn of a conversation: another question, and other tools.
+    pub(crate) fn of_turn(&self, text: &str, tools: Vec<Value>) -> Self {
+        Self {
+            id: self.id.clone(),
+            text: text.to_owned(),
+            tools,
+            metadata: self.metadata.clone(),
+        }
+    }
 }
 
 /// The parts of a sample that an agent may see, for one attempt.
@@ -60,6 +71,10 @@ pub struct Task {
     pub(crate) again: u32,
     /// The verdict it is for, if the agent is a judge.
     pub(crate) judge: Option<JudgeTurn>,
+    /// The conversation to be held, for its driver.
+    pub(crate) talk: Option<Arc<Talk>>,
+    /// The turn in which the agent is asked, in a conversation.
+    pub(crate) turn: Option<TurnTask>,
     pub(crate) attempt: u32,
     pub(crate) deadline: Option<Instant>,
     pub(crate) cancel: Cancel,
@@ -115,6 +130,22 @@ impl Task {
     /// Tool definitions the agent may call.
     pub fn tools(&self) -> &[Value] {
         &self.visible.tools
+    }
+
+    /// The conversation so far, in Chat Completions format, tool calls and results included; empty outside of
+    /// conversations. The last message is the one to answer.
+    pub fn messages(&self) -> &[Value] {
+        self.turn.as_ref().map_or(&[], |turn| &turn.messages)
+    }
+
+    /// The turn of the conversation, from 1; `None` outside of conversations.
+    pub fn turn(&self) -> Option<u32> {
+        Some(self.turn.as_ref()?.turn)
+    }
+
+    /// The name of the conversation, which no other has at the same time; `None` outside of conversations.
+    pub fn session(&self) -> Option<&str> {
+        Some(&self.turn.as_ref()?.session)
     }
 
     /// The metadata that the benchmark marks as visible to agents.
@@ -181,6 +212,8 @@ impl Task {
             epoch: 0,
             again: 0,
             judge: None,
+            talk: None,
+            turn: None,
             attempt: 1,
             deadline: None,
             cancel: Cancel::new(),

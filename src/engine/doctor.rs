@@ -292,6 +292,8 @@ impl Examinee {
             epoch: 0,
             again: 0,
             judge: None,
+            talk: None,
+            turn: None,
             attempt: 1,
             deadline: clock::now().checked_add(timeout),
             cancel: cancel.clone(),

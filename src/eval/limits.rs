@@ -26,6 +26,8 @@ pub(crate) struct Limits {
     pub concurrency: usize,
     /// The timeout of one attempt.
     pub timeout: Duration,
+    /// The time for a whole conversation, of which `timeout` is that for a turn.
+    pub(crate) conversation_timeout: Option<Duration>,
     /// The time for all attempts of a sample in one epoch, with the pauses between them.
     pub(crate) sample_timeout: Option<Duration>,
     /// The time for the whole run, from its start or resumption. Questions in flight are then cancelled, and asked
@@ -117,6 +119,7 @@ impl Default for Limits {
         Self {
             concurrency: 8,
             timeout: Duration::from_mins(10),
+            conversation_timeout: None,
             sample_timeout: None,
             deadline: None,
             budget: Budget::default(),

@@ -18,7 +18,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::benchmark::NO_TRUTH;
 use crate::data::hub::Snapshot;
@@ -148,6 +148,7 @@ impl Plan {
         };
         check_gates(eval, slices, &scorers, &|gate, slice| size.of(gate, slice))?;
         let scorer_hash = eval.errors.mark(hash::scorer_hash(&extraction, &scorers));
+        let scorer_hash = with_user(scorer_hash, &eval.config);
         let scorers_hash = hash::scorers_hash(&extraction, &scorers);
         let committed = committed?;
         let (mask, older_mask) = masks(eval, committed.as_ref().and_then(Option::as_ref))?;
@@ -451,6 +452,17 @@ fn check_gates(
     })
 }
 
+/// Adds the simulated user to a hash: with another user, other things are asked.
+pub(crate) fn with_user(hash: String, config: &Value) -> String {
+    match config.get("user") {
+        None | Some(Value::Null) => hash,
+        Some(user) => {
+            let user = crate::store::cache::agent_hash("user", user, &Map::new());
+            Hasher::default().part(hash).part("user").part(user).short()
+        }
+    }
+}
+
 /// A hash of everything that decides what is asked. Timeouts, concurrency and gates may change when a run is resumed.
 fn request_hash(eval: &Eval, dataset_hash: &str, scorers_hash: &str) -> String {
     let agent = eval.config.get("agent").cloned().unwrap_or(Value::Null);
@@ -460,7 +472,7 @@ fn request_hash(eval: &Eval, dataset_hash: &str, scorers_hash: &str) -> String {
         .part(agent.to_string())
         .part(Value::Object((*eval.agent_options).clone()).to_string())
         .short();
-    eval.errors.mark(hash)
+    with_user(eval.errors.mark(hash), &eval.config)
 }
 
 /// The keys of masked snapshots of this version and of older ones, if this eval or its baseline has such.

@@ -99,7 +99,11 @@ impl SampleOutcome {
             Status::Scored => Self::Wrong,
             Status::Unscored => Self::Unscored,
             Status::Skipped => Self::Skipped,
-            Status::AgentFailed | Status::TimedOut | Status::ScorerFailed => Self::Error,
+            Status::AgentFailed
+            | Status::TimedOut
+            | Status::ScorerFailed
+            | Status::UserFailed
+            | Status::EnvironmentFailed => Self::Error,
         }
     }
 

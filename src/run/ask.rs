@@ -4,7 +4,6 @@
 //! [caller](AgentCaller) makes it and the ledger records the result. [`Tries`] decides whether a failed attempt is
 //! repeated.
 
-pub(crate) mod answer_size;
 pub(crate) mod attempt;
 pub(crate) mod cached;
 pub(crate) mod identity;
@@ -17,14 +16,15 @@ pub(crate) mod thread_pool;
 pub(crate) mod throttle;
 pub(crate) mod validation;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::record::Ledger;
 use super::session::emitter::Emitter;
 use super::session::question::{CONFIRM, Question};
 use super::session::stop::Stopper;
+use crate::data::conversation::TurnMessage;
 use crate::data::{AgentError, FailureKind};
 use crate::eval::limits::governor::LONGEST_SHORTAGE;
 use crate::eval::plan::Plan;
@@ -33,8 +33,7 @@ use crate::store::journal::past::Answered;
 use crate::system::clock;
 use crate::system::process::group::was_terminated;
 use crate::text::redact::Blanked;
-use answer_size::check_size;
-use attempt::{AgentCaller, Attempted};
+use attempt::{AgentCaller, AttemptLogs, Attempted, check_size};
 use cached::Cached;
 use repeated_failures::FirstAttempts;
 use retry::Tries;
@@ -145,10 +144,10 @@ impl AgentRequests {
                 self.ledger.started(question, attempt);
             }
             let started = clock::now();
-            let progress = self.ledger.progress(question, attempt);
-            let attempted =
-                self.caller
-                    .attempt(question, attempt, tries.remaining(), room, &progress);
+            let logs = self.logs(question, attempt, &question.messages);
+            let attempted = self
+                .caller
+                .attempt(question, attempt, tries.remaining(), room, &logs);
             tries.took(clock::since(started));
             self.throttle
                 .finish(&turn, question.id(), &attempted.result);
@@ -199,9 +198,9 @@ impl AgentRequests {
                 return Err(AgentError::of(FailureKind::Cancelled, message));
             };
             let attempted = AgentCaller::room().map_or_else(Attempted::failed, |room| {
-                let progress = self.ledger.progress(question, CONFIRM);
-                self.caller
-                    .attempt(question, CONFIRM, None, room, &progress)
+                // Another conversation, of which nothing was said yet.
+                let logs = self.logs(question, CONFIRM, &Arc::default());
+                self.caller.attempt(question, CONFIRM, None, room, &logs)
             });
             self.throttle
                 .finish(&turn, question.id(), &attempted.result);
@@ -224,6 +223,19 @@ impl AgentRequests {
         };
         self.ledger.answered_again(question, &answer);
         Ok(answer)
+    }
+
+    /// Where an attempt is recorded.
+    fn logs(
+        &self,
+        question: &Question,
+        attempt: u32,
+        messages: &Arc<Mutex<Vec<TurnMessage>>>,
+    ) -> AttemptLogs {
+        AttemptLogs {
+            progress: self.ledger.progress(question, attempt),
+            talk: self.ledger.talk(question, attempt, messages),
+        }
     }
 
     /// Whether this machine had no room to ask. Gives a notice once, and another if that lasts.

@@ -10,9 +10,11 @@ use serde_json::{Map, Value};
 
 use super::record::skipped;
 use super::session::question::Question;
+use crate::data::conversation::SCRIPT;
 use crate::data::record::Judgement;
 use crate::data::{
-    AgentError, FoundBy, Missed, MissedPart, Outcome, Output, Sample, Score, Status, Target, Unread,
+    AgentError, ConversationOutcome, FoundBy, Missed, MissedPart, Outcome, Output, Sample, Score,
+    Status, Target, Unread,
 };
 use crate::error::{Error, Result};
 use crate::eval::plan::Plan;
@@ -35,7 +37,7 @@ pub(super) fn judge(
     client: JudgeClient<'_>,
 ) -> Outcome {
     let Answered {
-        output,
+        mut output,
         latency_s,
         attempts,
         redacted,
@@ -76,6 +78,14 @@ pub(super) fn judge(
         ..judgement
     };
     let mut outcome = outcome.judged(judgement);
+    let conversation = output.conversation.take().map(|conversation| *conversation);
+    let has_script = || sample.metadata.contains_key(SCRIPT);
+    let conversation =
+        conversation.or_else(|| has_script().then(|| ConversationOutcome::of_transcript(&output)));
+    if let Some(conversation) = conversation {
+        outcome.converse(conversation);
+        outcome.judge_turns();
+    }
     outcome.output = Some(output);
     if redacted > 0 {
         doubt(&mut outcome);

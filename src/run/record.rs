@@ -23,6 +23,7 @@ use super::session::emitter::Emitter;
 use super::session::options::RunOrigin;
 use super::session::question::{CONFIRM, Question};
 use super::session::stop::Stopper;
+use crate::data::conversation::{AppendMessage as _, TalkJournal, TurnMessage};
 use crate::data::{
     AgentError, FailureKind, JudgeCall, Outcome, Output, Record, RefusedAnswer, Status,
 };
@@ -252,6 +253,31 @@ impl Ledger {
             }
             ledger.write(&event);
         })
+    }
+
+    /// Where a conversation is recorded, message by message; its attempts share what was said. The journal has it
+    /// redacted, and `said` as it was.
+    pub(super) fn talk(
+        self: &Arc<Self>,
+        question: &Question,
+        attempt: u32,
+        messages: &Arc<Mutex<Vec<TurnMessage>>>,
+    ) -> TalkJournal {
+        let (ledger, id, epoch) = (Arc::clone(self), question.id().to_owned(), question.epoch);
+        let messages = Arc::clone(messages);
+        TalkJournal(Arc::new(move |message| {
+            let mut event = StoredEvent::of_message(&id, epoch, attempt, message.clone());
+            if let Some(message) = &mut event.message {
+                ledger.plan.redactor.value(message, &mut event.redacted);
+            }
+            ledger
+                .plan
+                .redactor
+                .map(&mut event.metadata, &mut event.redacted);
+            let is_written = ledger.write(&event);
+            lock(&messages).append_message(message);
+            is_written
+        }))
     }
 
     /// Records how a question ended. The answer is in the journal already.
@@ -504,14 +530,8 @@ impl JudgeJournal for Ledger {
 
 /// The outcome of a sample whose agent gave no answer.
 pub(super) fn failed(error: AgentError, latency: f64, attempts: u32) -> Outcome {
-    let timed_out = error.kind == FailureKind::TimedOut;
-    let status = if timed_out {
-        Status::TimedOut
-    } else {
-        Status::AgentFailed
-    };
     Outcome {
-        status,
+        status: Status::of_failure(&error),
         error: Some(error),
         latency_s: latency,
         ..skipped(attempts)

@@ -39,6 +39,7 @@ use super::record::gathered;
 use crate::bfcl::Metrics;
 use crate::data::{Record, Status};
 use crate::error::{Error, Result};
+use crate::eval::plan::with_user;
 use crate::eval::{Budget, Errors, plan};
 use crate::scorer::ask::model_family::{self, Answerer};
 use crate::scorer::extract::{Extract, Extraction};
@@ -177,6 +178,7 @@ fn write(
 ) -> Result<Run> {
     let errors = Errors::of_config(&parent.config);
     let scorer_hash = errors.mark(scorer_hash(&judge.extraction, &judge.scorers));
+    let scorer_hash = with_user(scorer_hash, &parent.config);
     let detail_bounds = detail_bounds(&judge.scorers);
     let baseline = snapshot::read_baseline(&parent.snapshot_folder())?;
     let baseline = baseline.filter(|baseline| baseline.scorer_hash == scorer_hash);

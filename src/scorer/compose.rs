@@ -9,4 +9,5 @@ pub(crate) mod not;
 pub(super) mod parts;
 pub(crate) mod per_sample;
 pub(crate) mod recorded;
+pub(crate) mod turns;
 pub(crate) mod weighted;

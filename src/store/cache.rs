@@ -29,6 +29,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::data::Sample;
+use crate::data::conversation::Script;
 use crate::error::{Error, Result};
 use crate::system::file;
 use crate::system::file::write_atomically;
@@ -309,6 +310,9 @@ impl CacheKeyInput<'_> {
             .part(Value::from(sample.tools.as_slice()).to_string());
         if self.again > 0 {
             hash = hash.part("again").part(self.again.to_le_bytes());
+        }
+        if let Some(script) = Script::of(sample) {
+            hash = hash.part("conversation").part(script.surroundings());
         }
         // Agents see only these metadata.
         for name in &sample.visible {

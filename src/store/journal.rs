@@ -22,9 +22,11 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::Carried;
-use crate::data::{AgentError, JudgeCall, Outcome, Output};
+use crate::data::conversation::{Speaker, TurnMessage};
+use crate::data::{AgentError, JudgeCall, Outcome, Output, Usage};
 use crate::error::{Error, Result, remedy};
 use crate::system::file::{has_name, open_plain, refuse_other};
 use crate::system::lock;
@@ -55,6 +57,8 @@ pub(crate) enum Kind {
     JudgeFailed,
     /// The answer was refused and the sample is asked again; `result` has the verdict.
     Refused,
+    /// Somebody said something in a conversation: `by` in `turn`, and in which `step` of it, has `message`.
+    Turn,
     /// The sample ended with a verdict, in `result`.
     Scored,
     /// The sample ended without a verdict; `result` says how.
@@ -87,6 +91,24 @@ pub(crate) struct StoredEvent {
     #[serde(default, skip_serializing_if = "is_zero")]
     #[serde(rename = "left_out")]
     pub(crate) omitted: u64,
+    /// The turn of a conversation, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) turn: Option<u32>,
+    /// The agent's reply in that turn, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) step: Option<u32>,
+    /// Who said it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) by: Option<Speaker>,
+    /// What was said, in the form of Chat Completions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) message: Option<Value>,
+    /// What it cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) usage: Option<Usage>,
+    /// What else is known of an agent's reply.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub(crate) metadata: Map<String, Value>,
     /// The request to a judge, without the reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) judge: Option<Box<JudgeCall>>,
@@ -125,6 +147,12 @@ impl StoredEvent {
             result: None,
             progress: None,
             omitted: 0,
+            turn: None,
+            step: None,
+            by: None,
+            message: None,
+            usage: None,
+            metadata: Map::new(),
             judge: None,
             redacted: 0,
             cached: false,
@@ -134,6 +162,38 @@ impl StoredEvent {
 }
 
 impl StoredEvent {
+    /// The event of a message.
+    pub(crate) fn of_message(
+        sample_id: &str,
+        epoch: u32,
+        attempt: u32,
+        entry: TurnMessage,
+    ) -> Self {
+        Self {
+            turn: Some(entry.turn),
+            step: entry.step,
+            by: Some(entry.by),
+            message: Some(entry.message),
+            usage: entry.usage,
+            metadata: entry.metadata,
+            latency_s: Some(entry.latency_s),
+            ..Self::new(sample_id, epoch, attempt, Kind::Turn)
+        }
+    }
+
+    /// The message of the event, if it is one.
+    pub(crate) fn into_turn_message(self) -> Option<TurnMessage> {
+        Some(TurnMessage {
+            turn: self.turn?,
+            step: self.step,
+            by: self.by?,
+            message: self.message?,
+            usage: self.usage,
+            metadata: self.metadata,
+            latency_s: self.latency_s.unwrap_or_default(),
+        })
+    }
+
     /// The event of a request to a judge, without the reply.
     pub(crate) fn of_judge(sample_id: &str, epoch: u32, call: &JudgeCall, kind: Kind) -> Self {
         Self {

@@ -24,6 +24,10 @@ impl Redactor {
             self.value(value, count);
         }
         self.map(&mut output.metadata, count);
+        let conversation = output.conversation.as_mut();
+        if let Some(state) = conversation.and_then(|conversation| conversation.state.as_mut()) {
+            self.value(state, count);
+        }
     }
 
     /// Redacts an agent's failure and truncates its stderr to the last bytes.
@@ -72,6 +76,9 @@ impl Redactor {
         let before = count.places;
         if let Some(output) = &mut outcome.output {
             self.output(output, count);
+        }
+        if let Some(state) = &mut outcome.state {
+            self.value(state, count);
         }
         // A prediction extracted from a text with a secret may be a piece of that.
         let may_be_pieces = count.places > before;

@@ -188,7 +188,11 @@ impl CurrentSample {
                 self.answers.push(None);
                 true
             }
-            Status::AgentFailed | Status::TimedOut | Status::Skipped => {
+            Status::AgentFailed
+            | Status::TimedOut
+            | Status::UserFailed
+            | Status::EnvironmentFailed
+            | Status::Skipped => {
                 self.answers.push(None);
                 false
             }
@@ -447,7 +451,7 @@ impl Baseline {
         if !self.is_judged_by(scorer_hash) {
             return Err(Error::usage(format!(
                 "the baseline (run `{}`) was judged by another scorer, scorer option or extraction, or with another \
-                 `errors`",
+                 `errors` or `user`",
                 self.run_ids()
             ))
             .hint(HINT));

@@ -19,7 +19,7 @@ use tokens::{metric_parts, pair};
 pub(crate) use metric::{
     ACCURACY, CORRECTED, DIFFICULTY_DROP, ERROR_RATE, FAILURE_RATE, LATENCY_MAX,
     LATENCY_PERCENTILE, MACRO_F1, MAJORITY, MEAN, MIN_SAMPLES, Metric, NO_CHANGE, NO_DECREASE,
-    NO_INCREASE, NO_REGRESSION, OWN, Op, PASS_AT, PASS_HAT, REVIEWED, Suffix,
+    NO_INCREASE, NO_REGRESSION, OWN, Op, PASS_AT, PASS_HAT, RATE, REVIEWED, Suffix,
 };
 pub(crate) use tier::of_tiers;
 pub(super) use tier::split_tier;

@@ -3,6 +3,7 @@
 //! The text of a gate or an alert names a [`Metric`]. Its entry has its unit, its direction, and how it is read from
 //! the figures of a run and from a line of a history. A new metric is a new entry in `metric/table.rs`.
 
+mod conversations;
 mod figures;
 mod legal;
 mod levels;

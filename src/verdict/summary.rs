@@ -19,6 +19,7 @@
 
 pub(crate) mod account;
 mod builder;
+mod conversations;
 mod epochs;
 mod group;
 mod json;
@@ -44,6 +45,7 @@ use crate::verdict::result::{InterimAnalysis, Progressive};
 use crate::verdict::summary::account::Account;
 
 pub(crate) use builder::SummaryBuilder;
+pub use conversations::ConversationFigures;
 pub use epochs::{EpochFigures, Estimate, Flaky, Majority};
 pub use group::{Group, Latency, Range, ScorerSummary, UnknownUsage, UsageTotal};
 pub(crate) use judge::judge_notices;
@@ -191,12 +193,14 @@ impl Summary {
         judge.is_some_and(|judge| judge.pairs.is_some())
     }
 
-    /// The models that served judges, with their numbers of calls, by the name of the scorer.
+    /// The models that served judges and simulated users, with their numbers of calls, by the name of the scorer.
     pub(crate) fn judge_models(&self) -> BTreeMap<String, BTreeMap<String, u64>> {
         let judges = self.judge.iter().flat_map(|judge| &judge.scorers);
         let served = judges.filter(|(_, judge)| !judge.models.is_empty());
         let served = served.map(|(name, judge)| (name.clone(), judge.models.clone()));
-        served.collect()
+        let conversations = self.whole.conversations.iter();
+        let users = conversations.filter_map(ConversationFigures::served_user);
+        served.chain(users).collect()
     }
 
     /// The summary of records in dataset order. `metrics` and `gates` are empty and `exit_code` is `Passed` until

@@ -74,6 +74,7 @@ pages! {
     guides_agents => "docs/src/guides/agents.md",
     guides_spec => "docs/src/guides/spec.md",
     guides_sandbox => "docs/src/guides/sandbox.md",
+    guides_conversations => "docs/src/guides/conversations.md",
     }
     plain {
     index => "docs/src/index.md",

@@ -25,6 +25,7 @@ mod changed;
 mod compare;
 mod compared;
 mod completions;
+mod conversations;
 mod custom;
 mod damaged;
 mod damages;

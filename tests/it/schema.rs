@@ -37,6 +37,8 @@ impl Folder {
             ("labels.jsonl", r#"{"id": "a", "label": 4}"#),
             ("recorded.jsonl", r#"{"key": "a", "said": "42"}"#),
             ("questions.csv", "question,answer\n6 * 7?,42\n"),
+            ("c.jsonl", "{\"id\": \"a\", \"scenario\": \"b\"}\n"),
+            ("tools.yaml", "- { name: f, returns: [{ result: 1 }] }\n"),
             (
                 "questions.jsonl",
                 r#"{"question": "?", "passage": "Two.", "topic": "a", "answers": "2"}"#,
@@ -122,7 +124,7 @@ fn whole() -> Vec<Value> {
         }));
     }
     for (number, scorer) in scorers::names().enumerate() {
-        let mut map = json!({ "type": scorer, "name": format!("s{number}") });
+        let mut map = json!({ "type": scorer, "name": format!("s{number}"), "on": { "turn": 1 } });
         match scorer {
             "all" | "any" | "weighted" => map["scorers"] = json!(["exact"]),
             "not" => map["scorer"] = json!("exact"),

@@ -1,5 +1,6 @@
 //! What an agent reads from stdin.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use serde::Serialize;
@@ -32,6 +33,13 @@ struct Request<'a> {
     options: &'a Map<String, Value>,
     epoch: u32,
     attempt: u32,
+    /// The conversation, if it is one, and its turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    turn: Option<u32>,
+    #[serde(skip_serializing_if = "<[Value]>::is_empty")]
+    messages: &'a [Value],
     /// A folder for this attempt alone, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     scratch: Option<String>,
@@ -47,10 +55,26 @@ impl Input {
     /// The bytes for one task.
     pub(in crate::agent) fn encode(self, task: &Task) -> Result<Vec<u8>, AgentError> {
         match self {
+            Self::Text if task.messages().len() > 1 => Ok(transcript(task.messages()).into_bytes()),
             Self::Text => Ok(task.prompt().as_bytes().to_vec()),
             Self::Json => json(task),
         }
     }
+}
+
+/// A conversation as a text.
+fn transcript(messages: &[Value]) -> String {
+    let mut text = String::new();
+    for message in messages {
+        let role = message["role"].as_str().unwrap_or_default();
+        let content = message["content"].as_str().unwrap_or_default();
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{role}: {content}");
+        if let Some(calls) = message.get("tool_calls") {
+            let _ = writeln!(text, "{role} calls: {calls}");
+        }
+    }
+    text
 }
 
 fn json(task: &Task) -> Result<Vec<u8>, AgentError> {
@@ -72,6 +96,9 @@ fn json(task: &Task) -> Result<Vec<u8>, AgentError> {
         options: task.options(),
         epoch: task.epoch(),
         attempt: task.attempt(),
+        session: task.session(),
+        turn: task.turn(),
+        messages: task.messages(),
         scratch: task.scratch().map(absolute).transpose()?,
     };
     let mut line = json_line(&request).map_err(|error| {

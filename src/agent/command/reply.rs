@@ -95,6 +95,7 @@ pub(in crate::agent) fn object(
         tool_calls: array(&mut reply, "tool_calls").map_err(&bad)?,
         usage: figures.reported(),
         steps: figures.steps,
+        conversation: None,
         metadata,
     };
     figures.note(&mut output.metadata);

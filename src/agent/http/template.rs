@@ -52,6 +52,7 @@ impl Placeholder {
             Id => task.id().into(),
             Epoch => task.epoch().into(),
             Attempt => task.attempt().into(),
+            Messages if !task.messages().is_empty() => task.messages().into(),
             Messages => match task.metadata().get("messages") {
                 Some(Value::Array(own)) if !own.is_empty() => own.clone().into(),
                 _ => json!([{"role": "user", "content": task.prompt()}]),

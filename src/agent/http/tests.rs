@@ -174,6 +174,7 @@ fn an_answer_is_found_where_the_pointer_says() {
         usage: Some(usage),
         steps: Some(3),
         metadata: Map::new(),
+        conversation: None,
     };
     assert_eq!(output, expect);
     let places = Places {

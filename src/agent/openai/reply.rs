@@ -79,6 +79,7 @@ impl OpenAi {
             tool_calls,
             usage,
             steps: None,
+            conversation: None,
             metadata,
         })
     }

@@ -53,7 +53,9 @@ impl OpenAi {
         let is_native = self.tools == Tools::Native && !task.tools().is_empty();
         let own = task.metadata().get("messages").and_then(Value::as_array);
         let mut unsent = Vec::new();
-        if let Some(own) = own.filter(|own| is_native && !own.is_empty()) {
+        if !task.messages().is_empty() {
+            messages.extend(task.messages().iter().cloned());
+        } else if let Some(own) = own.filter(|own| is_native && !own.is_empty()) {
             messages.extend(own.iter().cloned());
         } else {
             let content = self.files.content(task)?;

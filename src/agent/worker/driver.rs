@@ -83,6 +83,11 @@ impl Driver {
         self.orders.give(|inbox| inbox.requests.push(request))
     }
 
+    /// Sends a line that no reply follows.
+    pub(super) fn send(&self, line: Vec<u8>) {
+        self.orders.give(|inbox| inbox.lines.push(line));
+    }
+
     /// Waits until the process is ready.
     pub(super) fn ready(&self) -> Result<(), WorkerRefusal> {
         let (probe, reply) = channel();

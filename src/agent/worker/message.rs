@@ -30,7 +30,13 @@ pub(super) fn cancel(id: &str) -> Vec<u8> {
     line(&json!({"type": "cancel", "id": id}))
 }
 
-fn line(value: &Value) -> Vec<u8> {
+/// Tells the program that a conversation is over.
+pub(super) fn end(session: &str) -> Vec<u8> {
+    line(&json!({"type": "end", "session": session}))
+}
+
+/// A message as a line.
+pub(super) fn line(value: &Value) -> Vec<u8> {
     let mut line = value.to_string().into_bytes();
     escape_line_ends(&mut line, 0);
     line.push(b'\n');

@@ -18,6 +18,8 @@ pub(super) struct Orders {
 #[derive(Default)]
 pub(super) struct Inbox {
     pub(super) requests: Vec<WorkerRequest>,
+    /// Lines that no reply follows.
+    pub(super) lines: Vec<Vec<u8>>,
     /// Callers that wait for the process to be ready.
     pub(super) probes: Vec<Sender<WorkerReply>>,
     pub(super) close: bool,
@@ -89,6 +91,6 @@ impl Orders {
 
 impl Inbox {
     fn is_empty(&self) -> bool {
-        self.requests.is_empty() && self.probes.is_empty() && !self.close
+        self.requests.is_empty() && self.lines.is_empty() && self.probes.is_empty() && !self.close
     }
 }

@@ -34,6 +34,8 @@ struct State {
     loads: Vec<Load>,
     /// Samples whose process died, and how often.
     suspects: HashMap<Key, u32>,
+    /// How many requests wait for a certain process.
+    placed: usize,
     /// How many suspects wait for a process of their own.
     lonely: usize,
     /// The process that gets no more requests, so that it becomes free for a suspect.
@@ -72,11 +74,17 @@ impl Pool {
         }
     }
 
-    /// Waits for a slot to ask `key`.
-    pub(super) fn lease(&self, key: &Key, cancel: &Cancel) -> Result<Lease<'_>, AgentError> {
+    /// Waits for a slot to ask `key`, in the process `at` a place if that is given.
+    pub(super) fn lease(
+        &self,
+        key: &Key,
+        at: Option<usize>,
+        cancel: &Cancel,
+    ) -> Result<Lease<'_>, AgentError> {
         let mut state = lock(&self.state);
         let alone = state.suspects.contains_key(key);
         state.lonely += usize::from(alone);
+        state.placed += usize::from(at.is_some());
         let found = loop {
             if state.is_broken {
                 // Reported only by the first to find out.
@@ -85,10 +93,10 @@ impl Pool {
             if cancel.is_cancelled() {
                 break Err(cancelled());
             }
-            let found = if alone {
-                state.find_idle()
-            } else {
-                state.find(self.in_flight)
+            let found = match at {
+                Some(place) => state.takes(place, self.in_flight, alone).then_some(place),
+                None if alone => state.find_idle(),
+                None => state.find(self.in_flight),
             };
             if let Some(place) = found {
                 break Ok(place);
@@ -96,6 +104,7 @@ impl Pool {
             let waited = self.freed.wait_timeout(state, POLL_INTERVAL);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         };
+        state.placed -= usize::from(at.is_some());
         if alone {
             state.lonely -= 1;
             if state.lonely == 0 {
@@ -192,6 +201,13 @@ impl State {
         least.map(|(place, _)| place)
     }
 
+    /// Whether the process at a place takes one more request.
+    fn takes(&self, place: usize, in_flight: usize, alone: bool) -> bool {
+        let load = &self.loads[place];
+        let most = if alone { 1 } else { in_flight };
+        load.requests < most && !load.alone
+    }
+
     /// An idle process. If there is none, reserves one, which gets no more requests.
     fn find_idle(&mut self) -> Option<usize> {
         let loads = || self.loads.iter().enumerate();
@@ -208,6 +224,11 @@ impl State {
 }
 
 impl Lease<'_> {
+    /// The place of the process.
+    pub(super) fn place(&self) -> usize {
+        self.place
+    }
+
     /// The process of this slot, started with `start` if there is none.
     pub(super) fn driver(
         &self,
@@ -233,7 +254,8 @@ impl Drop for Lease<'_> {
         let load = &mut state.loads[self.place];
         load.requests -= 1;
         load.alone = false;
-        let for_all = state.lonely > 0;
+        // Who waits for one place is not helped by another.
+        let for_all = state.lonely > 0 || state.placed > 0;
         drop(state);
         if for_all {
             self.pool.freed.notify_all();

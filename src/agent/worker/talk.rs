@@ -169,11 +169,13 @@ impl<'a> Talk<'a> {
     fn take_orders(&mut self) {
         let Inbox {
             requests,
+            lines,
             probes,
             close,
             ..
         } = self.orders.take();
         self.waiting.extend(requests);
+        self.outgoing.extend(lines.into_iter().map(Arc::new));
         self.probes.extend(probes);
         self.closes |= close;
         if self.starting.is_none() {

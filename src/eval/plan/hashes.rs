@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::item::Hashes;
 use crate::data::ItemPart;
+use crate::data::conversation::Script;
 use crate::data::{Sample, Target};
 use crate::error::{Error, Result};
 use crate::eval::Eval;
@@ -35,6 +36,11 @@ pub(super) fn hashes<'a>(
         let [whole, lines] = content.unwrap_or_default();
         input = input.part(&file.name).part(whole);
         question = question.part(&file.name).part(lines);
+    }
+    if let Some(script) = Script::of(sample) {
+        let surroundings = script.surroundings();
+        input = input.part(&surroundings);
+        question = question.part(surroundings);
     }
     for tool in &sample.tools {
         let tool = tool.to_string();

@@ -11,6 +11,7 @@ use super::item::{Hashes, Packed, Packer, Slices};
 use super::tier::PlanTier;
 use super::{Plan, tier};
 use crate::data::Sample;
+use crate::data::conversation::Script;
 use crate::data::dataset::{Field, Filter};
 use crate::error::{Error, Result, nearest};
 use crate::eval::Eval;
@@ -56,6 +57,7 @@ pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> 
         if by_words {
             unspaced.add(sample);
         }
+        check_conversation(eval, sample)?;
         hashes(eval, sample, scorers).map_err(|(error, place)| match place {
             Some(place) => {
                 is_placed.set(true);
@@ -133,6 +135,15 @@ pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> 
         rules,
         unspaced,
     })
+}
+
+/// Whether the conversation of a sample can be held.
+fn check_conversation(eval: &Eval, sample: &Sample) -> Result<()> {
+    let Some((driver, script)) = eval.agent.conversation().zip(Script::of(sample)) else {
+        return Ok(());
+    };
+    let checked = driver.check_script(&script, &sample.tools);
+    checked.map_err(|error| error.at(format_args!("sample `{}`", sample.id.escape_debug())))
 }
 
 /// Whether the scorer `qa` is used, and is not a user's own of that name.

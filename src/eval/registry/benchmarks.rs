@@ -17,6 +17,7 @@ use crate::error::{Result, Under};
 
 pub mod aime;
 pub mod bfcl;
+pub mod conversations;
 pub mod custom;
 pub mod gaia;
 pub mod generate;
@@ -24,7 +25,7 @@ pub mod gsm8k;
 pub mod items;
 pub mod qa;
 
-entries!(Arc<dyn Benchmark>, of_own: gaia, qa, gsm8k, aime, items, bfcl, generate, custom);
+entries!(Arc<dyn Benchmark>, of_own: gaia, qa, gsm8k, aime, items, bfcl, conversations, generate, custom);
 
 /// A registered benchmark.
 fn of_own(

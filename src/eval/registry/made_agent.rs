@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::agent::Agent;
+use crate::agent::{Agent, Worker};
 #[cfg(not(all(feature = "demo", feature = "http")))]
 use crate::error::Error;
 use crate::eval::KeepScratch;
@@ -17,6 +17,8 @@ pub(crate) struct MadeAgent {
     /// Values that must not be recorded.
     pub(crate) secrets: Vec<String>,
     pub(crate) keep_scratch: Option<KeepScratch>,
+    /// The same agent, if it is a `worker`, which can be an environment.
+    pub(crate) worker: Option<Arc<Worker>>,
     /// How many samples it answers at once; `limits.concurrency` overrides it.
     pub(crate) concurrency: Option<usize>,
 }
@@ -33,6 +35,7 @@ impl MadeAgent {
             options,
             secrets: Vec::new(),
             keep_scratch: None,
+            worker: None,
             concurrency: None,
         }
     }

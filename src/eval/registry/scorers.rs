@@ -22,6 +22,7 @@ use crate::error::{Error, Result, Under, nearest};
 use crate::eval::limits::Limits;
 use crate::eval::registry::{MadeAgent, Options, Registry, Surroundings};
 use crate::scorer::compose::forward::forward;
+use crate::scorer::compose::turns::{OfConversation, On};
 use crate::scorer::options::{OptionReader, unknown};
 use crate::scorer::{Answer, Entry, Maker, ResolvedAgent, Scorer, SmallSpec};
 use crate::{bfcl, scorer};
@@ -56,6 +57,7 @@ const ENTRIES: &[Entry] = &[
     crate::scorer::string::regex::ENTRY,
     scorer::ask::semantic::ENTRY,
     scorer::ask::solver::ENTRY,
+    scorer::state::ENTRY,
     crate::scorer::string::substring::ENTRY,
     crate::scorer::string::token_f1::ENTRY,
     crate::scorer::compose::weighted::ENTRY,
@@ -170,7 +172,8 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// Builds a scorer from a name, or from a map of `type` and options.
 ///
-/// The option `name` renames any scorer, so that one kind can be in a list twice.
+/// The option `name` renames any scorer, so that one kind can be in a list twice; `on` says which part of a conversation it
+/// judges.
 pub fn from_value(value: &Value, context: &Context<'_>) -> Result<Arc<dyn Scorer>> {
     let mut options = value.as_object().cloned().unwrap_or_default();
     let name = match value {
@@ -216,6 +219,10 @@ pub fn by_name(
                 .under("name"));
         }
     };
+    let on = match options.shift_remove("on") {
+        None | Some(Value::Null) => None,
+        Some(on) => Some(On::from_value(&on).under("on")?),
+    };
     let scorer = match (entry(name), context.registry) {
         (Some(entry), _) => (entry.make)(&OptionReader::new(entry, &options, &context.maker())?)?,
         (None, Some(registry)) => registered(name, options, context.folder, registry)?,
@@ -223,6 +230,10 @@ pub fn by_name(
             let error = unknown("scorer", name, &names().collect::<Vec<_>>());
             return Err(error.under("type"));
         }
+    };
+    let scorer = match on {
+        None | Some(On::Last) => scorer,
+        Some(on) => Arc::new(OfConversation::new(scorer, on)),
     };
     Ok(match alias {
         None => scorer,
@@ -324,7 +335,7 @@ impl Scorer for Registered {
 }
 
 /// What can be nested.
-pub(super) trait OfValue: Sized + 'static {
+pub(in crate::eval) trait OfValue: Sized + 'static {
     /// What it is, in messages.
     const WHAT: &'static str;
     /// The same with its article.
@@ -359,7 +370,10 @@ impl OfValue for Arc<dyn Benchmark> {
 ///
 /// # Errors
 /// As in a spec, about keys inside the value.
-pub(super) fn of_value<T: OfValue>(value: &Value, surroundings: &Surroundings<'_>) -> Result<T> {
+pub(in crate::eval) fn of_value<T: OfValue>(
+    value: &Value,
+    surroundings: &Surroundings<'_>,
+) -> Result<T> {
     let (what, one, kind) = (T::WHAT, T::ONE, T::KIND);
     let (name, keys) = match value {
         Value::String(name) => (name.clone(), Map::new()),

@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::keys::{ScorerKeys, SpecFile, WebhookKeys};
-use super::limits::limits;
+use super::keys::{ScorerKeys, SnapshotKeys, SpecFile, ToolsKeys, UserKeys, WebhookKeys};
+use super::limits::{limits, parse_seconds};
 use super::parts::ChosenParts;
+use crate::agent::Agent;
+use crate::agent::conversation::{Conversation, MockTools, SimulatedUser, WorkerEnvironment};
 use crate::benchmark::Benchmark;
 use crate::benchmark::prompt::Prompt;
 use crate::data::ItemPart;
@@ -84,9 +86,10 @@ pub(super) fn build(
     let MadeAgent {
         agent,
         options,
-        secrets,
+        mut secrets,
         keep_scratch,
         concurrency,
+        ..
     } = parts
         .agent
         .ok_or_else(missing)?
@@ -98,6 +101,8 @@ pub(super) fn build(
     if spec.limits.retries.is_none() {
         limits.retries = agent.default_retries();
     }
+    let parties = (spec.user, spec.tools);
+    let agent = conversing(agent, &*benchmark, parties, &surroundings, &mut secrets)?;
     let mut eval = Eval::from_parts(benchmark, agent);
     let name = match spec.name {
         Some(name) => {
@@ -136,11 +141,7 @@ pub(super) fn build(
     eval.shuffle = spec.shuffle.map(|shuffle| shuffle.seed);
     eval.epochs = spec.epochs.unwrap_or(1);
     crate::eval::plan::check_epochs(eval.epochs).under("epochs")?;
-    eval.snapshot.assert = spec.snapshot.assert.0;
-    eval.snapshot.answers = spec.snapshot.answers.map(Into::into);
-    eval.snapshot.flips = spec.snapshot.flips.map(Into::into).unwrap_or_default();
-    eval.snapshot.confirm = spec.snapshot.confirm;
-    eval.snapshot.folder = snapshots(folder, spec.snapshot.path, &name, variant);
+    set_snapshot(&mut eval, spec.snapshot, folder, &name);
     eval.output_root = spec.output_root.map(|root| file::tidy(&folder.join(root)));
     eval.cache = spec
         .cache
@@ -154,15 +155,128 @@ pub(super) fn build(
         .unwrap_or_default();
     eval.spec = Some(path.clone());
     eval.config = config;
-    // An invalid pattern is a mistake in the spec: report it before anything starts.
-    for (item, pattern) in eval.redact.iter().enumerate() {
-        let compiled = crate::text::redact::Redactor::new(std::slice::from_ref(pattern), &[]);
-        compiled.under(item).under("redact")?;
-    }
+    check_patterns(&eval.redact).under("redact")?;
     Ok(eval)
 }
 
+/// An invalid pattern is a mistake in the spec: it is reported before anything starts.
+fn check_patterns(redact: &[String]) -> Result<()> {
+    for (item, pattern) in redact.iter().enumerate() {
+        let compiled = crate::text::redact::Redactor::new(std::slice::from_ref(pattern), &[]);
+        compiled.under(item)?;
+    }
+    Ok(())
+}
+
+/// Sets what the keys of `snapshot` say.
+fn set_snapshot(eval: &mut Eval, keys: SnapshotKeys, folder: &Path, name: &str) {
+    eval.snapshot.assert = keys.assert.0;
+    eval.snapshot.answers = keys.answers.map(Into::into);
+    eval.snapshot.flips = keys.flips.map(Into::into).unwrap_or_default();
+    eval.snapshot.confirm = keys.confirm;
+    eval.snapshot.folder = snapshots(folder, keys.path, name, &eval.variant);
+}
+
+/// The agent with the user and the tools of its conversations.
+fn conversing(
+    agent: Arc<dyn Agent>,
+    benchmark: &dyn Benchmark,
+    (user, tools): (Option<UserKeys>, Option<ToolsKeys>),
+    surroundings: &Surroundings<'_>,
+    secrets: &mut Vec<String>,
+) -> Result<Arc<dyn Agent>> {
+    let given = [("user", user.is_some()), ("tools", tools.is_some())];
+    if let Some((key, _)) = given.into_iter().find(|(_, is_given)| *is_given)
+        && !benchmark.has_conversations()
+    {
+        let name = benchmark.name();
+        let message = format!("`{key}` does nothing: the samples of `{name}` are no conversations");
+        let error = Error::usage(message)
+            .hint("remove it, or take `benchmark: { type: conversations, path: … }`");
+        return Err(error.of_key(key));
+    }
+    if !benchmark.has_conversations() || agent.answers_conversations() {
+        return Ok(agent);
+    }
+    let mut conversation = Conversation::of(agent);
+    if let Some(keys) = user {
+        let made: MadeAgent = scorers::of_value(&keys.agent, surroundings)
+            .under("agent")
+            .under("user")?;
+        secrets.extend(made.secrets);
+        let mut user = SimulatedUser::of(made.agent, made.options);
+        if let Some(turns) = keys.max_turns {
+            user = user.max_turns(turns);
+        }
+        if let Some(stop) = keys.stop {
+            user = user.stop(stop);
+        }
+        conversation = conversation.user(user);
+    }
+    if let Some(keys) = tools {
+        conversation = with_tools(conversation, keys, surroundings, secrets).under("tools")?;
+    }
+    Ok(Arc::new(conversation))
+}
+
+fn with_tools(
+    mut conversation: Conversation,
+    keys: ToolsKeys,
+    surroundings: &Surroundings<'_>,
+    secrets: &mut Vec<String>,
+) -> Result<Conversation> {
+    conversation = match (keys.environment, keys.mock) {
+        (Some(_), Some(_)) => {
+            let error = Error::usage("both `environment` and `mock` are given");
+            return Err(error
+                .hint("remove one of them")
+                .of_key("mock")
+                .under("mock"));
+        }
+        (None, None) => {
+            let error = Error::usage("neither `environment` nor `mock` is given");
+            return Err(error.hint(
+                "write `mock: tools.yaml`, or `environment: { type: worker, command: […] }`",
+            ));
+        }
+        (Some(value), None) => {
+            let made: MadeAgent = scorers::of_value(&value, surroundings).under("environment")?;
+            let worker = made.worker.ok_or_else(|| {
+                let error = Error::usage("an environment is a `worker`");
+                error
+                    .hint("write `environment: { type: worker, command: [python3, tools.py] }`")
+                    .under("environment")
+            })?;
+            secrets.extend(made.secrets);
+            let environment = WorkerEnvironment::of(worker);
+            conversation.environment(if keys.replayable == Some(false) {
+                environment.not_replayable()
+            } else {
+                environment
+            })
+        }
+        (None, Some(mock)) => {
+            let path = surroundings.folder.join(mock);
+            conversation.environment(MockTools::open(path).under("mock")?)
+        }
+    };
+    if let Some(steps) = keys.max_steps {
+        conversation = conversation.max_steps(steps);
+    }
+    if let Some(timeout) = parse_seconds("tool_timeout_s", keys.tool_timeout_s, 0.001)? {
+        conversation = conversation.tool_timeout(timeout);
+    }
+    Ok(conversation)
+}
+
 fn check_prompt(eval: &Eval) -> Result<()> {
+    let is_own = !matches!(eval.prompt, Prompt::Default | Prompt::None);
+    if is_own && eval.benchmark.has_conversations() {
+        let error = Error::usage("a conversation has no prompt: its agent gets what is said");
+        return Err(
+            error.hint("remove `prompt`, and write instructions into `system` of the sample")
+        );
+    }
     let checked = eval.prompt.check(&*eval.benchmark);
     match eval.prompt {
         Prompt::Template(_) => checked.under("template"),

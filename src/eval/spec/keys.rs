@@ -71,6 +71,10 @@ pub(super) struct SpecFile {
     )]
     #[serde(default, deserialize_with = "given")]
     pub(super) agents: Option<ByName<Tagged<dyn Agent>>>,
+    /// Who speaks in conversations with a scenario: an agent that plays the user.
+    pub(super) user: Option<UserKeys>,
+    /// What executes the calls of tools in conversations.
+    pub(super) tools: Option<ToolsKeys>,
     /// How the prediction is taken from what the agent said; that of the benchmark or the scorer when left out.
     #[cfg_attr(
         feature = "schema",
@@ -200,6 +204,49 @@ impl TaggedKind for dyn Scorer {
 /// Scorers are made from a name and options, whether they are built in or registered.
 pub(super) type ScorerKeys = Tagged<dyn Scorer, Map<String, Value>>;
 
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub(super) struct UserKeys {
+    /// What plays the user: a kind with its keys.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(schema_with = "super::schema::fields::agent")
+    )]
+    pub(super) agent: Value,
+    /// After how many turns a conversation ends, if the user does not end it; 10 by default.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1)))]
+    pub(super) max_turns: Option<u32>,
+    /// What the user writes to end a conversation; `###STOP###` by default.
+    pub(super) stop: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub(super) struct ToolsKeys {
+    /// A program that executes calls and has a state: the agent `worker` with its keys.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(schema_with = "super::schema::fields::agent")
+    )]
+    #[serde(default)]
+    pub(super) environment: Option<Value>,
+    /// A YAML file with tools and their results, in place of a program.
+    #[cfg_attr(feature = "schema", schemars(with = "String", extend("minLength" = 1)))]
+    #[serde(default, deserialize_with = "given")]
+    pub(super) mock: Option<PathBuf>,
+    /// In how many replies of one turn the agent may call tools; 20 by default. One more ends the conversation.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1)))]
+    pub(super) max_steps: Option<u32>,
+    /// Seconds for one call; 30 by default.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0.001, "maximum" = 1_000_000_000)))]
+    pub(super) tool_timeout_s: Option<f64>,
+    /// Whether the same calls in a new session have the same results, so that an interrupted conversation can go on;
+    /// by default. `false` for calls that act for real.
+    pub(super) replayable: Option<bool>,
+}
+
 #[derive(Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -210,6 +257,9 @@ pub(super) struct LimitsKeys {
     /// Seconds that one attempt may take.
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0.001, "maximum" = 1_000_000_000)))]
     pub(super) timeout_s: Option<f64>,
+    /// Seconds that a whole conversation may take; `timeout_s` is then the time for one turn of it.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0.001, "maximum" = 1_000_000_000)))]
+    pub(super) conversation_timeout_s: Option<f64>,
     /// Seconds that all attempts of a sample may take together, with the pauses between them; no bound by default.
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0.001, "maximum" = 1_000_000_000)))]
     pub(super) sample_timeout_s: Option<f64>,

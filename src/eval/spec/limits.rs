@@ -16,6 +16,10 @@ pub(super) fn limits(keys: &LimitsKeys, default: &Limits) -> Result<Limits> {
     Ok(Limits {
         concurrency: at_least_one("concurrency", keys.concurrency)?.unwrap_or(default.concurrency),
         timeout: parse_seconds("timeout_s", keys.timeout_s, least)?.unwrap_or(default.timeout),
+        conversation_timeout: or(
+            parse_seconds("conversation_timeout_s", keys.conversation_timeout_s, least)?,
+            default.conversation_timeout,
+        ),
         sample_timeout: or(
             parse_seconds("sample_timeout_s", keys.sample_timeout_s, least)?,
             default.sample_timeout,
@@ -64,7 +68,7 @@ fn at_least_one(key: &str, value: Option<usize>) -> Result<Option<usize>> {
     }
 }
 
-fn parse_seconds(key: &str, value: Option<f64>, least: f64) -> Result<Option<Duration>> {
+pub(super) fn parse_seconds(key: &str, value: Option<f64>, least: f64) -> Result<Option<Duration>> {
     match value {
         None => Ok(None),
         Some(value) if value.is_finite() && value >= least && value <= 1e9 => {

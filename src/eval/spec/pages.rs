@@ -7,7 +7,7 @@ use super::parse;
 use crate::eval::registry::{BuiltIn, Registry, agents, benchmarks};
 
 /// The files that the examples name.
-const FILES: [(&str, &str); 10] = [
+const FILES: [(&str, &str); 11] = [
     ("answers.jsonl", r#"{"id": "q1", "answer": "42"}"#),
     ("recorded.jsonl", r#"{"key": "q1", "said": "42"}"#),
     ("questions.csv", "question,answer\n6 * 7?,42\n"),
@@ -30,6 +30,10 @@ const FILES: [(&str, &str); 10] = [
     ),
     ("orders.csv", "order\n1\n"),
     ("agent.py", ""),
+    (
+        "conversations.jsonl",
+        "{\"id\": \"a\", \"turns\": [{\"user\": \"Hi\"}]}\n",
+    ),
 ];
 
 /// Loads every block of YAML of a page, together with `rest`.

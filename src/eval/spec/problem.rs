@@ -223,6 +223,10 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("concurrency", "limits: { concurrency: 4 }"),
     ("timeout", "limits: { timeout_s: 60 }"),
     ("timeout_s", "limits: { timeout_s: 60 }"),
+    (
+        "conversation_timeout_s",
+        "limits: { conversation_timeout_s: 600 }",
+    ),
     ("sample_timeout_s", "limits: { sample_timeout_s: 300 }"),
     ("deadline_s", "limits: { deadline_s: 3600 }"),
     ("retries", "limits: { retries: 2 }"),

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 
 use super::source::Source;
+use crate::data::ConversationEnd;
 use crate::figure::{Count, Seconds, Usd};
 use crate::report::document::{Block, Chart, HistogramMark, Line, list};
 use crate::verdict::summary::{Latency, Summary};
@@ -50,6 +51,32 @@ pub(super) fn costs(source: &Source<'_>) -> Vec<Block> {
             );
         }
     }
+    if let Some(conversations) = &summary.conversations {
+        let mut ended: Vec<String> = Vec::new();
+        for (why, count) in &conversations.ended {
+            ended.push(format!("{} {count}", why.replace('_', " ")));
+        }
+        fact(
+            "conversations",
+            format!("{} ({})", conversations.count, ended.join(", ")),
+        );
+        let sums = [
+            ("turns", conversations.turns),
+            ("replies", conversations.steps),
+            ("calls of tools", conversations.tool_calls),
+            ("failed calls", conversations.failed_calls),
+            ("repeated calls", conversations.repeated_calls),
+        ];
+        for (name, sum) in sums {
+            fact(&format!("{name} of conversations"), Count(sum).to_string());
+        }
+        if let Some(tokens) = conversations.user_usage.tokens() {
+            fact("tokens of the simulated user", Count(tokens).to_string());
+        }
+        if let Some(cost) = conversations.user_usage.cost_usd {
+            fact("cost of the simulated user", Usd(cost).to_string());
+        }
+    }
     let usage = &summary.usage;
     let unknown = &usage.unknown;
     for (name, tokens, unknown) in [
@@ -86,6 +113,15 @@ fn brief(summary: &Summary) -> Vec<String> {
         ));
     }
     parts.extend(summary.latency_s.as_ref().and_then(latencies));
+    if let Some(conversations) = &summary.conversations {
+        parts.push(format!("{} turns", conversations.turns));
+        for why in [ConversationEnd::MaxTurns, ConversationEnd::MaxSteps] {
+            let why = why.as_str();
+            if let Some(count) = conversations.ended.get(why) {
+                parts.push(format!("{count} ended by `{why}`"));
+            }
+        }
+    }
     let usage = &summary.usage;
     let tokens = usage.tokens();
     parts.extend(

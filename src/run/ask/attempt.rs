@@ -6,21 +6,25 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::answer_size::{check_size, truncate};
 use super::progress::ProgressLog;
 use super::scratch::{AttemptFiles, ScratchFolders};
 use super::thread_pool::{WorkerPool, guarded};
 use crate::agent::reply::usage;
 use crate::data::ItemPart;
+use crate::data::conversation::{Script, Talk, TalkJournal};
 use crate::data::task::Visible;
 use crate::data::{AgentError, EndedBy, FailureKind, Output, Sample, Task, Usage};
+use crate::eval::limits::Limits;
 use crate::eval::plan::Plan;
 use crate::run::session::emitter::Emitter;
 use crate::run::session::question::Question;
 use crate::run::session::stop::Stopper;
 use crate::store::RunDir;
-use crate::system::clock;
 use crate::system::shortage::{self, Room};
+use crate::system::{clock, lock};
+
+/// Turns that a conversation with a simulated user has time for.
+const MOST_TURNS: u32 = 100;
 
 /// Files that one attempt has open at once while it is prepared.
 const FILES: usize = 2;
@@ -32,6 +36,12 @@ pub(in crate::run) struct AgentCaller {
     emitter: Arc<Emitter>,
     pool: WorkerPool,
     scratch: ScratchFolders,
+}
+
+/// Where the journal has what happens in an attempt.
+pub(in crate::run) struct AttemptLogs {
+    pub(in crate::run) progress: ProgressLog,
+    pub(in crate::run) talk: TalkJournal,
 }
 
 /// The result of an attempt.
@@ -88,8 +98,9 @@ impl AgentCaller {
         attempt: u32,
         sample_remaining: Option<Duration>,
         room: Room,
-        progress: &ProgressLog,
+        logs: &AttemptLogs,
     ) -> Attempted {
+        let AttemptLogs { progress, talk } = logs;
         if let Some(parts) = self.plan.eval.agent.item_parts() {
             let rendered = rendered(parts, &question.item.sample);
             return Attempted {
@@ -111,7 +122,11 @@ impl AgentCaller {
         drop(room);
         let agent = &self.plan.eval.agent;
         let started = clock::now();
+        let talk = self.talk(question, talk);
         let task = Task {
+            deadline: self.deadline(started, sample_remaining, talk.as_deref()),
+            talk,
+            turn: None,
             // Made per attempt: stored for every sample, it would hold each question twice.
             visible: Arc::new(Visible::of(&question.item.sample)),
             prompt: question.prompt(&self.plan),
@@ -122,7 +137,6 @@ impl AgentCaller {
             again: question.again(),
             judge: None,
             attempt,
-            deadline: self.deadline(started, sample_remaining),
             cancel: self.stopper.cancel(),
             live: self.emitter.live(question.id()),
             progress: Some(progress.live()),
@@ -160,11 +174,38 @@ impl AgentCaller {
 
     /// The deadline of an attempt that starts now: the earliest of its own timeout, the sample's and the run's. A
     /// timeout beyond the range of the clock is ignored.
-    fn deadline(&self, now: Instant, sample_remaining: Option<Duration>) -> Option<Instant> {
-        let own = now.checked_add(self.plan.eval.limits.timeout);
+    fn deadline(
+        &self,
+        now: Instant,
+        sample_remaining: Option<Duration>,
+        talk: Option<&Talk>,
+    ) -> Option<Instant> {
+        let limits = &self.plan.eval.limits;
+        let own = match talk {
+            None => now.checked_add(limits.timeout),
+            Some(talk) => {
+                let turns = u32::try_from(talk.script.turns.len()).unwrap_or(u32::MAX);
+                let turns = if turns == 0 { MOST_TURNS } else { turns };
+                let whole = limits.timeout.saturating_mul(turns);
+                now.checked_add(limits.conversation_timeout.unwrap_or(whole))
+            }
+        };
         let sample = sample_remaining.and_then(|remaining| now.checked_add(remaining));
         let run = self.stopper.deadline();
         [own, sample, run].into_iter().flatten().min()
+    }
+
+    /// The conversation that a question is, if the agent holds it.
+    fn talk(&self, question: &Question, journal: &TalkJournal) -> Option<Arc<Talk>> {
+        let eval = &self.plan.eval;
+        eval.agent.conversation()?;
+        let script = Script::of(&question.item.sample)?;
+        Some(Arc::new(Talk {
+            script: script.into(),
+            timeout: eval.limits.timeout,
+            earlier: lock(&question.messages).clone(),
+            journal: journal.clone(),
+        }))
     }
 
     /// Which of the two timeouts comes first.
@@ -173,5 +214,56 @@ impl AgentCaller {
             Some(remaining) if remaining < self.plan.eval.limits.timeout => EndedBy::SampleTimeout,
             _ => EndedBy::Timeout,
         }
+    }
+}
+
+/// Refuses an answer that is too long.
+pub(in crate::run) fn check_size(output: Output, limits: &Limits) -> Result<Output, AgentError> {
+    let limit = limits.max_output_bytes;
+    if output.conversation.is_some() {
+        // The limit is that of each reply.
+        let replies = output
+            .messages
+            .iter()
+            .filter(|message| message["role"] == "assistant");
+        let longest = replies.map(|reply| reply.to_string().len()).max();
+        return match longest.filter(|longest| *longest as u64 > limit) {
+            Some(longest) => Err(too_large(longest, limit)),
+            None => Ok(output),
+        };
+    }
+    let json = |values: &[serde_json::Value]| -> usize {
+        if values.is_empty() {
+            0
+        } else {
+            values.iter().map(|value| value.to_string().len()).sum()
+        }
+    };
+    let size = output.text.as_ref().map_or(0, String::len)
+        + json(&output.messages)
+        + json(&output.tool_calls);
+    if size as u64 <= limit {
+        return Ok(output);
+    }
+    Err(too_large(size, limit))
+}
+
+fn too_large(size: usize, limit: u64) -> AgentError {
+    let message = format!("answered {size} bytes, more than `limits.max_output_bytes` ({limit})");
+    AgentError::of(FailureKind::OutputTooLarge, message)
+}
+
+/// Truncates an agent's error text, to which `max_output_bytes` does not apply.
+pub(in crate::run) fn truncate(error: &mut AgentError) {
+    const MOST: usize = 1 << 16;
+    if error.message.len() > MOST {
+        let end = error.message.floor_char_boundary(MOST);
+        error.message.truncate(end);
+        error.message.push('…');
+    }
+    if let Some(tail) = &mut error.stderr_tail
+        && tail.len() > MOST
+    {
+        *tail = tail[tail.ceil_char_boundary(tail.len() - MOST)..].to_owned();
     }
 }

@@ -12,7 +12,7 @@ use super::foreseen::CountingClients;
 use super::judges::RescoreJudges;
 use crate::data::record::parts::{Part, Parts, read_parts};
 use crate::data::record::{Judgement, NO_PROMPT};
-use crate::data::{AgentError, FailureKind, Output, Record, Status, Target};
+use crate::data::{AgentError, Output, Record, Status, Target};
 use crate::error::{Error, Result};
 use crate::run::judge::judges::JudgeClient;
 use crate::run::judge::{ScoringInput, score_all};
@@ -220,7 +220,8 @@ impl Rejudge {
     ) -> Result<Seen> {
         let target: Value = serde_json::from_str(subject.ground_truth).map_err(broken)?;
         let target = Some(Target(target)).filter(|target| !target.0.is_null());
-        let (metadata, output) = self.seen(subject).map_err(broken)?;
+        let (metadata, mut output) = self.seen(subject).map_err(broken)?;
+        output.conversation = record.result.conversation().map(Box::new);
         let known = || match texts.get("judged") {
             Some(calls) => serde_json::from_str(calls).map_err(broken),
             None => Ok(Vec::new()),
@@ -293,10 +294,7 @@ impl Rejudge {
         out: &mut Vec<u8>,
     ) -> Result<Seen> {
         let error: AgentError = serde_json::from_str(error).map_err(broken)?;
-        let status = match error.kind {
-            FailureKind::TimedOut => Status::TimedOut,
-            _ => Status::AgentFailed,
-        };
+        let status = Status::of_failure(&error);
         let names: Vec<_> = self.scorers.iter().map(Scorer::name).collect();
         let names = if names.len() > 1 { &*names } else { &[] };
         let judgement = Judgement::wrong(status.as_str(), Some(error), names);

@@ -11,6 +11,7 @@ use crate::run::judge::judges::{JudgeClient, Subject};
 use crate::run::judge::{judge, judge_failure};
 use crate::run::record::{failed, skipped};
 use crate::store::journal::past::{Answered, Past};
+use crate::system::lock;
 
 impl Session {
     /// Finishes a question, unless an earlier part of the run did, and writes its redacted record to disk. `turn` is
@@ -25,6 +26,7 @@ impl Session {
         }
         let mut past = self.ledger.past(slot);
         let foreign = std::mem::take(&mut past.foreign);
+        *lock(&question.messages) = std::mem::take(&mut past.messages);
         self.validation
             .resume(&mut question, std::mem::take(&mut past.refused));
         let mut counted = None;

@@ -1,9 +1,10 @@
 //! `Question`: one thing to be asked, a sample in one epoch.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use crate::data::RefusedAnswer;
 use crate::data::annotated_steps;
+use crate::data::conversation::TurnMessage;
 use crate::data::{Outcome, Record};
 use crate::error::Error;
 use crate::eval::plan::{Item, Plan};
@@ -23,6 +24,8 @@ pub(in crate::run) struct Question {
     pub(in crate::run) fault: Option<Error>,
     /// Refused answers, for which it is asked again.
     pub(in crate::run) refused: Vec<RefusedAnswer>,
+    /// What was said so far, if it is a conversation.
+    pub(in crate::run) messages: Arc<Mutex<Vec<TurnMessage>>>,
     /// The note about them in the prompt.
     pub(in crate::run) note: Option<String>,
 }
@@ -41,6 +44,7 @@ impl Question {
             item,
             fault,
             refused: Vec::new(),
+            messages: Arc::default(),
             note: None,
             epoch: u32::try_from(slot % epochs).unwrap_or_default(),
         }

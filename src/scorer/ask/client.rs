@@ -213,6 +213,8 @@ fn attempt_once(
         })?;
     let timeout = request.policy.timeout.unwrap_or(TIMEOUT);
     let task = Task {
+        talk: None,
+        turn: None,
         visible: Arc::new(Visible::of(&Sample::new(&*request.key, &*request.prompt))),
         prompt: request.prompt.as_str().into(),
         files: Vec::new(),

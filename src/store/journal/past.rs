@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::{Kind, StoredEvent};
 use crate::data::RefusedAnswer;
+use crate::data::conversation::{AppendMessage as _, TurnMessage};
 use crate::data::{JudgeCall, Outcome, Output};
 use crate::store::Carried;
 
@@ -20,6 +21,10 @@ pub(crate) struct Past {
     pub(crate) judged: Vec<JudgeCall>,
     /// The outcome, if the sample ended with an answer.
     pub(crate) outcome: Option<Outcome>,
+    /// What was said in a conversation that has no answer yet.
+    pub(crate) messages: Vec<TurnMessage>,
+    /// Whether a message of it is redacted.
+    is_redacted: bool,
     /// The raw texts of both, if another version wrote them.
     pub(crate) foreign: Foreign,
 }
@@ -96,6 +101,7 @@ impl Past {
             Kind::Scored | Kind::Ended => (None, of("result")),
             Kind::Started
             | Kind::Progress
+            | Kind::Turn
             | Kind::Failed
             | Kind::Judged
             | Kind::JudgeFailed
@@ -106,6 +112,17 @@ impl Past {
         match event.kind {
             // An attempt that was cut off by the end of the process is not the agent's failure.
             Kind::Started | Kind::Progress | Kind::Confirmed => {}
+            Kind::Turn => {
+                let is_first = event.turn == Some(1) && event.step.is_none();
+                // What follows a redacted message cannot be said again either.
+                self.is_redacted = event.redacted > 0 || self.is_redacted && !is_first;
+                if is_first {
+                    self.messages.clear();
+                }
+                if let Some(message) = event.into_turn_message().filter(|_| !self.is_redacted) {
+                    self.messages.append_message(message);
+                }
+            }
             Kind::Judged | Kind::JudgeFailed => self.judged.extend(event.into_judge_call()),
             Kind::Failed => self.attempts = self.attempts.max(event.attempt),
             Kind::Answered => {

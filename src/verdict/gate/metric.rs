@@ -13,6 +13,7 @@ pub(crate) const MIN_SAMPLES: &str = "min_samples";
 pub(crate) const MEAN: &str = "mean";
 pub(crate) const CORRECTED: &str = "corrected";
 /// An aggregate of the benchmark's own.
+pub(crate) const RATE: &str = "rate";
 pub(crate) const OWN: &str = "metric";
 pub(crate) const MACRO_F1: &str = "macro_f1";
 pub(crate) const PASS_AT: &str = "pass@";

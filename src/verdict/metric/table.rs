@@ -1,5 +1,6 @@
 //! The table of metrics.
 
+use super::conversations;
 use super::{Basis, MetricEntry, MetricForm, Takes, Unit, UsedBy};
 use crate::stats;
 use crate::verdict::gate::{
@@ -10,7 +11,7 @@ use crate::verdict::gate::{
 use crate::verdict::summary::StepFigures;
 
 /// The defaults of an entry: a share computed from verdicts, of which more is better, for runs and slices.
-const ENTRY: MetricEntry = MetricEntry {
+pub(super) const ENTRY: MetricEntry = MetricEntry {
     name: "",
     alias: None,
     takes: Takes::Nothing,
@@ -352,6 +353,12 @@ pub static METRICS: &[MetricEntry] = &[
         },
         ..ENTRY
     },
+    conversations::ENDED,
+    conversations::TURNS,
+    conversations::TOOL_CALLS,
+    conversations::FAILED_CALLS,
+    conversations::REPEATED_CALLS,
+    conversations::TOKENS_PER_TURN,
     MetricEntry {
         name: DIFFICULTY_DROP,
         takes: Takes::Levels,

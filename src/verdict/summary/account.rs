@@ -166,7 +166,11 @@ impl SampleState {
             Status::Scored => Self::Scored,
             Status::Unscored => Self::WithoutTruth,
             Status::Skipped => Self::NotAsked,
-            Status::ScorerFailed | Status::AgentFailed | Status::TimedOut => Self::InError,
+            Status::AgentFailed
+            | Status::TimedOut
+            | Status::ScorerFailed
+            | Status::UserFailed
+            | Status::EnvironmentFailed => Self::InError,
         }
     }
 

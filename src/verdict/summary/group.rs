@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{EpochFigures, Labels, StepFigures};
+use super::{ConversationFigures, EpochFigures, Labels, StepFigures};
 use super::{accuracy_bounds, both_bounds};
 use crate::data::Usage;
 
@@ -80,6 +80,9 @@ pub struct Group {
     /// Steps of right answers, if the agent reports them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<StepFigures>,
+    /// How conversations went, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversations: Option<ConversationFigures>,
 }
 
 impl Group {

@@ -82,6 +82,7 @@ impl Serialize for Summary {
             "usage": whole.usage;
             "latency_s": whole.latency_s;
             "steps": whole.steps, if whole.steps.is_some();
+            "conversations": whole.conversations, if whole.conversations.is_some();
             "attempts": self.attempts;
             "recovered_by_retry": self.recovered_by_retry;
             "judge": self.judge, if self.judge.is_some();

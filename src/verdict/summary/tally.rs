@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::StepTally;
+use super::conversations::ConversationTally;
 use super::epochs::EpochTally;
 use super::group::{Group, Latency, Range, ScorerSummary, UnknownUsage, UsageTotal};
 use super::labels::LabelTally;
@@ -38,6 +39,7 @@ pub(super) struct Tally {
     unknown: UnknownUsage,
     costs: Sum,
     steps: StepTally,
+    conversations: ConversationTally,
     /// All of them, for percentiles: 8 bytes per sample.
     latencies: Vec<f64>,
     /// Whether the caller stores them instead.
@@ -78,7 +80,11 @@ impl Tally {
             Status::Scored => self.first.add_verdict(outcome.is_correct(), group),
             Status::Unscored => self.unscored += 1,
             Status::Skipped => self.skipped += 1,
-            Status::AgentFailed | Status::TimedOut | Status::ScorerFailed => self.errors += 1,
+            Status::AgentFailed
+            | Status::TimedOut
+            | Status::ScorerFailed
+            | Status::UserFailed
+            | Status::EnvironmentFailed => self.errors += 1,
         }
         self.first.unjudged += u64::from(outcome.status == Status::ScorerFailed);
         if let (Status::Scored, Some(score)) = (outcome.status, &outcome.score) {
@@ -113,6 +119,7 @@ impl Tally {
             }
         }
         self.steps.add(record);
+        self.conversations.add(outcome);
         self.cached += u64::from(outcome.cached);
         self.failed_as_wrong += u64::from(outcome.is_failure_as_wrong());
         self.latencies
@@ -173,6 +180,7 @@ impl Tally {
             usage,
             latency_s: latency(&mut self.latencies),
             steps: self.steps.finish(),
+            conversations: self.conversations.finish(),
         }
     }
 }

@@ -30,7 +30,7 @@ fn a_baseline_of_other_errors_names_the_key() {
     project.run("run eval.yaml").exits(0);
     project.run("accept").exits(0);
     let other = project.run("run eval.yaml --set errors=wrong");
-    other.exits(2).says("or with another `errors`");
+    other.exits(2).says("or with another `errors` or `user`");
 }
 
 #[test]

@@ -26,6 +26,10 @@ pub(crate) const ONLY_THE_PROGRAM: &[(&str, &str)] = &[
         "duplicate key",
         "a key that is there twice is there once to who reads JSON",
     ),
+    (
+        ", expected a string",
+        "the keys of an environment are read as JSON, where `true` is no text",
+    ),
     ("two gates are called", "gates are compared by their names"),
     ("two gates of `", "gates are compared by their names"),
     ("the spec has no agent `", "what a gate names"),

@@ -12,7 +12,10 @@ type Steps = Vec<String>;
 /// All maps of a spec whose keys the program knows.
 fn maps(value: &Value, steps: &Steps, found: &mut Vec<Steps>) {
     // What these hold is a user's own.
-    const FREE: [&str; 14] = [
+    const FREE: [&str; 17] = [
+        "initial_state",
+        "expected_state",
+        "visible_to_user",
         "agents",
         "prompts",
         "options",

@@ -265,11 +265,23 @@ fn whole(record: &Record, attempts: &[Value]) -> Document {
         outcome.status.as_str(),
         verdict.unwrap_or_default()
     ));
-    text.blocks.push(titled("prompt", &record.prompt));
     let output = outcome.output.as_ref();
-    let raw = output.and_then(|output| output.text.as_deref());
-    let raw = raw.unwrap_or("(none)");
-    text.blocks.push(titled("raw answer", raw));
+    let messages = output.map_or(&[][..], |output| &output.messages);
+    if let Some(ended) = outcome.ended.filter(|_| !messages.is_empty()) {
+        let title = format!(
+            "conversation, ended by {}",
+            ended.as_str().replace('_', " ")
+        );
+        text.blocks.push(titled(&title, &chat(messages)));
+    } else {
+        text.blocks.push(titled("prompt", &record.prompt));
+        let raw = output.and_then(|output| output.text.as_deref());
+        text.blocks
+            .push(titled("raw answer", raw.unwrap_or("(none)")));
+    }
+    if let Some(state) = &outcome.state {
+        text.blocks.push(titled("state", &state.to_string()));
+    }
     if let Some(output) = output.filter(|output| !output.tool_calls.is_empty()) {
         let calls = output.tool_calls.iter().map(Value::to_string);
         let calls = calls.collect::<Vec<_>>().join("\n");
@@ -328,6 +340,56 @@ fn whole(record: &Record, attempts: &[Value]) -> Document {
     progress(attempts, &mut text);
     ended(outcome, attempts, &mut text);
     text
+}
+
+/// A conversation as people read it: who said what, and each call of a tool with its result on one line.
+fn chat(messages: &[Value]) -> String {
+    let content = |message: &Value| match &message["content"] {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    };
+    let result = |id: &Value| {
+        let is_result =
+            |message: &&Value| message["role"] == "tool" && message["tool_call_id"] == *id;
+        let found = messages.iter().find(is_result).filter(|_| !id.is_null());
+        found.map_or_else(
+            || "(no result)".to_owned(),
+            |message| excerpt(&content(message)),
+        )
+    };
+    let mut lines = Vec::new();
+    let mut turn = 0;
+    for message in messages {
+        let who = match message["role"].as_str() {
+            Some("user") => {
+                turn += 1;
+                format!("user, turn {turn}")
+            }
+            Some("assistant") => "agent".to_owned(),
+            // They stand beside their calls.
+            Some("tool") | None => continue,
+            Some(other) => other.to_owned(),
+        };
+        let text = content(message);
+        if !text.is_empty() {
+            lines.push(format!("{who}: {text}"));
+        }
+        for call in message["tool_calls"].as_array().into_iter().flatten() {
+            let function = call.get("function").unwrap_or(call);
+            let arguments = match &function["arguments"] {
+                Value::String(text) => text.clone(),
+                other => other.to_string(),
+            };
+            let name = function["name"].as_str().unwrap_or_default();
+            let result = result(&call["id"]);
+            lines.push(format!(
+                "{who} calls {name}({}): {result}",
+                excerpt(&arguments)
+            ));
+        }
+    }
+    lines.join("\n")
 }
 
 /// The agent's progress messages, with the attempt number if there were several.

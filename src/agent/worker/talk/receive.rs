@@ -8,7 +8,7 @@ use crate::agent::reply::ReportedFigures;
 use crate::agent::worker::fallen::timed_out;
 use crate::agent::worker::message::{self, Message, PROTOCOL};
 use crate::agent::worker::{Open, WorkerRefusal};
-use crate::data::{AgentError, FailureKind};
+use crate::data::{AgentError, FailureKind, Output};
 use crate::system::process::excerpt::beginning;
 
 /// How many bytes of an unreadable line are shown.
@@ -93,6 +93,14 @@ impl Talk<'_> {
             let allowed = open.request.allowed.unwrap_or_default();
             let refusal = WorkerRefusal::Own(self.with_stderr(timed_out(allowed), &open));
             open.end(Err(refusal));
+            return Ok(());
+        }
+        if open.request.takes_members {
+            let output = Output {
+                metadata: reply,
+                ..Output::default()
+            };
+            open.end(Ok(output));
             return Ok(());
         }
         let bad = |reason: String| {

@@ -135,6 +135,7 @@ fn make(keys: CommandKeys, surroundings: &Surroundings<'_>) -> Result<MadeAgent>
         options: keys.options,
         secrets: command.secret_values(),
         keep_scratch: keys.keep_scratch.map(Into::into),
+        worker: None,
         concurrency: None,
         agent: Arc::new(command),
     })

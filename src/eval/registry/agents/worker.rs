@@ -120,11 +120,13 @@ fn make(keys: WorkerKeys, surroundings: &Surroundings<'_>) -> Result<MadeAgent> 
     if keys.scratch {
         worker = worker.scratch();
     }
+    let worker = Arc::new(worker);
     Ok(MadeAgent {
         options: keys.options,
         secrets: worker.secret_values(),
         keep_scratch: keys.keep_scratch.map(Into::into),
         concurrency: Some(worker.capacity()),
-        agent: Arc::new(worker),
+        worker: Some(Arc::clone(&worker)),
+        agent: worker,
     })
 }

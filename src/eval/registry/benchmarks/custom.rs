@@ -4,12 +4,14 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use crate::Registry;
 use crate::benchmark::Benchmark;
+use crate::benchmark::conversations::{ConversationKeys, TurnKeys};
 use crate::benchmark::custom::Custom;
+use crate::data::conversation::Script;
 use crate::data::dataset::{kind, scalar, slice_value};
 use crate::data::{Attachment, Output, Sample};
 use crate::error::{Error, Result, Under, nearest};
@@ -58,12 +60,35 @@ pub(super) struct CustomKeys {
 
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("anyOf" = [
+    { "required": ["prompt"] },
+    { "required": ["turns"] },
+    { "required": ["scenario"] },
+])))]
 #[serde(deny_unknown_fields)]
 pub(super) struct SampleKeys {
     #[cfg_attr(feature = "schema", schemars(extend("not" = { "type": "string", "pattern": r"^\s*$" })))]
     id: String,
-    #[cfg_attr(feature = "schema", schemars(extend("not" = { "type": "string", "pattern": r"^\s*$" })))]
-    prompt: String,
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "String", extend("not" = { "type": "string", "pattern": r"^\s*$" }))
+    )]
+    #[serde(default, deserialize_with = "given")]
+    prompt: Option<String>,
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<TurnKeys>", extend("minItems" = 1)))]
+    #[serde(default, deserialize_with = "given")]
+    turns: Option<Vec<TurnKeys>>,
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "String", extend("not" = { "type": "string", "pattern": r"^\s*$" }))
+    )]
+    #[serde(default, deserialize_with = "given")]
+    scenario: Option<String>,
+    visible_to_user: Option<Value>,
+    system: Option<String>,
+    tools: Option<Vec<Value>>,
+    initial_state: Option<Value>,
+    expected_state: Option<Map<String, Value>>,
     ground_truth: Option<Value>,
     #[cfg_attr(
         feature = "schema",
@@ -89,6 +114,13 @@ pub(super) struct SampleKeys {
     metadata: Map<String, Value>,
     #[serde(default)]
     visible: Vec<String>,
+}
+
+/// A key that may be left out, and has a value where it is there.
+fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> std::result::Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
 }
 
 /// The benchmark, checked: an error is about a key of a sample.
@@ -125,7 +157,10 @@ fn custom(keys: CustomKeys, surroundings: &Surroundings<'_>) -> Result<Custom> {
     }
     for (item, sample) in custom.whole_samples().iter().enumerate() {
         // If the spec names scorers, they decide whether they need a ground truth.
-        let excused = (has_scorers && sample.target.is_none()).then(|| sample.clone().target(""));
+        let script = Script::of(sample).unwrap_or_default();
+        let has_own_truths = script.turns.iter().any(|turn| turn.ground_truth.is_some());
+        let excused = (has_scorers || has_own_truths) && sample.target.is_none();
+        let excused = excused.then(|| sample.clone().target(""));
         let checked = scorer
             .scorer_of(excused.as_ref().unwrap_or(sample))
             .under("scorer");
@@ -186,15 +221,41 @@ fn of_sample(error: Error, item: usize, id: &str) -> Error {
 
 impl SampleKeys {
     /// The sample.
-    fn sample(self, folder: &Path) -> Result<Sample> {
-        if self.id.trim().is_empty() || self.prompt.trim().is_empty() {
-            let key = if self.id.trim().is_empty() {
-                "id"
-            } else {
-                "prompt"
-            };
+    fn sample(mut self, folder: &Path) -> Result<Sample> {
+        let conversation = ConversationKeys {
+            turns: self.turns.take(),
+            scenario: self.scenario.take(),
+            system: self.system.take(),
+            visible_to_user: self.visible_to_user.take(),
+            initial_state: self.initial_state.take(),
+            expected_state: self.expected_state.take(),
+            tools: self.tools.take(),
+        };
+        let is_conversation = conversation.turns.is_some() || conversation.scenario.is_some();
+        let is_blank = |text: &str| text.trim().is_empty();
+        let blank_prompt = match &self.prompt {
+            Some(prompt) => is_blank(prompt),
+            None => !is_conversation,
+        };
+        if is_blank(&self.id) || blank_prompt {
+            let key = if is_blank(&self.id) { "id" } else { "prompt" };
+            if key == "prompt" && self.prompt.is_none() {
+                return Err(Error::usage("missing key `prompt`")
+                    .hint("write what is asked, or the `turns` of a conversation"));
+            }
             let error = Error::usage(format!("`{key}` is blank")).hint("fill it in");
             return Err(error.under(key));
+        }
+        if is_conversation && (self.prompt.is_some() || !self.files.is_empty()) {
+            let key = if self.prompt.is_some() {
+                "prompt"
+            } else {
+                "files"
+            };
+            let error = Error::usage(format!("a conversation has no `{key}`"));
+            return Err(error
+                .hint("write what the user says into `turns`")
+                .under(key));
         }
         let mut metadata = self.metadata;
         if metadata.contains_key(KEY) {
@@ -237,18 +298,19 @@ impl SampleKeys {
         if let Some(scorer) = self.scorer {
             metadata.insert(KEY.to_owned(), scorer);
         }
-        let mut sample = Sample::new(self.id, self.prompt);
+        let mut sample = Sample::new(self.id, self.prompt.unwrap_or_default());
         sample.target = self
             .ground_truth
             .filter(|truth| !truth.is_null())
             .map(|truth| plain(truth).into());
-        Ok(Sample {
+        let sample = Sample {
             slices,
             metadata,
             files,
             visible: self.visible,
             ..sample
-        })
+        };
+        conversation.around(sample)
     }
 }
 

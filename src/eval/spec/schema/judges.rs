@@ -38,9 +38,10 @@ pub(super) fn of_jury(option: &str) -> Option<Value> {
             let mut judge = map(&JUDGE);
             // In a list of judges the type is optional.
             judge["required"] = json!(["agent"]);
-            // The calibration is of the jury's common verdict.
+            // The calibration is of the jury's common verdict, which is on one part of a conversation.
             if let Some(options) = judge["properties"].as_object_mut() {
                 options.remove("calibration");
+                options.remove("on");
             }
             json!({ "type": "array", "minItems": 1, "items": judge })
         }
@@ -75,6 +76,7 @@ pub(super) fn solver_of_items() -> Value {
     if let Some(options) = solver["properties"].as_object_mut() {
         options.remove("type");
         options.remove("name");
+        options.remove("on");
     }
     solver["properties"]["on_disagreement"] = json!({
         "enum": ["refuse", "note", null],

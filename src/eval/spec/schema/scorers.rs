@@ -12,7 +12,7 @@ pub(super) fn scorer(own: &[String]) -> Value {
         json!({
             "title": name,
             "type": "object",
-            "properties": { "type": { "const": name }, "name": name_schema() },
+            "properties": { "type": { "const": name }, "name": name_schema(), "on": on_schema() },
             "required": ["type"],
         })
     };
@@ -33,6 +33,7 @@ pub(super) fn map(entry: &Entry) -> Value {
     let general = [
         ("type".to_owned(), kind),
         ("name".to_owned(), name_schema()),
+        ("on".to_owned(), on_schema()),
     ];
     let mut properties = Map::from_iter(general);
     for (key, meaning) in entry.options {
@@ -65,6 +66,22 @@ pub(super) fn map(entry: &Entry) -> Value {
 }
 
 /// Every scorer can be renamed, so that one kind can be in a list twice.
+fn on_schema() -> Value {
+    json!({
+        "description": "which part of a conversation it judges: `last` answer (by default), `each_turn`, `transcript`, or one turn",
+        "anyOf": [
+            { "enum": ["last", "each_turn", "transcript"] },
+            { "type": "string", "pattern": "^turn: *[1-9][0-9]*$" },
+            {
+                "type": "object",
+                "properties": { "turn": { "type": "integer", "minimum": 1, "description": "the number of the turn, from 1" } },
+                "required": ["turn"],
+                "additionalProperties": false,
+            },
+        ],
+    })
+}
+
 fn name_schema() -> Value {
     json!({ "type": "string", "minLength": 1, "description": "another name for it, so that one of a kind can stand in a list twice" })
 }

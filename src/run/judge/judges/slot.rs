@@ -14,7 +14,7 @@ use crate::data::{
 };
 use crate::eval::limits::budget::UsedUp;
 use crate::eval::limits::{Budget, Limits};
-use crate::run::ask::answer_size::{check_size, truncate};
+use crate::run::ask::attempt::{check_size, truncate};
 use crate::run::ask::repeated_failures::FirstAttempts;
 use crate::run::ask::retry::Tries;
 use crate::run::ask::scratch::new_folder;
@@ -317,6 +317,8 @@ impl JudgeSlot {
             None => Vec::new(),
         };
         let task = Task {
+            talk: None,
+            turn: None,
             visible: Arc::new(Visible::of(&Sample::new(
                 subject.id,
                 request.prompt.as_str(),

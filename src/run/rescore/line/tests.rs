@@ -56,6 +56,7 @@ fn full() -> Record {
         }),
         steps: Some(3),
         metadata: Map::from_iter([("model".to_owned(), "m-1".into())]),
+        conversation: None,
     });
     full.result.usage = full.result.output.as_ref().and_then(|output| output.usage);
     full.result.steps = Some(3);

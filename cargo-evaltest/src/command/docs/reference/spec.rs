@@ -67,6 +67,7 @@ scorers: [numeric, token_f1]
 limits:
   concurrency: 8
   timeout_s: 120
+  conversation_timeout_s: 600
   sample_timeout_s: 300
   deadline_s: 3600
   budget: { cost_usd: 5, tokens: 2000000, requests: 1000 }

@@ -1,0 +1,449 @@
+//! One conversation, from its first message to its end.
+//!
+//! Every message is in the journal before the next party hears of it. What an earlier attempt left there is said again
+//! without asking: only calls of tools are executed again, in a new session of the environment. Where a result differs
+//! now, the conversation starts over.
+
+mod tools;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde_json::{Map, Value, json};
+
+use super::Conversation;
+use super::environment::{Session, ToolCall, as_function, tool_name};
+use crate::data::conversation::{
+    ConversationEnd, ConversationOutcome, Script, Speaker, Talk, TurnMessage, TurnOutcome, TurnTask,
+};
+use crate::data::task::Visible;
+use crate::data::{AgentError, FailureKind, Output, Party, Task, Usage};
+use crate::system::clock;
+use crate::text::excerpt;
+use tools::calls_of;
+
+/// A conversation that is held.
+pub(super) struct Dialogue<'a> {
+    driver: &'a Conversation,
+    task: &'a Task,
+    talk: &'a Talk,
+    session: Arc<str>,
+    /// What was said in an earlier attempt and not yet in this one.
+    earlier: VecDeque<TurnMessage>,
+    messages: Vec<Value>,
+    tools: Vec<Value>,
+    turn: u32,
+    /// When the turn is over at the latest.
+    deadline: Option<Instant>,
+    turns: Vec<TurnOutcome>,
+    /// What the agent's replies cost in this turn.
+    usages: Vec<Option<Usage>>,
+    user_usages: Vec<Option<Usage>>,
+    user_model: Option<String>,
+    /// The calls so far.
+    calls: Vec<(String, Value)>,
+    /// The last reply of the agent.
+    last: Output,
+    /// How often the environment lost the session.
+    losses: u32,
+}
+
+/// Why a conversation cannot go on.
+enum Broken {
+    /// The environment answers a call otherwise than before.
+    Differs,
+    Failed(AgentError),
+}
+
+impl From<AgentError> for Broken {
+    fn from(error: AgentError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl<'a> Dialogue<'a> {
+    /// Holds the conversation of a task.
+    pub(super) fn run(
+        driver: &'a Conversation,
+        task: &'a Task,
+        talk: &'a Talk,
+    ) -> Result<Output, AgentError> {
+        let goes_on = !driver.agent.keeps_sessions()
+            && driver
+                .environment
+                .as_ref()
+                .is_none_or(|it| it.is_replayable());
+        let earlier = if goes_on {
+            talk.earlier.as_slice()
+        } else {
+            &[]
+        };
+        match Self::attempt(driver, task, talk, earlier) {
+            Err(Broken::Differs) => match Self::attempt(driver, task, talk, &[]) {
+                Err(Broken::Failed(error)) => Err(error),
+                Ok(output) => Ok(output),
+                // Nothing was said before.
+                Err(Broken::Differs) => {
+                    Err(AgentError::new("the conversation differs from itself"))
+                }
+            },
+            Err(Broken::Failed(error)) => Err(error),
+            Ok(output) => Ok(output),
+        }
+    }
+
+    fn attempt(
+        driver: &'a Conversation,
+        task: &'a Task,
+        talk: &'a Talk,
+        earlier: &[TurnMessage],
+    ) -> Result<Output, Broken> {
+        let session = format!("{}/{}/{}", task.id(), task.epoch(), task.attempt());
+        let mut dialogue = Self {
+            driver,
+            task,
+            talk,
+            session: session.into(),
+            earlier: earlier.to_vec().into(),
+            messages: Vec::new(),
+            tools: task.tools().iter().cloned().map(as_function).collect(),
+            turn: 0,
+            deadline: task.deadline,
+            turns: Vec::new(),
+            usages: Vec::new(),
+            user_usages: Vec::new(),
+            user_model: None,
+            calls: Vec::new(),
+            last: Output::default(),
+            losses: 0,
+        };
+        let held = dialogue.hold();
+        dialogue.driver.agent.end_session(&dialogue.session);
+        if let Some(environment) = &driver.environment {
+            environment.close(&dialogue.of_session(dialogue.turn));
+        }
+        held
+    }
+
+    fn hold(&mut self) -> Result<Output, Broken> {
+        let initial = self.script().initial_state.as_ref();
+        let opened = self.environment("open", |environment, session| {
+            environment.open(session, initial)
+        })?;
+        if let Some(tools) = opened {
+            self.offer(tools);
+        }
+        if let Some(system) = &self.script().system {
+            self.messages
+                .push(json!({"role": "system", "content": system}));
+        }
+        let ended = loop {
+            self.turn += 1;
+            let own = clock::now().checked_add(self.talk.timeout);
+            self.deadline = [own, self.task.deadline].into_iter().flatten().min();
+            let says = self.next_of_user()?;
+            if let Some(text) = says.text {
+                self.take_turn(&text)?;
+                if self
+                    .turns
+                    .last()
+                    .is_some_and(|turn| turn.steps > u64::from(self.driver.max_steps))
+                {
+                    break ConversationEnd::MaxSteps;
+                }
+            }
+            if let Some(ended) = says.ended {
+                break ended;
+            }
+        };
+        let state = self.environment("state", |environment, session| environment.state(session))?;
+        Ok(self.output(ended, state.flatten()))
+    }
+
+    fn script(&self) -> &'a Script {
+        &self.talk.script
+    }
+
+    fn of_session(&self, turn: u32) -> Session<'_> {
+        Session {
+            id: &self.session,
+            sample_id: self.task.id(),
+            turn,
+            timeout: self.driver.tool_timeout,
+            cancel: &self.task.cancel,
+            hidden: &self.task.hidden,
+        }
+    }
+
+    /// What the user says next, and whether that is the end.
+    fn next_of_user(&mut self) -> Result<UserTurn, Broken> {
+        let turns = &self.script().turns;
+        if self.script().scenario.is_none() {
+            let place = self.turn as usize - 1;
+            let text = turns.get(place).map(|turn| turn.user.clone());
+            let is_last = place + 1 >= turns.len();
+            return Ok(UserTurn {
+                text,
+                ended: is_last.then_some(ConversationEnd::Script),
+            });
+        }
+        let user = self.driver.user.as_ref().ok_or_else(|| {
+            let message = "the sample has a scenario, and the eval no `user`; hint: write `user: { agent: … }`";
+            AgentError::of(FailureKind::Misconfigured, message)
+        })?;
+        let known = self.recorded(Speaker::User, None);
+        let reply = known.map_or_else(|| self.ask_user(user), Ok)?;
+        self.user_usages.push(reply.usage);
+        let played = Output {
+            metadata: reply.metadata,
+            ..Output::default()
+        };
+        self.user_model = played.answered_by().or_else(|| self.user_model.take());
+        let text = reply.message["content"].as_str().unwrap_or_default();
+        let next = user.next(text, self.turn);
+        if self.turn == 1 && next.text.is_none() {
+            return Err(AgentError {
+                party: Some(Party::User),
+                ..AgentError::of(
+                    FailureKind::NoOutput,
+                    "the simulated user said nothing in the first turn",
+                )
+            }
+            .into());
+        }
+        Ok(next)
+    }
+
+    /// Asks the simulated user for its next message.
+    fn ask_user(&self, user: &super::SimulatedUser) -> Result<TurnMessage, AgentError> {
+        let started = clock::now();
+        let messages = user.messages(self.script(), &self.messages);
+        let prompt = messages
+            .last()
+            .and_then(|message| message["content"].as_str());
+        let task = self.inner(prompt.unwrap_or_default(), messages.clone(), Vec::new());
+        let asked = user.agent().answer(&Task {
+            options: Arc::clone(user.options()),
+            ..task
+        });
+        let output = asked.map_err(|error| AgentError {
+            party: Some(Party::User),
+            message: format!("the simulated user: {}", error.message),
+            ..error
+        })?;
+        self.journaled(TurnMessage {
+            turn: self.turn,
+            step: None,
+            by: Speaker::User,
+            message: json!({"role": "user", "content": output.text.unwrap_or_default()}),
+            usage: output.usage,
+            metadata: output.metadata,
+            latency_s: clock::since(started).as_secs_f64(),
+        })
+    }
+
+    /// A turn: the user's message, and the agent's replies until one has no calls.
+    fn take_turn(&mut self, text: &str) -> Result<(), Broken> {
+        self.turns.push(TurnOutcome {
+            turn: self.turn,
+            ..TurnOutcome::default()
+        });
+        self.usages.clear();
+        let tools = self.environment("turn", |environment, session| environment.turn(session))?;
+        if let Some(tools) = tools.flatten() {
+            self.offer(tools);
+        }
+        let place = self.turn as usize - 1;
+        if let Some(turn) = self.script().turns.get(place) {
+            self.tools
+                .extend(turn.tools_added.iter().cloned().map(as_function));
+        }
+        let message = json!({"role": "user", "content": text});
+        if self.script().scenario.is_none() && self.recorded(Speaker::User, None).is_none() {
+            self.journal(&TurnMessage {
+                turn: self.turn,
+                step: None,
+                by: Speaker::User,
+                message: message.clone(),
+                usage: None,
+                metadata: Map::new(),
+                latency_s: 0.0,
+            })?;
+        }
+        self.messages.push(message);
+        let mut step = 0;
+        loop {
+            step += 1;
+            let calls = self.take_step(step)?;
+            if calls.is_empty() || self.driver.environment.is_none() || step > self.driver.max_steps
+            {
+                break;
+            }
+            self.execute(step, &calls)?;
+        }
+        let usage = Usage::sum(self.usages.drain(..));
+        self.current().usage = usage;
+        Ok(())
+    }
+
+    fn current(&mut self) -> &mut TurnOutcome {
+        let place = self.turns.len() - 1;
+        &mut self.turns[place]
+    }
+
+    /// One reply of the agent; returns its calls.
+    fn take_step(&mut self, step: u32) -> Result<Vec<ToolCall>, Broken> {
+        let known = self.recorded(Speaker::Agent, Some(step));
+        let entry = known.map_or_else(|| self.ask_agent(step), Ok)?;
+        let calls = calls_of(&entry.message);
+        let mut repeated = 0;
+        for call in &calls {
+            let call = (call.name.clone(), call.arguments.clone());
+            repeated += u64::from(self.calls.contains(&call));
+            self.calls.push(call);
+        }
+        let own = entry.metadata.get(STEPS).and_then(Value::as_u64);
+        self.usages.push(entry.usage);
+        let turn = self.current();
+        turn.steps += own.unwrap_or(1).max(1);
+        turn.tool_calls += calls.len() as u64;
+        turn.repeated_calls += repeated;
+        turn.latency_s += entry.latency_s;
+        let mut metadata = entry.metadata;
+        metadata.shift_remove(STEPS);
+        self.last = Output {
+            text: entry.message["content"].as_str().map(str::to_owned),
+            metadata,
+            ..Output::default()
+        };
+        self.messages.push(entry.message);
+        Ok(calls)
+    }
+
+    /// Asks the agent for its next reply.
+    fn ask_agent(&self, step: u32) -> Result<TurnMessage, AgentError> {
+        let started = clock::now();
+        let mut messages = self.messages.iter().rev();
+        let prompt = messages.find(|message| message["role"] == "user");
+        let prompt = prompt.and_then(|message| message["content"].as_str());
+        let prompt = prompt.unwrap_or_default();
+        let task = self.inner(prompt, self.messages.clone(), self.tools.clone());
+        let output = self.driver.agent.answer(&task)?;
+        let latency_s = clock::since(started).as_secs_f64();
+        let calls = output.tool_calls.iter().zip(1..);
+        let calls = calls.map(|(call, number)| {
+            let id = || format!("call_{}_{step}_{number}", self.turn);
+            let read = ToolCall::read(call, id).map(|call| call.message());
+            read.ok_or_else(|| {
+                let message = format!(
+                    "called a tool without a name: `{}`",
+                    excerpt(&call.to_string())
+                );
+                AgentError::of(FailureKind::BadOutput, message)
+            })
+        });
+        let calls = calls.collect::<Result<Vec<Value>, _>>()?;
+        let mut message = json!({"role": "assistant", "content": output.text});
+        if !calls.is_empty() {
+            message["tool_calls"] = calls.into();
+        }
+        let mut metadata = output.metadata.clone();
+        if let Some(steps) = output.steps_taken().filter(|steps| *steps > 1) {
+            metadata.insert(STEPS.to_owned(), steps.into());
+        }
+        self.journaled(TurnMessage {
+            turn: self.turn,
+            step: Some(step),
+            by: Speaker::Agent,
+            message,
+            usage: output.usage,
+            metadata,
+            latency_s,
+        })
+    }
+
+    /// The next thing that was said before, if it is this one. What does not fit ends what is repeated.
+    fn recorded(&mut self, by: Speaker, step: Option<u32>) -> Option<TurnMessage> {
+        let next = self.earlier.front()?;
+        if (next.turn, next.by, next.step) != (self.turn, by, step) {
+            self.earlier.clear();
+            return None;
+        }
+        self.earlier.pop_front()
+    }
+
+    fn journal(&self, entry: &TurnMessage) -> Result<(), AgentError> {
+        if (self.talk.journal.0)(entry.clone()) {
+            return Ok(());
+        }
+        let message = "the conversation cannot be written to the journal";
+        Err(AgentError::of(FailureKind::Cancelled, message))
+    }
+
+    /// A message, once it is in the journal.
+    fn journaled(&self, entry: TurnMessage) -> Result<TurnMessage, AgentError> {
+        self.journal(&entry)?;
+        Ok(entry)
+    }
+
+    /// Replaces the tools by those of the environment; the sample may name some of them.
+    fn offer(&mut self, tools: Vec<Value>) {
+        let named: Vec<&str> = self.task.tools().iter().filter_map(tool_name).collect();
+        let is_named = |tool: &Value| tool_name(tool).is_some_and(|name| named.contains(&name));
+        let tools = tools.into_iter();
+        let tools = tools.filter(|tool| named.is_empty() || is_named(tool));
+        self.tools = tools.map(as_function).collect();
+    }
+
+    /// The task of one reply.
+    fn inner(&self, prompt: &str, messages: Vec<Value>, tools: Vec<Value>) -> Task {
+        Task {
+            visible: Arc::new(Visible::of_turn(&self.task.visible, prompt, tools)),
+            prompt: prompt.into(),
+            deadline: self.deadline,
+            talk: None,
+            turn: Some(TurnTask {
+                session: Arc::clone(&self.session),
+                turn: self.turn,
+                messages: messages.into(),
+            }),
+            ..self.task.clone()
+        }
+    }
+
+    fn output(&mut self, ended: ConversationEnd, state: Option<Value>) -> Output {
+        let last = std::mem::take(&mut self.last);
+        // Calls that nobody executed are the answer.
+        let open = self
+            .messages
+            .last()
+            .and_then(|message| message.get("tool_calls"));
+        let tool_calls = open.and_then(Value::as_array).cloned().unwrap_or_default();
+        Output {
+            tool_calls,
+            usage: Usage::sum(self.turns.iter().map(|turn| turn.usage)),
+            steps: Some(self.turns.iter().map(|turn| turn.steps).sum()),
+            messages: std::mem::take(&mut self.messages),
+            conversation: Some(Box::new(ConversationOutcome {
+                turns: std::mem::take(&mut self.turns),
+                ended,
+                user_usage: Usage::sum(self.user_usages.drain(..)),
+                user_model: self.user_model.take(),
+                state,
+            })),
+            ..last
+        }
+    }
+}
+
+/// The metadata of a reply for which the agent took several steps of its own.
+const STEPS: &str = "steps";
+
+/// What the user does.
+pub(super) struct UserTurn {
+    /// What it says to the agent, if anything.
+    pub(super) text: Option<String>,
+    /// Why the conversation ends after that.
+    pub(super) ended: Option<ConversationEnd>,
+}

@@ -1,0 +1,160 @@
+//! Executes the calls of a reply in the environment, whose session may get lost on the way.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use super::{Broken, Dialogue};
+use crate::agent::conversation::environment::{
+    Environment, Session, ToolCall, ToolReply, tool_name,
+};
+use crate::data::conversation::{Speaker, TurnMessage};
+use crate::data::{AgentError, FailureKind, Party};
+
+impl Dialogue<'_> {
+    /// Executes the calls of a reply.
+    pub(super) fn execute(&mut self, step: u32, calls: &[ToolCall]) -> Result<(), Broken> {
+        for call in calls {
+            let reply = self.execute_one(call)?;
+            let message = json!({"role": "tool", "tool_call_id": call.id, "content": reply.text()});
+            match self.recorded(Speaker::Tool, Some(step)) {
+                Some(entry) if entry.message == message => {}
+                Some(_) => return Err(Broken::Differs),
+                None => self.journal(&TurnMessage {
+                    turn: self.turn,
+                    step: Some(step),
+                    by: Speaker::Tool,
+                    message: message.clone(),
+                    usage: None,
+                    metadata: Map::new(),
+                    latency_s: 0.0,
+                })?,
+            }
+            if matches!(reply, ToolReply::Error(_)) {
+                self.current().failed_calls += 1;
+            }
+            self.messages.push(message);
+        }
+        Ok(())
+    }
+
+    fn execute_one(&mut self, call: &ToolCall) -> Result<ToolReply, Broken> {
+        if let Some(refusal) = self.refusal(call) {
+            return Ok(refusal);
+        }
+        let what = format!("call of `{}`", call.name);
+        let reply = self.environment(&what, |environment, session| {
+            environment.call(session, &call.name, &call.arguments)
+        })?;
+        Ok(reply.unwrap_or_else(|| ToolReply::Error("error: no tool can be called".into())))
+    }
+
+    /// Asks the environment, if there is one. Where it lost the session by the fault of another, the session is opened
+    /// again first.
+    pub(super) fn environment<T>(
+        &mut self,
+        what: &str,
+        ask: impl Fn(&dyn Environment, &Session<'_>) -> Result<T, AgentError>,
+    ) -> Result<Option<T>, Broken> {
+        let driver = self.driver;
+        let Some(environment) = driver.environment.as_deref() else {
+            return Ok(None);
+        };
+        loop {
+            match ask(environment, &self.of_session(self.turn)) {
+                Ok(reply) => return Ok(Some(reply)),
+                Err(error) if error.kind == FailureKind::Lost && self.losses < MOST_LOSSES => {
+                    self.losses += 1;
+                    // Who ends the program again and again is soon out of attempts.
+                    std::thread::sleep((LOSS_PAUSE * self.losses).min(LONGEST_LOSS_PAUSE));
+                    if !environment.is_replayable() {
+                        return Err(Broken::Differs);
+                    }
+                    self.reopen(environment)?;
+                }
+                Err(error) => return Err(of_environment(error, what).into()),
+            }
+        }
+    }
+
+    /// Opens the session again and executes all calls so far, whose results must be the same.
+    fn reopen(&mut self, environment: &dyn Environment) -> Result<(), Broken> {
+        let lost = |error: AgentError| match error.kind {
+            // The next request finds out, too.
+            FailureKind::Lost => Ok(()),
+            _ => Err(Broken::Failed(of_environment(error, "reopen"))),
+        };
+        let initial = self.script().initial_state.as_ref();
+        if self.messages.is_empty() && self.turn == 0 {
+            // It is being opened.
+            return Ok(());
+        }
+        if let Err(error) = environment.open(&self.of_session(0), initial) {
+            return lost(error);
+        }
+        let mut turn = 0;
+        let mut calls = VecDeque::new();
+        for message in &self.messages {
+            match message["role"].as_str() {
+                Some("user") => {
+                    turn += 1;
+                    if let Err(error) = environment.turn(&self.of_session(turn)) {
+                        return lost(error);
+                    }
+                }
+                Some("assistant") => calls = calls_of(message).into(),
+                Some("tool") => {
+                    let Some(call) = calls.pop_front() else {
+                        continue;
+                    };
+                    if self.refusal(&call).is_some() {
+                        continue;
+                    }
+                    match environment.call(&self.of_session(turn), &call.name, &call.arguments) {
+                        Ok(reply) if message["content"] == reply.text() => {}
+                        Ok(_) => return Err(Broken::Differs),
+                        Err(error) => return lost(error),
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// What the agent hears of a call that is none.
+    fn refusal(&self, call: &ToolCall) -> Option<ToolReply> {
+        let is_offered = |tool: &Value| tool_name(tool) == Some(call.name.as_str());
+        if !self.tools.iter().any(is_offered) {
+            let message = format!("error: there is no tool `{}`", call.name);
+            return Some(ToolReply::Error(message.into()));
+        }
+        let message = "error: the arguments are no JSON object";
+        (!call.arguments.is_object()).then(|| ToolReply::Error(message.into()))
+    }
+}
+
+/// The calls in a reply.
+pub(super) fn calls_of(message: &Value) -> Vec<ToolCall> {
+    let calls = message.get("tool_calls").and_then(Value::as_array);
+    let calls = calls.into_iter().flatten();
+    calls
+        .filter_map(|call| ToolCall::read(call, String::new))
+        .collect()
+}
+
+/// How often a session is opened again in one attempt.
+const MOST_LOSSES: u32 = 20;
+/// The pause before the first time, and the longest.
+const LOSS_PAUSE: Duration = Duration::from_millis(10);
+const LONGEST_LOSS_PAUSE: Duration = Duration::from_millis(200);
+
+/// A failure of the environment.
+fn of_environment(error: AgentError, what: &str) -> AgentError {
+    AgentError {
+        party: Some(Party::Environment),
+        message: format!("the environment, {what}: {}", error.message),
+        ..error
+    }
+}

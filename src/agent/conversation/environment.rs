@@ -1,0 +1,216 @@
+//! `Environment`: executes calls of tools, and has a state.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use crate::data::AgentError;
+use crate::error::Result;
+use crate::system::cancel::Cancel;
+
+/// Executes calls of tools in conversations.
+///
+/// Every conversation has a session of its own, also those that are held at the same time. An error of a method is an
+/// outage: the sample has the status `environment_failed`, and is never a wrong answer. What the agent is to hear of a
+/// call that went wrong is a [`ToolReply::Error`].
+///
+/// ```
+/// use evaltest::AgentError;
+/// use evaltest::agent::{Environment, Session, ToolReply};
+/// use serde_json::{Value, json};
+///
+/// /// One tool, which says what it was given.
+/// struct Parrot;
+///
+/// impl Environment for Parrot {
+///     fn open(&self, _: &Session<'_>, _: Option<&Value>) -> Result<Vec<Value>, AgentError> {
+///         Ok(vec![json!({"name": "say", "parameters": {"type": "object"}})])
+///     }
+///
+///     fn call(&self, _: &Session<'_>, _: &str, arguments: &Value) -> Result<ToolReply, AgentError> {
+///         Ok(ToolReply::Result(arguments.clone()))
+///     }
+/// }
+/// ```
+pub trait Environment: Send + Sync {
+    /// Opens a session, which begins with the sample's `initial_state`; returns the tools that the agent has, as
+    /// functions with `name`, `description` and `parameters`, or in the form of Chat Completions.
+    fn open(
+        &self,
+        session: &Session<'_>,
+        initial_state: Option<&Value>,
+    ) -> Result<Vec<Value>, AgentError>;
+
+    /// A turn begins. Returns the tools from now on, if they change.
+    fn turn(&self, session: &Session<'_>) -> Result<Option<Vec<Value>>, AgentError> {
+        let _ = session;
+        Ok(None)
+    }
+
+    /// Executes a call.
+    fn call(
+        &self,
+        session: &Session<'_>,
+        name: &str,
+        arguments: &Value,
+    ) -> Result<ToolReply, AgentError>;
+
+    /// The state at the end, which the scorer `state` compares with `expected_state`; `None` if it has none.
+    fn state(&self, session: &Session<'_>) -> Result<Option<Value>, AgentError> {
+        let _ = session;
+        Ok(None)
+    }
+
+    /// The session is over.
+    fn close(&self, session: &Session<'_>) {
+        let _ = session;
+    }
+
+    /// The names of all its tools, if they are known before a session.
+    fn tool_names(&self) -> Option<Vec<String>> {
+        None
+    }
+
+    /// Checks before the first sample that it can be used. An error prevents the run.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Whether the same calls in a new session have the same results, so that a conversation that was interrupted can
+    /// go on: its calls are made again. If they act for real, it starts over instead.
+    fn is_replayable(&self) -> bool {
+        true
+    }
+
+    /// A text that changes whenever results may; see [`Agent::fingerprint`](crate::Agent::fingerprint).
+    fn fingerprint(&self) -> Option<String> {
+        None
+    }
+
+    /// The run is over. It may be used again later.
+    fn end(&self) {}
+}
+
+/// A conversation, for its environment.
+#[derive(Clone, Copy, Debug)]
+pub struct Session<'a> {
+    pub(super) id: &'a str,
+    pub(super) sample_id: &'a str,
+    pub(super) turn: u32,
+    pub(super) timeout: Duration,
+    pub(super) cancel: &'a Cancel,
+    /// Paths that a sandbox hides.
+    pub(super) hidden: &'a [PathBuf],
+}
+
+impl Session<'_> {
+    /// The name of the session, which no other has at the same time.
+    pub fn id(&self) -> &str {
+        self.id
+    }
+
+    /// The sample's id.
+    pub fn sample_id(&self) -> &str {
+        self.sample_id
+    }
+
+    /// The turn, from 1; 0 before the first.
+    pub fn turn(&self) -> u32 {
+        self.turn
+    }
+
+    /// The time for one call.
+    pub fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    /// Whether the run was interrupted.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancel.is_cancelled()
+    }
+}
+
+/// What the agent hears of a call.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ToolReply {
+    /// The result; a text is passed on as it is, anything else as JSON.
+    Result(Value),
+    /// Why there is none.
+    Error(Value),
+}
+
+impl ToolReply {
+    /// The text for the agent.
+    pub(super) fn text(&self) -> String {
+        let (Self::Result(value) | Self::Error(value)) = self;
+        match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        }
+    }
+}
+
+/// A tool in the form of Chat Completions.
+pub(super) fn as_function(tool: Value) -> Value {
+    if tool.get("function").is_some_and(Value::is_object) {
+        return tool;
+    }
+    serde_json::json!({"type": "function", "function": tool})
+}
+
+/// The name of a tool of either form.
+pub(super) fn tool_name(tool: &Value) -> Option<&str> {
+    let named = tool.get("function").unwrap_or(tool);
+    named.get("name")?.as_str()
+}
+
+/// A call of a tool, whichever way the agent writes it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ToolCall {
+    pub(super) id: String,
+    pub(super) name: String,
+    /// The object of arguments; a text where it cannot be read.
+    pub(super) arguments: Value,
+    /// The same as the agent wrote it.
+    written: String,
+}
+
+impl ToolCall {
+    /// Reads a call; `id` is for one that has none.
+    pub(super) fn read(call: &Value, id: impl FnOnce() -> String) -> Option<Self> {
+        let inner = call.get("function").filter(|inner| inner.is_object());
+        let named = inner.unwrap_or(call);
+        let name = named.get("name")?.as_str()?.to_owned();
+        let (arguments, written) = match named.get("arguments").or_else(|| named.get("input")) {
+            None | Some(Value::Null) => (Map::new().into(), "{}".to_owned()),
+            Some(Value::String(text)) if text.trim().is_empty() => {
+                (Map::new().into(), text.clone())
+            }
+            Some(Value::String(text)) => {
+                let read = serde_json::from_str(text);
+                (read.unwrap_or_else(|_| text.as_str().into()), text.clone())
+            }
+            Some(other) => (other.clone(), other.to_string()),
+        };
+        let own = ["id", "call_id"]
+            .iter()
+            .find_map(|key| call.get(*key)?.as_str());
+        let own = own.filter(|own| !own.is_empty()).map(str::to_owned);
+        Some(Self {
+            id: own.unwrap_or_else(id),
+            name,
+            arguments,
+            written,
+        })
+    }
+
+    /// The call in the form of Chat Completions.
+    pub(super) fn message(&self) -> Value {
+        serde_json::json!({
+            "id": self.id,
+            "type": "function",
+            "function": {"name": self.name, "arguments": self.written},
+        })
+    }
+}

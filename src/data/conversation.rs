@@ -1,0 +1,317 @@
+//! Conversations: the script of one, what was said in it, and how it went.
+//!
+//! A conversation is one sample. Its script is the entry [`SCRIPT`] of the sample's metadata, which agents do not see.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::output::{Output, Usage};
+use super::sample::Sample;
+
+/// The metadata key of a sample's script.
+pub(crate) const SCRIPT: &str = "conversation";
+
+/// What a conversation begins with and what is said in it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Script {
+    /// The first message, for the agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) system: Option<String>,
+    /// What the user says, turn by turn.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) turns: Vec<ScriptTurn>,
+    /// What a simulated user is to achieve, instead of turns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) scenario: Option<String>,
+    /// What the simulated user knows besides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) visible_to_user: Option<Value>,
+    /// What the environment begins with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) initial_state: Option<Value>,
+    /// What the environment is to end with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) expected_state: Option<Map<String, Value>>,
+}
+
+/// A message of the user, and what the answer to it is judged by.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct ScriptTurn {
+    /// What the user says.
+    pub(crate) user: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ground_truth: Option<Value>,
+    /// Tools that the agent has from this turn on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) tools_added: Vec<Value>,
+    /// What judges this turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) scorer: Option<Value>,
+}
+
+impl Script {
+    /// The script of a sample, if it is a conversation.
+    pub(crate) fn of(sample: &Sample) -> Option<Self> {
+        Self::of_metadata(&sample.metadata)
+    }
+
+    /// The script in a sample's metadata.
+    pub(crate) fn of_metadata(metadata: &Map<String, Value>) -> Option<Self> {
+        let script = metadata.get(SCRIPT)?;
+        Self::deserialize(script).ok()
+    }
+
+    /// What a person reads of it, and what identifies it: all that the user says, or the scenario.
+    pub(crate) fn question(&self) -> String {
+        let turns = self.turns.iter().map(|turn| turn.user.as_str());
+        let all: Vec<&str> = self.scenario.as_deref().into_iter().chain(turns).collect();
+        all.join("\n\n")
+    }
+
+    /// All that agent, user and environment meet, for hashes: without what answers are judged by.
+    pub(crate) fn surroundings(&self) -> String {
+        let turns = self.turns.iter();
+        let turns: Vec<_> = turns.map(|turn| (&turn.user, &turn.tools_added)).collect();
+        let user = (&self.scenario, &self.visible_to_user);
+        serde_json::json!([self.system, turns, user, self.initial_state]).to_string()
+    }
+}
+
+/// Who says a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Speaker {
+    User,
+    Agent,
+    Tool,
+}
+
+/// A message of a conversation, as the journal has it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TurnMessage {
+    /// The turn, from 1.
+    pub(crate) turn: u32,
+    /// The agent's reply in this turn that it is, or that it belongs to, from 1; `None` for the user's messages.
+    pub(crate) step: Option<u32>,
+    pub(crate) by: Speaker,
+    /// In the form of Chat Completions.
+    pub(crate) message: Value,
+    /// What it cost, if known.
+    pub(crate) usage: Option<Usage>,
+    /// What is known of an agent's reply besides.
+    pub(crate) metadata: Map<String, Value>,
+    /// How long it took, in seconds.
+    pub(crate) latency_s: f64,
+}
+
+/// Appends to what was said.
+pub(crate) trait AppendMessage {
+    /// Appends a message. Those that stand where it belongs, and after, were of an attempt that started over.
+    fn append_message(&mut self, entry: TurnMessage);
+}
+
+impl AppendMessage for Vec<TurnMessage> {
+    fn append_message(&mut self, entry: TurnMessage) {
+        let place = |entry: &TurnMessage| (entry.turn, entry.step, entry.by);
+        // A reply may have the results of several calls.
+        let is_later = |other: &TurnMessage| match entry.by {
+            Speaker::Tool => place(other) > place(&entry),
+            _ => place(other) >= place(&entry),
+        };
+        while self.last().is_some_and(is_later) {
+            self.pop();
+        }
+        self.push(entry);
+    }
+}
+
+/// What an agent or a driver of conversations gets of one: its script, what was said before, and where to say more.
+#[derive(Clone, Debug)]
+pub(crate) struct Talk {
+    pub(crate) script: Arc<Script>,
+    /// The time for a turn.
+    pub(crate) timeout: Duration,
+    /// What an earlier attempt left.
+    pub(crate) earlier: Vec<TurnMessage>,
+    pub(crate) journal: TalkJournal,
+}
+
+/// Writes a message to disk before the next party hears of it; `false` if that failed.
+#[derive(Clone)]
+pub(crate) struct TalkJournal(pub(crate) Arc<dyn Fn(TurnMessage) -> bool + Send + Sync>);
+
+impl fmt::Debug for TalkJournal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TalkJournal")
+    }
+}
+
+/// What an agent is told of the conversation in which it is asked.
+#[derive(Clone, Debug)]
+pub(crate) struct TurnTask {
+    /// Names the conversation.
+    pub(crate) session: Arc<str>,
+    /// The turn, from 1.
+    pub(crate) turn: u32,
+    /// All messages so far.
+    pub(crate) messages: Arc<[Value]>,
+}
+
+/// Why a conversation ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ConversationEnd {
+    /// The script was over.
+    Script,
+    /// The simulated user said that it is done.
+    UserStop,
+    /// The simulated user was not done after `user.max_turns`.
+    MaxTurns,
+    /// The agent called tools in more than `tools.max_steps` replies of one turn.
+    MaxSteps,
+}
+
+impl ConversationEnd {
+    /// The word used in files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Script => "script",
+            Self::UserStop => "user_stop",
+            Self::MaxTurns => "max_turns",
+            Self::MaxSteps => "max_steps",
+        }
+    }
+}
+
+/// A turn of a conversation.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct TurnOutcome {
+    /// Its number, from 1.
+    pub turn: u32,
+    /// Replies of the agent, those with calls of tools included.
+    pub steps: u64,
+    /// Calls of tools.
+    pub tool_calls: u64,
+    /// Calls of tools that failed.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub failed_calls: u64,
+    /// Calls of tools that repeat one of the conversation: same name, same arguments.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub repeated_calls: u64,
+    /// The verdict on this turn, if a scorer judges each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<Value>,
+    /// Tokens and cost of the agent, if known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// Seconds until the agent's last reply, without the user.
+    pub latency_s: f64,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde asks with a reference"
+)]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// How a conversation went, besides its messages.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ConversationOutcome {
+    /// Turn by turn.
+    pub turns: Vec<TurnOutcome>,
+    /// Why it ended.
+    pub ended: ConversationEnd,
+    /// Tokens and cost of the simulated user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_usage: Option<Usage>,
+    /// The model that played the user, as its endpoint reports it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_model: Option<String>,
+    /// What the environment ended with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<Value>,
+}
+
+impl ConversationOutcome {
+    /// What a transcript shows of a conversation that was held elsewhere.
+    pub(crate) fn of_transcript(output: &Output) -> Self {
+        let turns = output.turns().into_iter().zip(1..);
+        let turns = turns.map(|(messages, turn)| {
+            let replies = messages
+                .iter()
+                .filter(|message| message["role"] == "assistant");
+            let calls = |reply: &Value| {
+                reply
+                    .get("tool_calls")
+                    .and_then(Value::as_array)
+                    .map_or(0, Vec::len)
+            };
+            TurnOutcome {
+                turn,
+                steps: replies.clone().count() as u64,
+                tool_calls: replies.map(calls).sum::<usize>() as u64,
+                ..TurnOutcome::default()
+            }
+        });
+        Self {
+            turns: turns.collect(),
+            ended: ConversationEnd::Script,
+            user_usage: None,
+            user_model: None,
+            state: None,
+        }
+    }
+}
+
+impl Output {
+    /// The parts of the transcript that are turns: from a message of the user up to the next.
+    pub(crate) fn turns(&self) -> Vec<&[Value]> {
+        let is_of_user = |message: &Value| message.get("role").is_some_and(|role| role == "user");
+        let starts = self.messages.iter().enumerate();
+        let starts = starts.filter(|(_, message)| is_of_user(message));
+        let starts: Vec<usize> = starts.map(|(place, _)| place).collect();
+        let ends = starts.iter().skip(1).copied();
+        let ends = ends.chain([self.messages.len()]);
+        let turns = starts.iter().zip(ends);
+        turns
+            .map(|(&start, end)| &self.messages[start..end])
+            .collect()
+    }
+}
+
+impl Usage {
+    /// The sum; unknown where a part is.
+    pub(crate) fn sum(parts: impl IntoIterator<Item = Option<Self>>) -> Option<Self> {
+        let mut sum: Option<Self> = None;
+        for part in parts {
+            let part = part.unwrap_or_default();
+            let Some(before) = sum else {
+                sum = Some(part);
+                continue;
+            };
+            let tokens = |one: Option<u64>, other: Option<u64>| Some(one? + other?);
+            sum = Some(Self {
+                input_tokens: tokens(before.input_tokens, part.input_tokens),
+                output_tokens: tokens(before.output_tokens, part.output_tokens),
+                cost_usd: before
+                    .cost_usd
+                    .zip(part.cost_usd)
+                    .map(|(one, other)| one + other),
+                cached_tokens: tokens(before.cached_tokens, part.cached_tokens),
+            });
+        }
+        sum.filter(|sum| *sum != Self::default())
+    }
+}

@@ -1,0 +1,131 @@
+//! The metrics of conversations.
+
+use super::figures::Figures;
+use super::table::ENTRY;
+use super::{Basis, Measured, MetricEntry, MetricForm, Takes, Unit};
+use crate::stats;
+use crate::verdict::gate::RATE;
+use crate::verdict::summary::ConversationFigures;
+
+/// A mean over conversations.
+const OF_CONVERSATIONS: MetricEntry = MetricEntry {
+    unit: Unit::Amount("of a conversation"),
+    less_is_better: true,
+    basis: Basis::SoFar,
+    ..ENTRY
+};
+
+/// Why conversations end.
+pub(super) const ENDED: MetricEntry = MetricEntry {
+    name: RATE,
+    takes: Takes::Name("say why they ended: `rate(ended=max_turns)`"),
+    forms: &[MetricForm {
+        form: "rate(ended=WHY)",
+        meaning: "the share of conversations that ended so: `script`, `user_stop`, `max_turns`, `max_steps`",
+        example: "rate(ended=max_turns) <= 5%",
+    }],
+    less_is_better: true,
+    basis: Basis::SoFar,
+    measure: |figures, gate| figures.ended(gate.metric.argument()),
+    ..ENTRY
+};
+
+/// Turns of a conversation.
+pub(super) const TURNS: MetricEntry = MetricEntry {
+    name: "turns",
+    forms: &[MetricForm {
+        form: "turns",
+        meaning: "the mean number of turns of a conversation",
+        example: "turns <= 6",
+    }],
+    measure: |figures, _| figures.of_conversations(|it| it.turns, "turns"),
+    ..OF_CONVERSATIONS
+};
+
+/// Calls of tools in a conversation.
+pub(super) const TOOL_CALLS: MetricEntry = MetricEntry {
+    name: "tool_calls",
+    forms: &[MetricForm {
+        form: "tool_calls",
+        meaning: "the mean number of calls of tools in a conversation",
+        example: "tool_calls <= 12",
+    }],
+    measure: |figures, _| figures.of_conversations(|it| it.tool_calls, "calls of tools"),
+    ..OF_CONVERSATIONS
+};
+
+/// Those that failed.
+pub(super) const FAILED_CALLS: MetricEntry = MetricEntry {
+    name: "failed_calls",
+    forms: &[MetricForm {
+        form: "failed_calls",
+        meaning: "the mean number of calls of tools in a conversation that failed",
+        example: "failed_calls <= 0.5",
+    }],
+    measure: |figures, _| figures.of_conversations(|it| it.failed_calls, "failed calls"),
+    ..OF_CONVERSATIONS
+};
+
+/// Those that repeat another.
+pub(super) const REPEATED_CALLS: MetricEntry = MetricEntry {
+    name: "repeated_calls",
+    forms: &[MetricForm {
+        form: "repeated_calls",
+        meaning: "the mean number of calls of tools in a conversation that repeat an earlier one: same name, same arguments",
+        example: "repeated_calls <= 0.2",
+    }],
+    measure: |figures, _| figures.of_conversations(|it| it.repeated_calls, "repeated calls"),
+    ..OF_CONVERSATIONS
+};
+
+/// Tokens of a turn.
+pub(super) const TOKENS_PER_TURN: MetricEntry = MetricEntry {
+    name: "tokens_per_turn",
+    forms: &[MetricForm {
+        form: "tokens_per_turn",
+        meaning: "what the agent says it read and wrote, by the number of turns",
+        example: "tokens_per_turn <= 2000",
+    }],
+    unit: Unit::Amount("tokens"),
+    measure: |figures, _| figures.tokens_per_turn(),
+    ..OF_CONVERSATIONS
+};
+
+impl Figures<'_> {
+    fn conversations(&self) -> Result<&ConversationFigures, String> {
+        let found = self.group.conversations.as_ref();
+        found.ok_or_else(|| "no conversation came to an end".to_owned())
+    }
+
+    /// The share of conversations that ended in this way.
+    fn ended(&self, argument: &str) -> Result<Measured, String> {
+        let figures = self.conversations()?;
+        let why = argument.strip_prefix("ended=").unwrap_or(argument).trim();
+        let count = figures.ended.get(why).copied().unwrap_or_default();
+        let share = figures.mean(count).unwrap_or_default();
+        let from = format!("{count} of {} conversations", figures.count);
+        Ok(Measured::certain(share, from))
+    }
+
+    /// The mean of a sum over conversations.
+    fn of_conversations(
+        &self,
+        sum: fn(&ConversationFigures) -> u64,
+        what: &str,
+    ) -> Result<Measured, String> {
+        let figures = self.conversations()?;
+        let sum = sum(figures);
+        let mean = figures.mean(sum).unwrap_or_default();
+        let from = format!("{sum} {what} in {} conversations", figures.count);
+        Ok(Measured::certain(mean, from))
+    }
+
+    /// Tokens by the number of turns.
+    fn tokens_per_turn(&self) -> Result<Measured, String> {
+        let figures = self.conversations()?;
+        let tokens = self.usage().tokens().ok_or("no answer tells its tokens")?;
+        let mean = stats::ratio(tokens, figures.turns).ok_or("no conversation has a turn")?;
+        let from = format!("{tokens} tokens in {} turns", figures.turns);
+        Ok(Measured::certain(mean, from))
+    }
+}

@@ -1,0 +1,335 @@
+//! Conversations from specs: turns, tools, users, and what is left of them on disk.
+
+use serde_json::{Value, json};
+
+use crate::project::{Project, json_lines};
+
+/// Calls the tool `weather` for a question with a `?`, and says what it heard.
+const AGENT: &str = r#"#!/bin/sh
+read -r task
+echo "$task" >>asked.jsonl
+last=${task##*'"role":'}
+case $last in
+'"tool"'*) text=${last##*'"content":"'}; printf '{"answer": "%s", "usage": {"input_tokens": 3, "output_tokens": 1}}\n' "${text%%'"'*}" ;;
+*'?"'*) city=${last##* }; printf '{"tool_calls": [{"name": "weather", "arguments": {"city": "%s"}}]}\n' "${city%%'?'*}" ;;
+*) echo '{"answer": "Hello"}' ;;
+esac
+"#;
+
+/// A world in which it rains in Oslo, with a count of calls.
+const WORLD: &str = r#"#!/bin/sh
+calls=0
+while read -r line; do
+  id=${line#*'"id":"'}; id=${id%%'"'*}
+  case $line in
+  *'"op":"open"'*) echo "{\"id\": \"$id\", \"tools\": [{\"name\": \"weather\"}]}" ;;
+  *'"city":"Oslo"'*) calls=$((calls + 1)); echo "{\"id\": \"$id\", \"result\": \"rain\"}" ;;
+  *'"city":"Death"'*) exit 3 ;;
+  *'"city":"Sleep"'*) sleep 60 ;;
+  *'"city":"Other"'*) echo '{"id": "other", "result": 1}' ;;
+  *'"city":"Noise"'*) echo noise ;;
+  *'"op":"call"'*) calls=$((calls + 1)); echo "{\"id\": \"$id\", \"error\": \"unknown\"}" ;;
+  *'"op":"state"'*) echo "{\"id\": \"$id\", \"state\": {\"calls\": $calls}}" ;;
+  *) echo "{\"id\": \"$id\"}" ;;
+  esac
+done
+"#;
+
+const MOCK: &str =
+    "- { name: weather, returns: [{ when: { city: Oslo }, result: rain }, { error: unknown }] }\n";
+
+fn project(conversations: &[Value], tools: &str, more: &str) -> Project {
+    let project = Project::new();
+    project.script("agent.sh", AGENT);
+    project.script("world.sh", WORLD);
+    project.write("tools.yaml", MOCK);
+    let lines = conversations.iter().map(|line| format!("{line}\n"));
+    project.write("c.jsonl", lines.collect::<String>());
+    project.write(
+        "c.yaml",
+        format!(
+            "benchmark: {{ type: conversations, path: c.jsonl }}\n\
+             agent: {{ type: command, command: [./agent.sh], input: json, output: json }}\n{tools}\n{more}\n"
+        ),
+    );
+    project
+}
+
+fn turns(turns: &[(&str, Option<&str>)]) -> Value {
+    let turn = |(user, truth): &(&str, Option<&str>)| json!({"user": user, "ground_truth": truth});
+    turns.iter().map(turn).collect()
+}
+
+#[test]
+fn each_turn_is_asked_judged_and_recorded() {
+    let right = turns(&[("Hi", None), ("The weather in Oslo?", Some("rain"))]);
+    let wrong = turns(&[
+        ("The weather in Rome?", Some("sun")),
+        ("The weather in Oslo?", Some("rain")),
+    ]);
+    let lines = [
+        json!({"id": "right", "turns": right}),
+        json!({"id": "wrong", "turns": wrong}),
+    ];
+    let gates = "gates: [turns <= 2, tool_calls <= 1.5, failed_calls <= 0.5, repeated_calls <= 0, \
+                 'rate(ended=max_steps) <= 0']";
+    let project = project(&lines, "tools: { mock: tools.yaml }", gates);
+    project
+        .run("run c.yaml")
+        .exits(0)
+        .says("1 correct")
+        .says("4 turns");
+    let records = project.last_lines("samples.jsonl");
+    let result = &records[1]["result"];
+    assert_eq!(result["ended"], "script");
+    assert_eq!(result["score"]["reason"], "turn_1_wrong");
+    assert_eq!(result["score"]["value"], 0.5);
+    let verdicts: Vec<_> = result["turns"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|turn| &turn["score"]["correct"])
+        .collect();
+    assert_eq!(verdicts, [false, true]);
+    assert_eq!(result["turns"][0]["failed_calls"], 1);
+    assert_eq!(
+        result["usage"]["input_tokens"],
+        Value::Null,
+        "a reply told none"
+    );
+    let messages = records[0]["result"]["output"]["messages"]
+        .as_array()
+        .unwrap();
+    assert_eq!(messages.len(), 6);
+    assert_eq!(messages[4]["content"], "rain");
+    // The agent sees neither truths nor what comes.
+    let asked = project.read("asked.jsonl");
+    assert!(
+        !asked.contains("ground_truth") && !asked.contains("sun"),
+        "{asked}"
+    );
+    let journal = project.last_lines("events.jsonl");
+    let said = journal
+        .iter()
+        .filter(|event| event["kind"] == "turn" && event["sample_id"] == "right");
+    let said: Vec<_> = said
+        .map(|event| format!("{} {}", event["turn"], event["by"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        said,
+        [
+            "1 user", "1 agent", "2 user", "2 agent", "2 tool", "2 agent"
+        ]
+    );
+    project
+        .run("show c right")
+        .exits(0)
+        .says("conversation, ended by script")
+        .says("user, turn 2: The weather in Oslo?")
+        .says("agent calls weather({\"city\":\"Oslo\"}): rain");
+    // The same verdicts without asking.
+    let dir = project.last_run();
+    project
+        .run(&format!("rescore {}", dir.display()))
+        .exits(0)
+        .says("1 correct");
+    project.run("accept c").exits(0);
+    project.write(
+        "c.yaml",
+        project
+            .read("c.yaml")
+            .replace("gates: [", "gates: [no_regression, "),
+    );
+    project
+        .run("run c.yaml")
+        .exits(3)
+        .says("of 2 pairs 0 became wrong and 0 became correct");
+    let replay = format!("{{ type: replay, path: {} }}", dir.display());
+    project
+        .run_of(&["run", "c.yaml", "--agent", &replay])
+        .exits(3)
+        .says("1 correct")
+        .says("4 turns");
+}
+
+#[test]
+fn environment_has_a_state_and_its_failures_are_outages() {
+    let line = |id: &str, city: &str| json!({"id": id, "turns": turns(&[(&*format!("The weather in {city}?"), None)])});
+    let good = json!({
+        "id": "good", "turns": turns(&[("The weather in Oslo?", None)]),
+        "initial_state": {}, "expected_state": {"calls": 1},
+    });
+    let world =
+        "tools: { environment: { type: worker, command: [./world.sh] }, tool_timeout_s: 1 }";
+    let project = project(&[good], world, "scorers: [state]\ngates: [accuracy >= 1]");
+    project.run("run c.yaml").exits(0).says("1 correct");
+    assert_eq!(
+        project.last_lines("samples.jsonl")[0]["result"]["state"],
+        json!({"calls": 1})
+    );
+    for (city, says) in [
+        ("Death", "exited with code 3"),
+        ("Sleep", "did not answer in 1 s"),
+        ("Other", "a reply to `other`, which is not asked"),
+        ("Noise", "printed `noise` to stdout"),
+    ] {
+        project.write("c.jsonl", format!("{}\n", line("bad", city)));
+        project
+            .run("run c.yaml --set errors=wrong")
+            .exits(3)
+            .says("the environment, call of `weather`: ")
+            .says(says);
+        let records = project.last_lines("samples.jsonl");
+        assert_eq!(
+            records[0]["result"]["status"], "environment_failed",
+            "{city}"
+        );
+    }
+}
+
+#[test]
+fn run_goes_on_in_the_middle_of_a_conversation() {
+    let line =
+        json!({"id": "a", "turns": turns(&[("Hi", None), ("The weather in Oslo?", Some("rain"))])});
+    let project = project(&[line], "tools: { mock: tools.yaml }", "");
+    // It breaks down once, in the second turn, before it answers.
+    let broken = AGENT.replacen(
+        "last=",
+        "case $task in *'\"turn\":2'*) [ -e mended ] || exit 1 ;; esac\nlast=",
+        1,
+    );
+    project.script("agent.sh", &broken);
+    project
+        .run("run c.yaml")
+        .exits(3)
+        .says("exited with code 1");
+    project.write("mended", "");
+    let dir = project.last_run();
+    project
+        .run(&format!("run c.yaml --resume {}", dir.display()))
+        .exits(0)
+        .says("1 correct");
+    let asked = json_lines(&project.file("asked.jsonl"));
+    let asked: Vec<_> = asked
+        .iter()
+        .map(|task| {
+            (
+                task["turn"].as_u64().unwrap(),
+                task["messages"].as_array().unwrap().len(),
+            )
+        })
+        .collect();
+    assert_eq!(asked, [(1, 1), (2, 3), (2, 3), (2, 5)]);
+}
+
+#[test]
+fn simulated_user_is_a_party_of_its_own() {
+    let line = json!({"id": "a", "scenario": "Ask for Oslo.", "ground_truth": "rain"});
+    let user =
+        "tools: { mock: tools.yaml }\nuser: { agent: { type: command, command: [./user.sh] } }";
+    let project = project(&[line], user, "");
+    project.script(
+        "user.sh",
+        "#!/bin/sh\nread -r all\necho 'The weather in Oslo? ###STOP###'\n",
+    );
+    project.run("run c.yaml").exits(0).says("1 correct");
+    let record = &project.last_lines("samples.jsonl")[0];
+    assert_eq!(record["result"]["ended"], "user_stop");
+    let asked = project.read("asked.jsonl");
+    assert!(
+        !asked.contains("STOP") && !asked.contains("Ask for"),
+        "{asked}"
+    );
+    project.run("accept c").exits(0);
+    project.run("run c.yaml").exits(0).says("no_regression");
+    // Another user makes other conversations.
+    project.write(
+        "c.yaml",
+        project
+            .read("c.yaml")
+            .replace("user: {", "user: { max_turns: 3,"),
+    );
+    project
+        .run("run c.yaml")
+        .exits(2)
+        .says("or with another `errors` or `user`");
+    project.script("user.sh", "#!/bin/sh\nexit 4\n");
+    project
+        .run("run c.yaml --ignore-baseline")
+        .exits(3)
+        .says("the simulated user: exited with code 4");
+    assert_eq!(
+        project.last_lines("samples.jsonl")[0]["result"]["status"],
+        "user_failed"
+    );
+}
+
+#[test]
+fn mistakes_are_named() {
+    let check = |line: Value, more: &str, says: &str| {
+        project(&[line], "", more)
+            .run("run c.yaml")
+            .exits(2)
+            .says(says)
+            .says("hint: ");
+    };
+    let plain = || json!({"id": "a", "turns": [{"user": "Hi"}]});
+    check(
+        json!({"id": "a"}),
+        "",
+        "there is neither `turns` nor `scenario`",
+    );
+    check(json!({"id": "a", "turns": []}), "", "`turns` is empty");
+    check(
+        json!({"id": "a", "turns": [{"user": " "}]}),
+        "",
+        "`user` is blank",
+    );
+    check(
+        json!({"id": "a", "turns": [{"usr": "Hi"}]}),
+        "",
+        "unknown field `usr`",
+    );
+    check(
+        json!({"id": "a", "turns": [{"user": "Hi"}], "scenario": "x"}),
+        "",
+        "both `turns` and `scenario` are given",
+    );
+    check(
+        json!({"id": "a", "scenario": "x"}),
+        "",
+        "the sample has a `scenario`, and the eval no `user`",
+    );
+    check(
+        plain(),
+        "user: { agent: echo }",
+        "the sample has `turns`, so the eval's `user` says nothing",
+    );
+    check(plain(), "tools: { mock: none.yaml }", "none.yaml");
+    check(
+        plain(),
+        "tools: {}",
+        "neither `environment` nor `mock` is given",
+    );
+    check(
+        plain(),
+        "tools: { environment: echo }",
+        "an environment is a `worker`",
+    );
+    check(
+        plain(),
+        "scorers: [{ type: exact, on: first }]",
+        "`on` is \"first\", which is no part of a conversation",
+    );
+    let other = project(&[], "", "user: { agent: echo }");
+    other.write("q.csv", "question,answer\na,b\n");
+    let spec = other.read("c.yaml").replace(
+        "type: conversations, path: c.jsonl",
+        "type: qa, path: q.csv",
+    );
+    other.write("c.yaml", spec);
+    other
+        .run("run c.yaml")
+        .exits(2)
+        .says("`user` does nothing: the samples of `qa` are no conversations");
+}
