@@ -210,7 +210,7 @@ pub mod summary {
     //! [`ScorerPair`]), [`Latency`] (`p50` to `p99`), samples recovered by retries ([`Recovered`]), refused answers of
     //! a [`Record`](crate::Record) ([`RefusedAnswer`]), reviews of items ([`ReviewedFigures`] with a
     //! [`ReviewedAgreement`]), alerts of the history ([`AlertResult`] with an [`AlertVerdict`]), steps of right
-    //! answers ([`StepFigures`]), how conversations went ([`ConversationFigures`], and of a record each [`TurnOutcome`] and the [`ConversationEnd`];
+    //! answers ([`StepFigures`]), means over answers ([`AnswerMean`]), how conversations went ([`ConversationFigures`], and of a record each [`TurnOutcome`] and the [`ConversationEnd`];
     //! [`ConversationOutcome`] of an output), the drop of accuracy with difficulty ([`DifficultyDrop`], in `difficulty_drop`), and
     //! results of `no_regression` ([`Regression`]: `baseline_run`, `baseline_accuracy` with `baseline_ci95`,
     //! `became_correct`, the `assumption` of the smallest detectable drop).
@@ -225,10 +225,10 @@ pub mod summary {
     };
     pub use crate::verdict::result::Regression;
     pub use crate::verdict::summary::{
-        BaselineChange, Confusion, ConversationFigures, DifficultyDrop, EpochFigures, Estimate,
-        Flaky, Group, JudgeSummary, JurorSummary, JurySummary, LabelAgreement, LabelFigures,
-        Labels, Latency, Majority, MissedCount, Range, ReadingFigures, Recovered, ScorerSummary,
-        ShortfallFigures, StepFigures, UnknownUsage, UsageTotal, WorsePanel,
+        AnswerMean, BaselineChange, Confusion, ConversationFigures, DifficultyDrop, EpochFigures,
+        Estimate, Flaky, Group, JudgeSummary, JurorSummary, JurySummary, LabelAgreement,
+        LabelFigures, Labels, Latency, Majority, MissedCount, Range, ReadingFigures, Recovered,
+        ScorerSummary, ShortfallFigures, StepFigures, UnknownUsage, UsageTotal, WorsePanel,
     };
 }
 

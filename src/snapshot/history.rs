@@ -23,6 +23,7 @@ use crate::data::history::{
 };
 use crate::data::{Record, Score, Status};
 use crate::error::{Error, Result};
+use crate::stats;
 use crate::store::files::{RECORDS, SUMMARY};
 use crate::store::{Manifest, RunDir, RunStatus, read_lean_records};
 use crate::system::file::has_name;
@@ -30,7 +31,7 @@ use crate::system::project::display;
 use crate::text::hash::{Hasher, mark};
 use crate::verdict::baseline::BaselineRun;
 use crate::verdict::result::GateResult;
-use crate::verdict::summary::{Group, Latency, Summary, SummaryBuilder};
+use crate::verdict::summary::{AnswerMean, Group, Latency, Summary, SummaryBuilder};
 
 #[cfg(feature = "command")]
 pub use patch::HistoryPatch;
@@ -421,6 +422,7 @@ pub(crate) fn run_line(
         cost_usd: summary.usage.cost_usd,
         tokens: summary.usage.tokens(),
         steps: summary.steps.and_then(|steps| steps.mean).map(rounded),
+        figures: figures(summary),
         latency_s: summary.latency_s.as_ref().map(latency),
         duration_s: manifest.duration_s.map(rounded),
         gates: summary.gates.iter().map(gate).collect(),
@@ -428,6 +430,39 @@ pub(crate) fn run_line(
         runs: Vec::new(),
         answers,
     }
+}
+
+/// The figures that have no member of their own.
+fn figures(summary: &Summary) -> BTreeMap<String, f64> {
+    let usage = &summary.usage;
+    let mean = |mean: Option<AnswerMean>| mean.map(|mean| mean.mean);
+    let mut figures = vec![
+        ("input_tokens", usage.input_tokens.map(stats::as_f64)),
+        ("output_tokens", usage.output_tokens.map(stats::as_f64)),
+        ("tool_calls", mean(summary.tool_calls)),
+        ("output_length", mean(summary.output_length)),
+    ];
+    if let Some(conversations) = &summary.conversations {
+        let tokens = usage.tokens();
+        figures.extend([
+            ("turns", conversations.mean(conversations.turns)),
+            (
+                "failed_calls",
+                conversations.mean(conversations.failed_calls),
+            ),
+            (
+                "repeated_calls",
+                conversations.mean(conversations.repeated_calls),
+            ),
+            (
+                "tokens_per_turn",
+                tokens.and_then(|tokens| stats::ratio(tokens, conversations.turns)),
+            ),
+        ]);
+    }
+    let known = figures.into_iter();
+    let known = known.filter_map(|(name, value)| Some((name.to_owned(), rounded(value?))));
+    known.collect()
 }
 
 /// Rounds to the digits that people need; they read these lines, too.

@@ -47,7 +47,7 @@ use crate::verdict::summary::account::Account;
 pub(crate) use builder::SummaryBuilder;
 pub use conversations::ConversationFigures;
 pub use epochs::{EpochFigures, Estimate, Flaky, Majority};
-pub use group::{Group, Latency, Range, ScorerSummary, UnknownUsage, UsageTotal};
+pub use group::{AnswerMean, Group, Latency, Range, ScorerSummary, UnknownUsage, UsageTotal};
 pub(crate) use judge::judge_notices;
 pub use judge::{JudgeSummary, JurorSummary, JurySummary, LabelAgreement, WorsePanel};
 pub(crate) use labels::MAX_LABELS;

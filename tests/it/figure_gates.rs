@@ -350,3 +350,51 @@ fn a_run_that_ends_at_a_tier_is_compared_with_its_samples() {
         .says("12 pairs")
         .says("gate no_regression(alpha=0.05)[tier=quick]: passed: ");
 }
+
+#[test]
+fn alerts_watch_the_same_figures_in_the_history() {
+    let project = project("");
+    let watched = [
+        "tokens",
+        "input_tokens",
+        "output_tokens",
+        "cost_usd",
+        "steps",
+        "tool_calls",
+    ];
+    let alerts = watched.map(|figure| format!("'rise({figure}, 0.5)'"));
+    let run = |recording: &str| {
+        spec(&project, recording, "");
+        let text = project.read("eval.yaml");
+        project.write(
+            "eval.yaml",
+            format!("{text}alerts: [{}]\n", alerts.join(", ")),
+        );
+        project.run("run eval.yaml --history")
+    };
+    run("b.jsonl").exits(0);
+    let line = project.read("snapshots/e/history.jsonl");
+    let line: Value = serde_json::from_str(line.lines().last().unwrap()).unwrap();
+    assert_eq!(line["figures"]["tool_calls"], 7.0);
+    assert_eq!(line["figures"]["input_tokens"], 16_800.0);
+    for _ in 0..4 {
+        run("b.jsonl").exits(0);
+    }
+    project.write("c.jsonl", recording(21, "search"));
+    let ran = run("c.jsonl").exits(1);
+    for figure in watched {
+        let raised = format!("alert rise({figure}, 0.5): RAISED");
+        assert!(ran.out.contains(&raised), "{raised}: {}", ran.out);
+    }
+    // Absolute bounds, too.
+    spec(
+        &project,
+        "c.jsonl",
+        "'tool_calls <= 21', 'output_length <= 5'",
+    );
+    project
+        .run("run eval.yaml")
+        .exits(1)
+        .says("tool_calls is 22 (the mean of 24 answers), <= 21 does not hold")
+        .says("gate output_length <= 5: passed");
+}

@@ -113,6 +113,9 @@ pub struct HistoryLine {
     /// The mean number of steps of right answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<f64>,
+    /// Other figures of the whole run, by the name of their metric: `input_tokens`, `tool_calls`, `turns`, …
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub figures: BTreeMap<String, f64>,
     /// Latency of answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_s: Option<HistoryLatency>,

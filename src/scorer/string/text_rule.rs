@@ -297,6 +297,17 @@ const REFUSED: &[&str] = &[
     "discussing",
 ];
 
+/// Whether an ASCII text has a piece that each of [`REFUSES`] has.
+fn may_refuse(text: &str) -> bool {
+    let piece = |window: &[u8]| {
+        matches!(
+            [window[0] | 0x20, window[1] | 0x20, window[2] | 0x20],
+            [b'n', b'o' | b'\'', b't'] | [b'u', b'n', b'a'] | [b'd', b'e', b'c']
+        )
+    };
+    text.as_bytes().windows(3).any(piece)
+}
+
 /// Whether a text is a plain refusal: `I'm sorry, but I can't help with that.`
 fn is_refusal(text: &str) -> bool {
     if text.len() > LONGEST_REFUSAL {
@@ -313,6 +324,7 @@ fn is_refusal(text: &str) -> bool {
     if !text
         .trim_start_matches(|c| is_invisible(c) || between(c))
         .starts_with(is_first)
+        || text.is_ascii() && !may_refuse(text)
     {
         return false;
     }

@@ -5,7 +5,7 @@ use super::table::ENTRY;
 use super::{Basis, Measured, MetricEntry, MetricForm, Takes, Unit};
 use crate::stats;
 use crate::verdict::gate::RATE;
-use crate::verdict::summary::ConversationFigures;
+use crate::verdict::summary::{AnswerMean, ConversationFigures};
 
 /// A mean over conversations.
 const OF_CONVERSATIONS: MetricEntry = MetricEntry {
@@ -39,20 +39,49 @@ pub(super) const TURNS: MetricEntry = MetricEntry {
         example: "turns <= 6",
     }],
     measure: |figures, _| figures.of_conversations(|it| it.turns, "turns"),
+    line: Some(|line, _| line.figures.get("turns").copied()),
     ..OF_CONVERSATIONS
 };
 
-/// Calls of tools in a conversation.
+/// Calls of tools of an answer.
 pub(super) const TOOL_CALLS: MetricEntry = MetricEntry {
     name: "tool_calls",
     forms: &[MetricForm {
         form: "tool_calls",
-        meaning: "the mean number of calls of tools in a conversation",
+        meaning: "the mean number of calls of tools of an answer, or of all turns of a conversation",
         example: "tool_calls <= 12",
     }],
-    measure: |figures, _| figures.of_conversations(|it| it.tool_calls, "calls of tools"),
-    ..OF_CONVERSATIONS
+    unit: Unit::Amount("calls"),
+    less_is_better: true,
+    basis: Basis::SoFar,
+    measure: |figures, _| mean_of_answers(figures.group.tool_calls, "its calls of tools"),
+    line: Some(|line, _| line.figures.get("tool_calls").copied()),
+    ..ENTRY
 };
+
+/// The length of an answer.
+pub(super) const OUTPUT_LENGTH: MetricEntry = MetricEntry {
+    name: "output_length",
+    forms: &[MetricForm {
+        form: "output_length",
+        meaning: "the mean number of characters of an answer",
+        example: "output_length <= 2000",
+    }],
+    unit: Unit::Amount("characters"),
+    less_is_better: true,
+    basis: Basis::SoFar,
+    measure: |figures, _| mean_of_answers(figures.group.output_length, "its length"),
+    line: Some(|line, _| line.figures.get("output_length").copied()),
+    ..ENTRY
+};
+
+fn mean_of_answers(mean: Option<AnswerMean>, what: &str) -> Result<Measured, String> {
+    let AnswerMean { mean, answers } = mean.ok_or_else(|| format!("no answer tells {what}"))?;
+    Ok(Measured::certain(
+        mean,
+        format!("the mean of {answers} answers"),
+    ))
+}
 
 /// Those that failed.
 pub(super) const FAILED_CALLS: MetricEntry = MetricEntry {
@@ -63,6 +92,7 @@ pub(super) const FAILED_CALLS: MetricEntry = MetricEntry {
         example: "failed_calls <= 0.5",
     }],
     measure: |figures, _| figures.of_conversations(|it| it.failed_calls, "failed calls"),
+    line: Some(|line, _| line.figures.get("failed_calls").copied()),
     ..OF_CONVERSATIONS
 };
 
@@ -75,6 +105,7 @@ pub(super) const REPEATED_CALLS: MetricEntry = MetricEntry {
         example: "repeated_calls <= 0.2",
     }],
     measure: |figures, _| figures.of_conversations(|it| it.repeated_calls, "repeated calls"),
+    line: Some(|line, _| line.figures.get("repeated_calls").copied()),
     ..OF_CONVERSATIONS
 };
 
@@ -88,6 +119,7 @@ pub(super) const TOKENS_PER_TURN: MetricEntry = MetricEntry {
     }],
     unit: Unit::Amount("tokens"),
     measure: |figures, _| figures.tokens_per_turn(),
+    line: Some(|line, _| line.figures.get("tokens_per_turn").copied()),
     ..OF_CONVERSATIONS
 };
 

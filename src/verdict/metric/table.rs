@@ -305,6 +305,7 @@ pub static METRICS: &[MetricEntry] = &[
                 "input_tokens",
             )
         },
+        line: Some(|line, _| line.figures.get("input_tokens").copied()),
         ..SUM
     },
     MetricEntry {
@@ -320,6 +321,7 @@ pub static METRICS: &[MetricEntry] = &[
                 "output_tokens",
             )
         },
+        line: Some(|line, _| line.figures.get("output_tokens").copied()),
         ..SUM
     },
     MetricEntry {
@@ -356,6 +358,7 @@ pub static METRICS: &[MetricEntry] = &[
     conversations::ENDED,
     conversations::TURNS,
     conversations::TOOL_CALLS,
+    conversations::OUTPUT_LENGTH,
     conversations::FAILED_CALLS,
     conversations::REPEATED_CALLS,
     conversations::TOKENS_PER_TURN,

@@ -51,7 +51,7 @@ impl ConversationFigures {
     }
 
     /// Sums by the number of conversations; `None` without any.
-    pub(in crate::verdict) fn mean(&self, sum: u64) -> Option<f64> {
+    pub(crate) fn mean(&self, sum: u64) -> Option<f64> {
         stats::ratio(sum, self.count)
     }
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{ConversationFigures, EpochFigures, Labels, StepFigures};
 use super::{accuracy_bounds, both_bounds};
 use crate::data::Usage;
+use crate::stats::Sum;
 
 /// The figures of all samples of a run, or of those of one slice.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -80,6 +81,12 @@ pub struct Group {
     /// Steps of right answers, if the agent reports them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<StepFigures>,
+    /// Calls of tools of an answer, of those that tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_calls: Option<AnswerMean>,
+    /// Characters of an answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_length: Option<AnswerMean>,
     /// How conversations went, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversations: Option<ConversationFigures>,
@@ -96,6 +103,25 @@ impl Group {
         }
         let scorers = self.scorers.values_mut();
         scorers.for_each(|scorer| scorer.leave_out(skipped));
+    }
+}
+
+/// A mean over answers.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct AnswerMean {
+    /// The mean.
+    pub mean: f64,
+    /// Over how many answers.
+    pub answers: u64,
+}
+
+impl AnswerMean {
+    pub(super) fn of(sum: &Sum) -> Option<Self> {
+        Some(Self {
+            mean: sum.mean()?,
+            answers: sum.count(),
+        })
     }
 }
 

@@ -82,6 +82,8 @@ impl Serialize for Summary {
             "usage": whole.usage;
             "latency_s": whole.latency_s;
             "steps": whole.steps, if whole.steps.is_some();
+            "tool_calls": whole.tool_calls, if whole.tool_calls.is_some();
+            "output_length": whole.output_length, if whole.output_length.is_some();
             "conversations": whole.conversations, if whole.conversations.is_some();
             "attempts": self.attempts;
             "recovered_by_retry": self.recovered_by_retry;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::StepTally;
 use super::conversations::ConversationTally;
 use super::epochs::EpochTally;
-use super::group::{Group, Latency, Range, ScorerSummary, UnknownUsage, UsageTotal};
+use super::group::{AnswerMean, Group, Latency, Range, ScorerSummary, UnknownUsage, UsageTotal};
 use super::labels::LabelTally;
 use super::{SortedLatencies, timed};
 use super::{accuracy_bounds, both_bounds, mirrored};
@@ -40,6 +40,8 @@ pub(super) struct Tally {
     costs: Sum,
     steps: StepTally,
     conversations: ConversationTally,
+    tool_calls: Sum,
+    output_length: Sum,
     /// All of them, for percentiles: 8 bytes per sample.
     latencies: Vec<f64>,
     /// Whether the caller stores them instead.
@@ -120,6 +122,12 @@ impl Tally {
         }
         self.steps.add(record);
         self.conversations.add(outcome);
+        if let Some(tools) = &outcome.tools {
+            self.tool_calls.add(stats::as_f64(tools.len() as u64));
+        }
+        if let Some(length) = outcome.output_length {
+            self.output_length.add(stats::as_f64(length));
+        }
         self.cached += u64::from(outcome.cached);
         self.failed_as_wrong += u64::from(outcome.is_failure_as_wrong());
         self.latencies
@@ -180,6 +188,8 @@ impl Tally {
             usage,
             latency_s: latency(&mut self.latencies),
             steps: self.steps.finish(),
+            tool_calls: AnswerMean::of(&self.tool_calls),
+            output_length: AnswerMean::of(&self.output_length),
             conversations: self.conversations.finish(),
         }
     }
