@@ -313,6 +313,13 @@ fn once() -> u32 {
 }
 
 impl Manifest {
+    /// Whether its agent replays a recording, as far as its spec says.
+    pub(crate) fn replays(&self) -> bool {
+        let agent = self.config.get("agent");
+        let kind = agent.map(|agent| agent.get("type").unwrap_or(agent));
+        kind.is_some_and(|kind| kind == "replay")
+    }
+
     /// What identifies the dataset in masked snapshots: of this version, and of those that rounded numbers.
     pub(crate) fn mask_ids(&self) -> [Option<String>; 2] {
         [self.mask_id.clone(), self.older_mask_id.clone()]

@@ -129,11 +129,11 @@ impl CurrentSample {
     }
 
     /// The same, which a baseline may know by another form of its id. With its figures, if the baseline has those of
-    /// the sample; `scorer` decides.
+    /// the sample, by these rules.
     pub(crate) fn in_baseline(
         record: &Record,
         baseline: Option<&Baseline>,
-        scorer: Option<&str>,
+        rules: FigureRules<'_>,
     ) -> Self {
         let mut sample = Self::of(record);
         let older = baseline.and_then(|baseline| baseline.id_of(&sample.id));
@@ -143,7 +143,7 @@ impl CurrentSample {
             sample.marks.targets.extend(target);
             sample.older_id = Some(older.to_owned());
         }
-        sample.add_figures(record, baseline, scorer);
+        sample.add_figures(record, baseline, rules);
         sample
     }
 
@@ -152,7 +152,7 @@ impl CurrentSample {
         &mut self,
         record: &Record,
         baseline: Option<&Baseline>,
-        scorer: Option<&str>,
+        rules: FigureRules<'_>,
     ) {
         let Some(baseline) = baseline else {
             return;
@@ -165,9 +165,8 @@ impl CurrentSample {
         }
         let key = MaskKey::from_hex(&record.mask).filter(|_| baseline.mask_id.is_some());
         let rules = FigureRules {
-            scorer,
             key: key.as_ref(),
-            latency: true,
+            ..rules
         };
         self.figures.append(AnswerFigures::of(record, rules));
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use crate::data::{Record, Status};
+use crate::verdict::baseline::figures::FigureRules;
 use crate::verdict::baseline::{Baseline, CurrentSample, Flip, flipped};
 use crate::verdict::facts::Facts;
 use crate::verdict::gate::{Gate, Slice};
@@ -24,6 +25,8 @@ pub(crate) struct Gathered<'a> {
     account: Account,
     selected: u64,
     answered: u64,
+    /// Whether the answers are replayed: then they have no latency of their own.
+    replays: bool,
 }
 
 /// The data stored per sample.
@@ -63,7 +66,15 @@ impl<'a> Gathered<'a> {
             account: Account::default(),
             selected: 0,
             answered: 0,
+            replays: false,
         }
+    }
+
+    /// Sets whether the answers are replayed.
+    #[must_use]
+    pub(crate) fn replays(mut self, replays: bool) -> Self {
+        self.replays = replays;
+        self
     }
 
     /// Adds a record.
@@ -85,14 +96,18 @@ impl<'a> Gathered<'a> {
 
     /// Adds a record to the current sample.
     fn gather(&mut self, record: &Record) {
+        let rules = FigureRules {
+            scorer: self.summary.deciding(),
+            latency: !self.replays,
+            key: None,
+        };
         match &mut self.sample {
             Some(sample) if sample.id == record.sample_id => {
                 sample.add(record);
-                sample.add_figures(record, self.baseline, self.summary.deciding());
+                sample.add_figures(record, self.baseline, rules);
             }
             _ => {
-                let scorer = self.summary.deciding();
-                self.sample = Some(CurrentSample::in_baseline(record, self.baseline, scorer));
+                self.sample = Some(CurrentSample::in_baseline(record, self.baseline, rules));
             }
         }
     }

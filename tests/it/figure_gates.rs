@@ -221,6 +221,14 @@ fn a_latency_needs_a_margin() {
         .exits(2)
         .says("a latency needs a margin `by` of 25 % or more")
         .says("write `no_increase(latency, by=25%)`");
+    // A replayed answer has none of its own.
+    spec(&project, "b.jsonl", "'no_increase(latency, by=25%)'");
+    project.run("run eval.yaml").exits(0);
+    project.run("accept e").exits(0);
+    project
+        .run("run eval.yaml")
+        .exits(3)
+        .says("no answer of the baseline has a latency of its own: replayed ones have none");
 }
 
 #[test]

@@ -76,7 +76,7 @@ impl<'a> GatheredRun<'a> {
         Self {
             manifest,
             baseline,
-            gathered: Gathered::new(summary, gates, baseline),
+            gathered: Gathered::new(summary, gates, baseline).replays(manifest.replays()),
             notable: Notable::default(),
             records: Vec::new(),
             common: None,

@@ -431,7 +431,8 @@ impl Finish {
             .scorer(plan.scorers.first().map(|scorer| scorer.name()))
             .extract(plan.extraction.of_first(&plan.scorers))
             .epochs(eval.epochs);
-        Gathered::new(summary, &plan.gates, plan.baseline.as_ref())
+        let gathered = Gathered::new(summary, &plan.gates, plan.baseline.as_ref());
+        gathered.replays(!eval.agent.recordings().is_empty())
     }
 
     /// The facts from the records and from everything else.

@@ -130,7 +130,7 @@ impl NewBaseline {
         let stored = StoredParts {
             masked: manifest.masked,
             scorer: manifest.scorers.first().map(String::as_str),
-            latency: compares_latency(manifest),
+            latency: compares_latency(manifest) && !manifest.replays(),
         };
         for records in poll::samples(read_records(&dir.file(RECORDS))?) {
             let records = records?;

@@ -1,6 +1,7 @@
 use super::*;
 use crate::data::Score;
 use crate::text::hash::Hasher;
+use crate::verdict::baseline::figures::FigureRules;
 
 const RIGHT: Option<bool> = Some(true);
 const WRONG: Option<bool> = Some(false);
@@ -164,7 +165,7 @@ fn a_number_is_found_by_another_form_of_its_id() {
         let mut record = Record::scored(id, Score::binary(false));
         record.ground_truth = "Oslo".into();
         record.target_hash = hash(id);
-        CurrentSample::in_baseline(&record, Some(&before), None)
+        CurrentSample::in_baseline(&record, Some(&before), FigureRules::default())
     };
     let rows = [now("1"), now("2.0"), now("x"), now("3")];
     let pairing = before.pair(&rows, None, false);
@@ -176,7 +177,7 @@ fn a_number_is_found_by_another_form_of_its_id() {
     // Another ground truth is another sample.
     let mut record = Record::scored("1", Score::binary(false));
     record.target_hash = "other".to_owned();
-    let other = CurrentSample::in_baseline(&record, Some(&before), None);
+    let other = CurrentSample::in_baseline(&record, Some(&before), FigureRules::default());
     assert_eq!(before.pair(&[other], None, false).changed, ["1"]);
 }
 

@@ -238,6 +238,12 @@ impl<'a> FigurePairs<'a> {
                 format!(
                     "no score has {what}, in the baseline or now: name a figure that a scorer gives"
                 )
+            } else if name == super::LATENCY && (lacks(0) || lacks(1) && facts.summary.cached == 0)
+            {
+                let side = if lacks(0) { "the baseline" } else { "now" };
+                format!(
+                    "no answer of {side} has a latency of its own: replayed ones have none; accept, or run, one that asks"
+                )
             } else if lacks(0) {
                 format!(
                     "no answer of the baseline tells its {what}: accept a run that does with `cargo evaltest accept`"
