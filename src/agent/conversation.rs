@@ -12,6 +12,7 @@ mod program;
 mod tests;
 mod user;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,6 +21,7 @@ use super::Agent;
 use crate::data::conversation::Script;
 use crate::data::{AgentError, Output, Task};
 use crate::error::{Error, Result, nearest};
+use crate::text::excerpt;
 use crate::text::hash::Fingerprint;
 use dialogue::Dialogue;
 use environment::tool_name;
@@ -108,6 +110,20 @@ impl Conversation {
         self
     }
 
+    /// How long a conversation takes at most, with so much time for the agent in each turn.
+    pub(crate) fn longest(&self, script: &Script, timeout: Duration) -> Duration {
+        let scripted = u32::try_from(script.turns.len()).unwrap_or(u32::MAX);
+        let turns = match &self.user {
+            Some(user) if script.scenario.is_some() => user.most_turns(),
+            _ => scripted,
+        };
+        let tools = match &self.environment {
+            Some(_) => self.tool_timeout.saturating_mul(self.max_steps),
+            None => Duration::ZERO,
+        };
+        timeout.saturating_add(tools).saturating_mul(turns)
+    }
+
     /// Checks that a sample's conversation can be held.
     ///
     /// # Errors
@@ -128,6 +144,8 @@ impl Conversation {
             }
             _ => {}
         }
+        let added = script.turns.iter().flat_map(|turn| &turn.tools_added);
+        check_tools(tools.iter().chain(added))?;
         let Some(environment) = &self.environment else {
             if script.expected_state.is_some() || script.initial_state.is_some() {
                 let message = "the sample has a state, and the eval no environment";
@@ -158,6 +176,29 @@ impl Conversation {
         let user = self.user.as_ref().map(SimulatedUser::agent);
         std::iter::once(&*self.agent).chain(user)
     }
+}
+
+/// Checks that each tool has a name of its own.
+///
+/// # Errors
+/// When one has no name, or two have the same.
+fn check_tools<'a>(tools: impl IntoIterator<Item = &'a Value>) -> Result<()> {
+    let mut names = BTreeSet::new();
+    for tool in tools {
+        let name = tool_name(tool).filter(|name| !name.is_empty());
+        let name = name.ok_or_else(|| {
+            Error::usage(format!(
+                "a tool has no name: `{}`",
+                excerpt(&tool.to_string())
+            ))
+            .hint("write `{ name: search, description: …, parameters: { type: object } }`")
+        })?;
+        if !names.insert(name) {
+            let error = Error::usage(format!("two tools have the name `{}`", name.escape_debug()));
+            return Err(error.hint("give every tool a name of its own"));
+        }
+    }
+    Ok(())
 }
 
 impl Agent for Conversation {

@@ -135,8 +135,10 @@ impl AppendMessage for Vec<TurnMessage> {
 #[derive(Clone, Debug)]
 pub(crate) struct Talk {
     pub(crate) script: Arc<Script>,
-    /// The time for a turn.
+    /// The time for a turn, without that of its tools.
     pub(crate) timeout: Duration,
+    /// The time for the whole conversation.
+    pub(crate) whole: Duration,
     /// What an earlier attempt left.
     pub(crate) earlier: Vec<TurnMessage>,
     pub(crate) journal: TalkJournal,
@@ -163,6 +165,18 @@ pub(crate) struct TurnTask {
     pub(crate) messages: Arc<[Value]>,
 }
 
+impl TurnTask {
+    /// The first turn of a conversation in which the user says this.
+    pub(crate) fn first(text: &str) -> Self {
+        let message = serde_json::json!({"role": "user", "content": text});
+        Self {
+            session: "first".into(),
+            turn: 1,
+            messages: Arc::new([message]),
+        }
+    }
+}
+
 /// Why a conversation ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -179,6 +193,10 @@ pub enum ConversationEnd {
 }
 
 impl ConversationEnd {
+    /// All of them.
+    pub(crate) const ALL: [Self; 4] =
+        [Self::Script, Self::UserStop, Self::MaxTurns, Self::MaxSteps];
+
     /// The word used in files.
     pub fn as_str(self) -> &'static str {
         match self {

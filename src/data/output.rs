@@ -363,6 +363,12 @@ pub enum EndedBy {
     /// The attempt took too long.
     #[serde(rename = "limits.timeout_s")]
     Timeout,
+    /// A whole conversation took too long.
+    #[serde(rename = "limits.conversation_timeout_s")]
+    ConversationTimeout,
+    /// The call of a tool took too long.
+    #[serde(rename = "tools.tool_timeout_s")]
+    ToolTimeout,
     /// All attempts together took too long.
     #[serde(rename = "limits.sample_timeout_s")]
     SampleTimeout,
@@ -382,6 +388,8 @@ impl EndedBy {
     pub fn key(self) -> &'static str {
         match self {
             Self::Timeout => "limits.timeout_s",
+            Self::ConversationTimeout => "limits.conversation_timeout_s",
+            Self::ToolTimeout => "tools.tool_timeout_s",
             Self::SampleTimeout => "limits.sample_timeout_s",
             Self::MaxOutputBytes => "limits.max_output_bytes",
             Self::Retries => "limits.retries",

@@ -14,6 +14,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::agent::Agent;
+use crate::data::conversation::TurnTask;
 use crate::data::task::Visible;
 use crate::data::{AgentError, FailureKind, Output, Sample, Task};
 use crate::error::{Error, Result};
@@ -293,7 +294,10 @@ impl Examinee {
             again: 0,
             judge: None,
             talk: None,
-            turn: None,
+            turn: self
+                .agent
+                .conversation()
+                .map(|_| TurnTask::first(&self.prompt)),
             attempt: 1,
             deadline: clock::now().checked_add(timeout),
             cancel: cancel.clone(),

@@ -65,6 +65,29 @@ impl State {
     }
 }
 
+/// Equality of JSON, in which 1 and 1.0 are the same number.
+fn is_same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => {
+            one == other || one.as_f64() == other.as_f64()
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len()
+                && one
+                    .iter()
+                    .zip(other)
+                    .all(|(one, other)| is_same(one, other))
+        }
+        (Value::Object(one), Value::Object(other)) => {
+            let has = |(key, value): (&String, &Value)| {
+                other.get(key).is_some_and(|it| is_same(value, it))
+            };
+            one.len() == other.len() && one.iter().all(has)
+        }
+        _ => one == other,
+    }
+}
+
 impl Scorer for State {
     fn name(&self) -> &'static str {
         NAME
@@ -78,7 +101,10 @@ impl Scorer for State {
         let Some(actual) = Self::actual(answer) else {
             return Ok(Score::new(0.0, false, "missing_state"));
         };
-        let differs = |(key, value): &(&String, &Value)| actual.get(key.as_str()) != Some(*value);
+        let differs = |(key, value): &(&String, &Value)| {
+            let own = actual.get(key.as_str());
+            !own.is_some_and(|own| is_same(own, value))
+        };
         let differing: Vec<Value> = expected
             .iter()
             .filter(differs)

@@ -265,6 +265,39 @@ fn simulated_user_is_a_party_of_its_own() {
 }
 
 #[test]
+fn waiting_for_the_tools_of_others_is_no_time_of_the_agent() {
+    let slow =
+        |id: &str| json!({"id": id, "turns": turns(&[("The weather in Nap?", Some("unknown"))])});
+    let world =
+        "tools: { environment: { type: worker, command: [./world.sh] }, tool_timeout_s: 9 }";
+    let lines = [slow("a"), slow("b"), slow("c")];
+    let project = project(&lines, world, "limits: { timeout_s: 0.8 }");
+    project.script(
+        "world.sh",
+        &WORLD.replacen("*'\"city\":\"Sleep\"'*)", "*'\"city\":\"Nap\"'*) sleep 0.5; echo \"{\\\"id\\\": \\\"$id\\\", \\\"error\\\": \\\"unknown\\\"}\" ;;\n  *'\"city\":\"Sleep\"'*)", 1),
+    );
+    project.run("run c.yaml").exits(0).says("3 correct");
+    // The whole has a bound of its own.
+    let spec = project
+        .read("c.yaml")
+        .replace("timeout_s: 0.8", "conversation_timeout_s: 0.9");
+    project.write("c.yaml", spec);
+    project
+        .run("run c.yaml")
+        .exits(3)
+        .says("the conversation was not over in 900 ms");
+    let records = project.last_lines("samples.jsonl");
+    let late = records
+        .iter()
+        .find(|record| record["result"]["status"] == "timed_out")
+        .unwrap();
+    assert_eq!(
+        late["result"]["error"]["ended_by"],
+        "limits.conversation_timeout_s"
+    );
+}
+
+#[test]
 fn mistakes_are_named() {
     let check = |line: Value, more: &str, says: &str| {
         project(&[line], "", more)

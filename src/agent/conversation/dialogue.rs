@@ -12,16 +12,17 @@ use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 
-use super::Conversation;
 use super::environment::{Session, ToolCall, as_function, tool_name};
+use super::{Conversation, check_tools};
+use crate::agent::command::in_seconds;
 use crate::data::conversation::{
     ConversationEnd, ConversationOutcome, Script, Speaker, Talk, TurnMessage, TurnOutcome, TurnTask,
 };
 use crate::data::task::Visible;
-use crate::data::{AgentError, FailureKind, Output, Party, Task, Usage};
+use crate::data::{AgentError, EndedBy, FailureKind, Output, Party, Task, Usage};
 use crate::system::clock;
 use crate::text::excerpt;
-use tools::calls_of;
+use tools::{calls_of, of_environment};
 
 /// A conversation that is held.
 pub(super) struct Dialogue<'a> {
@@ -132,7 +133,7 @@ impl<'a> Dialogue<'a> {
             environment.open(session, initial)
         })?;
         if let Some(tools) = opened {
-            self.offer(tools);
+            self.offer(tools)?;
         }
         if let Some(system) = &self.script().system {
             self.messages
@@ -227,11 +228,19 @@ impl<'a> Dialogue<'a> {
             options: Arc::clone(user.options()),
             ..task
         });
-        let output = asked.map_err(|error| AgentError {
-            party: Some(Party::User),
-            message: format!("the simulated user: {}", error.message),
-            ..error
-        })?;
+        let output = match asked {
+            Ok(output) => output,
+            // It has nothing to say any more.
+            Err(error) if error.kind == FailureKind::NoOutput && self.turn > 1 => Output::default(),
+            Err(error) => {
+                let error = self.of_agent(error);
+                return Err(AgentError {
+                    party: Some(Party::User),
+                    message: format!("the simulated user: {}", error.message),
+                    ..error
+                });
+            }
+        };
         self.journaled(TurnMessage {
             turn: self.turn,
             step: None,
@@ -252,12 +261,16 @@ impl<'a> Dialogue<'a> {
         self.usages.clear();
         let tools = self.environment("turn", |environment, session| environment.turn(session))?;
         if let Some(tools) = tools.flatten() {
-            self.offer(tools);
+            self.offer(tools)?;
         }
         let place = self.turn as usize - 1;
         if let Some(turn) = self.script().turns.get(place) {
-            self.tools
-                .extend(turn.tools_added.iter().cloned().map(as_function));
+            for tool in &turn.tools_added {
+                let is_same = |known: &Value| tool_name(known) == tool_name(tool);
+                if !self.tools.iter().any(is_same) {
+                    self.tools.push(as_function(tool.clone()));
+                }
+            }
         }
         let message = json!({"role": "user", "content": text});
         if self.script().scenario.is_none() && self.recorded(Speaker::User, None).is_none() {
@@ -329,7 +342,8 @@ impl<'a> Dialogue<'a> {
         let prompt = prompt.and_then(|message| message["content"].as_str());
         let prompt = prompt.unwrap_or_default();
         let task = self.inner(prompt, self.messages.clone(), self.tools.clone());
-        let output = self.driver.agent.answer(&task)?;
+        let answered = self.driver.agent.answer(&task);
+        let output = answered.map_err(|error| self.of_agent(error))?;
         let latency_s = clock::since(started).as_secs_f64();
         let calls = output.tool_calls.iter().zip(1..);
         let calls = calls.map(|(call, number)| {
@@ -381,6 +395,26 @@ impl<'a> Dialogue<'a> {
         Err(AgentError::of(FailureKind::Cancelled, message))
     }
 
+    /// A failure of an agent; where the time of the whole conversation was over, it says so.
+    fn of_agent(&self, error: AgentError) -> AgentError {
+        let is_whole = self.task.deadline.is_some() && self.deadline == self.task.deadline;
+        if error.kind == FailureKind::TimedOut && is_whole {
+            return self.out_of_time();
+        }
+        error
+    }
+
+    fn out_of_time(&self) -> AgentError {
+        let message = format!(
+            "the conversation was not over in {}",
+            in_seconds(self.talk.whole)
+        );
+        AgentError {
+            ended_by: Some(EndedBy::ConversationTimeout),
+            ..AgentError::of(FailureKind::TimedOut, message)
+        }
+    }
+
     /// A message, once it is in the journal.
     fn journaled(&self, entry: TurnMessage) -> Result<TurnMessage, AgentError> {
         self.journal(&entry)?;
@@ -388,12 +422,17 @@ impl<'a> Dialogue<'a> {
     }
 
     /// Replaces the tools by those of the environment; the sample may name some of them.
-    fn offer(&mut self, tools: Vec<Value>) {
+    fn offer(&mut self, tools: Vec<Value>) -> Result<(), Broken> {
+        check_tools(&tools).map_err(|error| {
+            let error = AgentError::of(FailureKind::BadOutput, error.message());
+            of_environment(error, "its tools")
+        })?;
         let named: Vec<&str> = self.task.tools().iter().filter_map(tool_name).collect();
         let is_named = |tool: &Value| tool_name(tool).is_some_and(|name| named.contains(&name));
         let tools = tools.into_iter();
         let tools = tools.filter(|tool| named.is_empty() || is_named(tool));
         self.tools = tools.map(as_function).collect();
+        Ok(())
     }
 
     /// The task of one reply.

@@ -85,6 +85,10 @@ impl MockTools {
                 let message = format!("two tools have the name `{}`", tool.name.escape_debug());
                 return Err(Error::usage(message).hint("give every tool a name of its own"));
             }
+            if tool.name.trim().is_empty() {
+                let error = Error::usage(format!("tool {} has a blank name", place + 1));
+                return Err(error.hint(EXAMPLE));
+            }
             tool.check()?;
             made.push(tool);
         }
@@ -111,6 +115,16 @@ impl MockTool {
             .as_ref()
             .and_then(|schema| schema.get("properties")?.as_object());
         let mut covers_all = false;
+        if self
+            .parameters
+            .as_ref()
+            .is_some_and(|schema| !schema.is_object())
+        {
+            return Err(
+                Error::usage(format!("`parameters` of the tool `{tool}` is no map"))
+                    .hint("write a JSON schema: `parameters: { type: object, properties: {} }`"),
+            );
+        }
         if self.returns.is_empty() {
             return Err(
                 Error::usage(format!("the tool `{tool}` has an empty `returns`"))

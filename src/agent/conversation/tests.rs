@@ -43,6 +43,7 @@ fn hold(driver: &Conversation, script: Script, journal: &Journal) -> Result<Outp
     let talk = Talk {
         script: script.into(),
         timeout: Duration::from_mins(1),
+        whole: Duration::from_mins(2),
         earlier,
         journal: TalkJournal(Arc::new(move |entry| {
             lock(&written).append_message(entry);

@@ -24,15 +24,13 @@ const FIRST: &str = "The conversation begins. Write the user's first message.";
 
 /// An agent that plays the user, where a sample has a scenario instead of turns.
 ///
-/// ```no_run
-/// use evaltest::agent::{Conversation, OpenAi, SimulatedUser};
+/// ```
+/// use evaltest::agent::{Conversation, Echo, SimulatedUser};
+/// use evaltest::{Output, Task};
 ///
-/// # fn main() -> evaltest::Result<()> {
-/// # let agent = evaltest::agent::Echo::new();
-/// let model = OpenAi::new("http://127.0.0.1:8102/v1", "local")?;
-/// let agent = Conversation::new(agent).user(SimulatedUser::new(model).max_turns(6));
-/// # Ok(())
-/// # }
+/// /// Says one thing. Mostly it is a model, such as `agent::OpenAi`.
+/// let user = |_: &Task| Ok(Output::text("Book a table for two. ###STOP###"));
+/// let agent = Conversation::new(Echo::new(None)).user(SimulatedUser::new(user).max_turns(6));
 /// ```
 pub struct SimulatedUser {
     agent: Arc<dyn Agent>,
@@ -76,6 +74,10 @@ impl SimulatedUser {
 
     pub(super) fn options(&self) -> &Arc<Map<String, Value>> {
         &self.options
+    }
+
+    pub(super) fn most_turns(&self) -> u32 {
+        self.max_turns
     }
 
     pub(super) fn fingerprint(&self) -> Option<String> {

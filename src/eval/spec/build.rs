@@ -206,9 +206,15 @@ fn conversing(
         secrets.extend(made.secrets);
         let mut user = SimulatedUser::of(made.agent, made.options);
         if let Some(turns) = keys.max_turns {
-            user = user.max_turns(turns);
+            user = user.max_turns(not_zero("max_turns", turns).under("user")?);
         }
         if let Some(stop) = keys.stop {
+            if stop.trim().is_empty() {
+                let error =
+                    Error::usage("`stop` is blank, so the user could never end a conversation");
+                let error = error.hint("write a text such as `stop: '###STOP###'`, or remove it");
+                return Err(error.under("stop").under("user"));
+            }
             user = user.stop(stop);
         }
         conversation = conversation.user(user);
@@ -217,6 +223,14 @@ fn conversing(
         conversation = with_tools(conversation, keys, surroundings, secrets).under("tools")?;
     }
     Ok(Arc::new(conversation))
+}
+
+fn not_zero(key: &str, count: u32) -> Result<u32> {
+    if count == 0 {
+        let error = Error::usage(format!("`{key}` is 0")).hint(format!("write `{key}: 10`"));
+        return Err(error.under(key));
+    }
+    Ok(count)
 }
 
 fn with_tools(
@@ -261,7 +275,7 @@ fn with_tools(
         }
     };
     if let Some(steps) = keys.max_steps {
-        conversation = conversation.max_steps(steps);
+        conversation = conversation.max_steps(not_zero("max_steps", steps)?);
     }
     if let Some(timeout) = parse_seconds("tool_timeout_s", keys.tool_timeout_s, 0.001)? {
         conversation = conversation.tool_timeout(timeout);

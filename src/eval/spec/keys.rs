@@ -218,6 +218,7 @@ pub(super) struct UserKeys {
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1)))]
     pub(super) max_turns: Option<u32>,
     /// What the user writes to end a conversation; `###STOP###` by default.
+    #[cfg_attr(feature = "schema", schemars(extend("not" = { "type": "string", "pattern": r"^\s*$" })))]
     pub(super) stop: Option<String>,
 }
 

@@ -23,9 +23,6 @@ use crate::store::RunDir;
 use crate::system::shortage::{self, Room};
 use crate::system::{clock, lock};
 
-/// Turns that a conversation with a simulated user has time for.
-const MOST_TURNS: u32 = 100;
-
 /// Files that one attempt has open at once while it is prepared.
 const FILES: usize = 2;
 
@@ -183,12 +180,7 @@ impl AgentCaller {
         let limits = &self.plan.eval.limits;
         let own = match talk {
             None => now.checked_add(limits.timeout),
-            Some(talk) => {
-                let turns = u32::try_from(talk.script.turns.len()).unwrap_or(u32::MAX);
-                let turns = if turns == 0 { MOST_TURNS } else { turns };
-                let whole = limits.timeout.saturating_mul(turns);
-                now.checked_add(limits.conversation_timeout.unwrap_or(whole))
-            }
+            Some(talk) => now.checked_add(talk.whole),
         };
         let sample = sample_remaining.and_then(|remaining| now.checked_add(remaining));
         let run = self.stopper.deadline();
@@ -198,11 +190,13 @@ impl AgentCaller {
     /// The conversation that a question is, if the agent holds it.
     fn talk(&self, question: &Question, journal: &TalkJournal) -> Option<Arc<Talk>> {
         let eval = &self.plan.eval;
-        eval.agent.conversation()?;
+        let driver = eval.agent.conversation()?;
         let script = Script::of(&question.item.sample)?;
+        let longest = driver.longest(&script, eval.limits.timeout);
         Some(Arc::new(Talk {
             script: script.into(),
             timeout: eval.limits.timeout,
+            whole: eval.limits.conversation_timeout.unwrap_or(longest),
             earlier: lock(&question.messages).clone(),
             journal: journal.clone(),
         }))

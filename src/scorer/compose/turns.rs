@@ -279,10 +279,19 @@ impl Scorer for OfConversation {
         } else {
             None
         };
-        let turns = script.turns.iter();
-        let turns: Vec<_> = turns
-            .map(|turn| json!([turn.ground_truth, turn.scorer]))
-            .collect();
+        let mut turns = Vec::new();
+        for (turn, number) in script.turns.iter().zip(1..) {
+            // A scorer that cannot be made would fail once the conversation is paid for.
+            if turn.scorer.is_some() && self.is_judged(&script, turn) {
+                let mut one = sample.clone();
+                one.metadata
+                    .insert(KEY.to_owned(), turn.scorer.clone().unwrap_or_default());
+                one.target = turn.ground_truth.clone().map(Target);
+                let checked = self.scorer.criterion(&one);
+                checked.map_err(|error| error.at(format_args!("turn {number}")))?;
+            }
+            turns.push(json!([turn.ground_truth, turn.scorer]));
+        }
         Ok(Some(json!([own, turns]).to_string()))
     }
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::data::ConversationEnd;
 use crate::data::DetailBounds;
 use crate::error::{Error, Result, nearest};
 use crate::stats::as_f64;
@@ -10,7 +11,7 @@ use crate::text::clean;
 use crate::verdict::facts::Facts;
 use crate::verdict::gate::figure::VALUE;
 use crate::verdict::gate::{
-    CORRECTED, DIFFICULTY_DROP, ERROR_RATE, Gate, MACRO_F1, MEAN, MIN_SAMPLES, OWN, Slice,
+    CORRECTED, DIFFICULTY_DROP, ERROR_RATE, Gate, MACRO_F1, MEAN, MIN_SAMPLES, OWN, RATE, Slice,
     WrittenIn,
 };
 use crate::verdict::judged::items::CORRECT;
@@ -118,6 +119,7 @@ impl Gate {
             let error = Error::usage(format!("gate `{self}`: {why}"));
             return Err(error.hint("write one that is there, such as `mean(value) >= 0.5`"));
         }
+        self.validate_ended()?;
         self.validate_corrected(known)?;
         self.validate_scale(known)?;
         self.validate_labels(known)?;
@@ -319,6 +321,21 @@ impl Gate {
             ))),
             _ => Ok(()),
         }
+    }
+
+    /// Refuses a way in which no conversation ends.
+    fn validate_ended(&self) -> Result<()> {
+        let why = self.metric.argument();
+        let legal = ConversationEnd::ALL.map(ConversationEnd::as_str);
+        let known = why.strip_prefix("ended=").map(str::trim);
+        if !self.metric.is(RATE) || known.is_some_and(|why| legal.contains(&why)) {
+            return Ok(());
+        }
+        let error = Error::usage(format!("gate `{self}`: no conversation ends by `{why}`"));
+        Err(error.hint(format!(
+            "write `rate(ended=max_turns)`; they end by `{}`",
+            legal.join("`, `")
+        )))
     }
 
     /// The checks that need only the gate.

@@ -10,7 +10,8 @@ use crate::agent::conversation::environment::{
     Environment, Session, ToolCall, ToolReply, tool_name,
 };
 use crate::data::conversation::{Speaker, TurnMessage};
-use crate::data::{AgentError, FailureKind, Party};
+use crate::data::{AgentError, EndedBy, FailureKind, Party};
+use crate::system::clock;
 
 impl Dialogue<'_> {
     /// Executes the calls of a reply.
@@ -61,9 +62,13 @@ impl Dialogue<'_> {
         let Some(environment) = driver.environment.as_deref() else {
             return Ok(None);
         };
+        let started = clock::now();
         loop {
             match ask(environment, &self.of_session(self.turn)) {
-                Ok(reply) => return Ok(Some(reply)),
+                Ok(reply) => {
+                    self.exclude(clock::since(started))?;
+                    return Ok(Some(reply));
+                }
                 Err(error) if error.kind == FailureKind::Lost && self.losses < MOST_LOSSES => {
                     self.losses += 1;
                     // Who ends the program again and again is soon out of attempts.
@@ -78,12 +83,26 @@ impl Dialogue<'_> {
         }
     }
 
+    /// Takes time of the environment, in which it may have waited for others, out of that of the turn.
+    fn exclude(&mut self, time: Duration) -> Result<(), Broken> {
+        let extended = self
+            .deadline
+            .and_then(|deadline| deadline.checked_add(time));
+        self.deadline = [extended, self.task.deadline].into_iter().flatten().min();
+        match self.task.deadline {
+            Some(deadline) if clock::now() >= deadline => Err(self.out_of_time().into()),
+            _ => Ok(()),
+        }
+    }
+
     /// Opens the session again and executes all calls so far, whose results must be the same.
     fn reopen(&mut self, environment: &dyn Environment) -> Result<(), Broken> {
         let lost = |error: AgentError| match error.kind {
-            // The next request finds out, too.
-            FailureKind::Lost => Ok(()),
-            _ => Err(Broken::Failed(of_environment(error, "reopen"))),
+            FailureKind::TimedOut | FailureKind::Cancelled => {
+                Err(Broken::Failed(of_environment(error, "reopen")))
+            }
+            // Another conversation ended the program again. The next request finds out, too.
+            _ => Ok(()),
         };
         let initial = self.script().initial_state.as_ref();
         if self.messages.is_empty() && self.turn == 0 {
@@ -151,9 +170,11 @@ const LOSS_PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_LOSS_PAUSE: Duration = Duration::from_millis(200);
 
 /// A failure of the environment.
-fn of_environment(error: AgentError, what: &str) -> AgentError {
+pub(super) fn of_environment(error: AgentError, what: &str) -> AgentError {
+    let is_late = error.kind == FailureKind::TimedOut;
     AgentError {
         party: Some(Party::Environment),
+        ended_by: error.ended_by.or(is_late.then_some(EndedBy::ToolTimeout)),
         message: format!("the environment, {what}: {}", error.message),
         ..error
     }
