@@ -239,7 +239,7 @@ pub struct TurnOutcome {
     clippy::trivially_copy_pass_by_ref,
     reason = "serde asks with a reference"
 )]
-fn is_zero(count: &u64) -> bool {
+pub(crate) fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
@@ -260,6 +260,31 @@ pub struct ConversationOutcome {
     /// What the environment ended with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<Value>,
+}
+
+/// A conversation as a text.
+pub(crate) fn transcript(messages: &[Value]) -> String {
+    let mut lines = Vec::new();
+    for message in messages {
+        let role = message["role"].as_str().unwrap_or_default();
+        if let Some(text) = message["content"].as_str().filter(|text| !text.is_empty()) {
+            lines.push(format!("{role}: {text}"));
+        }
+        let calls = message.get("tool_calls").and_then(Value::as_array);
+        for call in calls.into_iter().flatten() {
+            let call = call.get("function").unwrap_or(call);
+            let text = |key: &str| match &call[key] {
+                Value::String(text) => text.clone(),
+                other => other.to_string(),
+            };
+            lines.push(format!(
+                "{role} calls {}({})",
+                text("name"),
+                text("arguments")
+            ));
+        }
+    }
+    lines.join("\n\n")
 }
 
 impl ConversationOutcome {

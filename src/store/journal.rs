@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::Carried;
-use crate::data::conversation::{Speaker, TurnMessage};
+use crate::data::conversation::{Speaker, TurnMessage, is_zero};
 use crate::data::{AgentError, JudgeCall, Outcome, Output, Usage};
 use crate::error::{Error, Result, remedy};
 use crate::system::file::{has_name, open_plain, refuse_other};
@@ -121,14 +121,6 @@ pub(crate) struct StoredEvent {
     /// The run it is from, if the cache knows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) cached_from: Option<String>,
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde asks with a reference"
-)]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 impl StoredEvent {

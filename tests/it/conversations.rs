@@ -109,14 +109,14 @@ fn each_turn_is_asked_judged_and_recorded() {
         "{asked}"
     );
     let journal = project.last_lines("events.jsonl");
-    let said = journal
+    let entries = journal
         .iter()
         .filter(|event| event["kind"] == "turn" && event["sample_id"] == "right");
-    let said: Vec<_> = said
+    let entries: Vec<_> = entries
         .map(|event| format!("{} {}", event["turn"], event["by"].as_str().unwrap()))
         .collect();
     assert_eq!(
-        said,
+        entries,
         [
             "1 user", "1 agent", "2 user", "2 agent", "2 tool", "2 agent"
         ]

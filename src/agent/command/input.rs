@@ -1,11 +1,11 @@
 //! What an agent reads from stdin.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::data::conversation::transcript;
 use crate::data::{AgentError, FailureKind, Task};
 use crate::text::json_line;
 
@@ -60,21 +60,6 @@ impl Input {
             Self::Json => json(task),
         }
     }
-}
-
-/// A conversation as a text.
-fn transcript(messages: &[Value]) -> String {
-    let mut text = String::new();
-    for message in messages {
-        let role = message["role"].as_str().unwrap_or_default();
-        let content = message["content"].as_str().unwrap_or_default();
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{role}: {content}");
-        if let Some(calls) = message.get("tool_calls") {
-            let _ = writeln!(text, "{role} calls: {calls}");
-        }
-    }
-    text
 }
 
 fn json(task: &Task) -> Result<Vec<u8>, AgentError> {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::super::{Answer, Beginning, Reads, Scorer};
 use super::per_sample::KEY;
 use crate::agent::Agent;
-use crate::data::conversation::{Script, ScriptTurn};
+use crate::data::conversation::{Script, ScriptTurn, transcript};
 use crate::data::{JudgeRule, Output, Sample, Score, Target};
 use crate::error::{Error, Result};
 use crate::scorer::extract::Extract;
@@ -169,31 +169,6 @@ fn of_messages(messages: &[Value]) -> Output {
         messages: messages.to_vec(),
         ..Output::default()
     }
-}
-
-/// A conversation as a text.
-pub(crate) fn transcript(messages: &[Value]) -> String {
-    let mut lines = Vec::new();
-    for message in messages {
-        let role = message["role"].as_str().unwrap_or_default();
-        if let Some(text) = message["content"].as_str().filter(|text| !text.is_empty()) {
-            lines.push(format!("{role}: {text}"));
-        }
-        let calls = message.get("tool_calls").and_then(Value::as_array);
-        for call in calls.into_iter().flatten() {
-            let call = call.get("function").unwrap_or(call);
-            let text = |key: &str| match &call[key] {
-                Value::String(text) => text.clone(),
-                other => other.to_string(),
-            };
-            lines.push(format!(
-                "{role} calls {}({})",
-                text("name"),
-                text("arguments")
-            ));
-        }
-    }
-    lines.join("\n\n")
 }
 
 impl Scorer for OfConversation {
