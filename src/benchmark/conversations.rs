@@ -16,7 +16,7 @@ use crate::scorer::compose::turns::{OfConversation, On};
 use crate::scorer::extract::Extract;
 use crate::scorer::{GaiaScorer, Maker, Scorer};
 
-/// A hint.
+/// What to write instead of a line that is no conversation.
 const EXAMPLE: &str = "write `turns: [{ user: \"Hello\", ground_truth: \"Hi\" }]`";
 
 /// What judges a conversation that names no scorer.
@@ -186,8 +186,8 @@ impl ConversationKeys {
     }
 }
 
-/// A ground truth in the form scorers expect: numbers and bools as text.
-fn as_text(truth: Value) -> Value {
+/// A ground truth in the form scorers expect: numbers and bools as text, lists and maps as they are.
+pub(crate) fn as_text(truth: Value) -> Value {
     match truth {
         Value::Number(_) | Value::Bool(_) => truth.to_string().into(),
         other => other,

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::Registry;
 use crate::benchmark::Benchmark;
-use crate::benchmark::conversations::{ConversationKeys, TurnKeys};
+use crate::benchmark::conversations::{ConversationKeys, TurnKeys, as_text};
 use crate::benchmark::custom::Custom;
 use crate::data::conversation::Script;
 use crate::data::dataset::{kind, scalar, slice_value};
@@ -302,7 +302,7 @@ impl SampleKeys {
         sample.target = self
             .ground_truth
             .filter(|truth| !truth.is_null())
-            .map(|truth| plain(truth).into());
+            .map(|truth| as_text(truth).into());
         let sample = Sample {
             slices,
             metadata,
@@ -311,14 +311,6 @@ impl SampleKeys {
             ..sample
         };
         conversation.around(sample)
-    }
-}
-
-/// A ground truth in the form scorers expect: numbers and bools as text, lists and maps as they are.
-fn plain(truth: Value) -> Value {
-    match truth {
-        Value::Number(_) | Value::Bool(_) => truth.to_string().into(),
-        other => other,
     }
 }
 
