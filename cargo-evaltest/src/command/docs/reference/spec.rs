@@ -38,7 +38,7 @@ else has a default. Any key can be set on the command line: `--set limits.timeou
     let _ = write!(
         text,
         "\n`true` and `false` stand for `on` and `off` where YAML 1.1 reads these words so. A text may be written without quotes; \
-         what begins with `#`, `[`, `{{` or `*` needs them.\n\n## All of them\n\nOf `scorer` and `scorers` a spec has one, and so of `agent` and `agents`, `prompt` and `prompts`.\n\n```yaml\n{}```\n",
+         what begins with `#`, `[`, `{{` or `*` needs them.\n\n## All of them\n\nOf `scorer` and `scorers` a spec has one, and so of `agent` and `agents`, `prompt` and `prompts`, `environment` and `mock`. `user`, `tools` and `conversation_timeout_s` are for conversations.\n\n```yaml\n{}```\n",
         chosen()
     );
     text
@@ -46,7 +46,7 @@ else has a default. Any key can be set on the command line: `--set limits.timeou
 
 /// The example without the keys that exclude others.
 fn chosen() -> String {
-    let others = ["scorer: ", "agents: ", "prompts: "];
+    let others = ["scorer: ", "agents: ", "prompts: ", "  mock: "];
     let lines = SPEC.lines();
     let lines = lines.filter(|line| !others.iter().any(|key| line.starts_with(key)));
     let lines: Vec<&str> = lines.collect();
@@ -64,6 +64,13 @@ agents: { small: echo, large: { type: command, command: [python3, agent.py] } }
 extract: final_answer
 scorer: numeric
 scorers: [numeric, token_f1]
+user: { agent: { type: command, command: [python3, user.py] }, max_turns: 10, stop: '###STOP###' }
+tools:
+  environment: { type: worker, command: [python3, shop.py] }
+  mock: tools.yaml
+  max_steps: 50
+  tool_timeout_s: 60
+  replayable: true
 limits:
   concurrency: 8
   timeout_s: 120
