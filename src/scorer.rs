@@ -279,7 +279,8 @@ pub trait Scorer: Send + Sync {
 
     /// Minimum and maximum of details by name, such as 1 and 5 for a judge's points; `value` is the score itself. A
     /// gate such as `mean(points)` counts unscored answers as either bound. The default is 0 and 1, or the observed
-    /// values if they are further out.
+    /// values if they are further out. A detail that has bounds is taken for a measure of the answer, not for a part
+    /// of it: [masked](crate::Answers::Masked) snapshots store no other.
     fn bounds(&self) -> Vec<(Cow<'static, str>, [f64; 2])> {
         Vec::new()
     }
@@ -416,6 +417,12 @@ where
     fn score(&self, answer: &Answer<'_>) -> Result<Score> {
         self.1(answer)
     }
+}
+
+/// The [bounds](Scorer::bounds) of details that are shares.
+pub(crate) fn shares(names: &[&'static str]) -> Vec<(Cow<'static, str>, [f64; 2])> {
+    let names = names.iter();
+    names.map(|name| ((*name).into(), [0.0, 1.0])).collect()
 }
 
 /// The declared bounds of all scorers. Anything but a pair of numbers, lower first, is skipped.

@@ -21,6 +21,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::benchmark::NO_TRUTH;
+use crate::data::DetailBounds;
 use crate::data::hub::Snapshot;
 use crate::error::{Error, Result};
 use crate::eval::{Assert, Eval};
@@ -66,6 +67,8 @@ pub(crate) struct Plan {
     pub(crate) request_hash: String,
     pub(crate) scorer_hash: String,
     pub(crate) scorers_hash: String,
+    /// The declared bounds of their details.
+    pub(crate) detail_bounds: DetailBounds,
     /// The name of the prompt around the questions.
     pub(crate) prompt_name: String,
     /// The key of masked snapshots, if this eval or its baseline has such.
@@ -189,6 +192,7 @@ impl Plan {
             items,
             order,
             extraction,
+            detail_bounds: detail_bounds(&scorers),
             scorers,
             gates: gate::with_default(
                 eval.given_gates(),
@@ -281,6 +285,7 @@ impl Plan {
             masked: self.eval.masks_answers(),
             scorer: self.scorers.first().map(|first| (**first).name()),
             latency: false,
+            details: Some(&self.detail_bounds),
         }
     }
 

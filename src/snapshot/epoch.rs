@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::content::{AnswerForm, Content, InputHash};
 use super::{LONGEST_TEXT, json, path};
-use crate::data::{Normalized, Record, Status};
+use crate::data::{DetailBounds, Normalized, Record, Status};
 use crate::text::hash::{Hasher, MaskKey};
 use crate::verdict::baseline::figures::{AnswerFigures, FigureRules};
 use crate::verdict::baseline::{marks, ways};
@@ -34,6 +34,8 @@ pub(crate) struct StoredParts<'a> {
     pub(crate) scorer: Option<&'a str>,
     /// Whether latencies are kept: they differ from run to run, so only where a gate compares them.
     pub(crate) latency: bool,
+    /// The details of scores that are measures, and may be stored of answers that are hidden.
+    pub(crate) details: Option<&'a DetailBounds>,
 }
 
 /// The current snapshot content of a sample.
@@ -89,6 +91,7 @@ impl EpochContent {
                 scorer: stored.scorer,
                 key: key.as_ref(),
                 latency: stored.latency,
+                details: stored.details.filter(|_| masked),
             },
         );
         let (answer, input, target_hash) = match key {

@@ -99,7 +99,7 @@ impl<'a> Gathered<'a> {
         let rules = FigureRules {
             scorer: self.summary.deciding(),
             latency: !self.replays,
-            key: None,
+            ..FigureRules::default()
         };
         match &mut self.sample {
             Some(sample) if sample.id == record.sample_id => {

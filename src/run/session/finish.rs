@@ -25,7 +25,6 @@ use crate::run::judge::calibrations;
 use crate::run::record::Ledger;
 use crate::run::record::collected::SeenRecords;
 use crate::run::record::gathered::of_current;
-use crate::scorer::detail_bounds;
 use crate::snapshot::AnswerSheet;
 use crate::store::files::{JOURNAL, PLACES, SCRATCH};
 use crate::store::manifest::{EarlyStop, ProgressiveRun, git_state};
@@ -113,7 +112,7 @@ impl Finish {
                 below_tier: plan.tier.as_ref().and_then(|tier| tier.below.clone()),
                 progressive: progressive_run(&plan),
                 // Not written by older versions.
-                detail_bounds: detail_bounds(&plan.scorers),
+                detail_bounds: plan.detail_bounds.clone(),
                 // A part stays a part: the run continues as it started.
                 whole: manifest.whole && selected == plan.items.len(),
                 ..manifest
@@ -456,7 +455,7 @@ impl Finish {
                 _ if self.manifest.part.is_some() => Decides::Others,
                 _ => Decides::of(plan.eval.given_gates(), plan.eval.snapshot.assert.decides()),
             },
-            detail_bounds: detail_bounds(&plan.scorers),
+            detail_bounds: plan.detail_bounds.clone(),
             analysis,
             green: self
                 .analyses

@@ -13,13 +13,14 @@ mod hostile_tests;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
 use super::super::options::fingerprint;
-use super::super::{Answer, Entry, Example, OptionReader, Reads, Scorer};
+use super::super::{Answer, Entry, Example, OptionReader, Reads, Scorer, shares};
 use crate::calls::read::{self, Call, FoundCalls, Pattern, TooComplex};
 use crate::calls::{JsonValue as _, Value};
 use crate::data::{Sample, Score, Target};
@@ -318,6 +319,19 @@ impl Scorer for AstMatch {
             }
         }
         Ok(documents::fingerprint(&sample.metadata))
+    }
+
+    fn bounds(&self) -> Vec<(Cow<'static, str>, [f64; 2])> {
+        shares(&[
+            "ast_match_rate",
+            "parameter_accuracy",
+            "precision",
+            "recall",
+            "f1",
+            "name_precision",
+            "name_recall",
+            "name_f1",
+        ])
     }
 
     fn fingerprint(&self) -> String {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value as Json, json};
 
 use super::super::options::fingerprint;
-use super::super::{Answer, Entry, Example, OptionReader, Reads, Scorer};
+use super::super::{Answer, Entry, Example, OptionReader, Reads, Scorer, shares};
 use super::ast_match::{Interner, Made, Rule, Types, documents};
 use crate::calls::read::{self, Call, Pattern, TooComplex};
 use crate::calls::{JsonValue as _, Value};
@@ -224,6 +224,10 @@ impl Scorer for Trajectory {
             .into_iter()
             .chain(documents)
             .reduce(|a, b| format!("{a} {b}")))
+    }
+
+    fn bounds(&self) -> Vec<(Cow<'static, str>, [f64; 2])> {
+        shares(&["required_rate", "order_rate", "efficiency"])
     }
 
     fn fingerprint(&self) -> String {

@@ -169,6 +169,7 @@ impl<'a> IntoIterator for &'a Chars<'_> {
 impl TextRule for Fuzzy {
     const NAME: &'static str = NAME;
     const NAMES_NO_ANSWER: bool = true;
+    const SHARES: &'static [&'static str] = &["similarity"];
 
     fn compare(&self, answer: &Answer<'_>) -> Result<Score> {
         let golds = Golds::read(answer.target, NAME)?;

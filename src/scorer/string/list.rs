@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -10,7 +11,7 @@ use serde_json::{Value, json};
 use super::super::calls::matching;
 use super::super::compose::forward::forward;
 use super::super::compose::parts;
-use super::super::{Answer, Entry, Example, Scorer, gaia};
+use super::super::{Answer, Entry, Example, Scorer, gaia, shares};
 use super::text_rule::without_answer;
 use crate::data::{Sample, Score, Target};
 use crate::error::{Error, Result};
@@ -261,6 +262,10 @@ impl Scorer for List {
     }
 
     forward!(self => self.element, but needs_target, criterion);
+
+    fn bounds(&self) -> Vec<(Cow<'static, str>, [f64; 2])> {
+        shares(&["precision", "recall"])
+    }
 
     fn fingerprint(&self) -> String {
         let element = parts::fingerprint(&*self.element);

@@ -99,6 +99,7 @@ impl QaScorer {
 impl TextRule for QaScorer {
     const NAME: &'static str = NAME;
     const NAMES_NO_ANSWER: bool = true;
+    const SHARES: &'static [&'static str] = &["f1", "em", "precision", "recall"];
 
     fn compare(&self, answer: &Answer<'_>) -> Result<Score> {
         let target = as_texts(answer.target);

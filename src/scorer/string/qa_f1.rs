@@ -85,6 +85,7 @@ const TOOL_CALLS: u64 = 2;
 impl TextRule for QaF1 {
     const NAME: &'static str = "qa_f1";
     const COUNTS_INVISIBLE: bool = true;
+    const SHARES: &'static [&'static str] = &["reward", "f1", "em", "precision", "recall"];
 
     fn compare(&self, answer: &Answer<'_>) -> Result<Score> {
         let prediction = normalize(answer.prediction.unwrap_or_default());

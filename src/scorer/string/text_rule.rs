@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::super::{Answer, Reads, Scorer};
+use super::super::{Answer, Reads, Scorer, shares};
 use super::folding::visible;
 use crate::data::{Finish, Normalized, Sample, Score, Target};
 use crate::error::{Error, Result};
@@ -30,6 +30,9 @@ pub(crate) trait TextRule: Send + Sync {
     /// Whether blank answers and refusals have a reason of their own, see [`without_answer`]. A published rule has the
     /// reasons of its program.
     const NAMES_NO_ANSWER: bool = false;
+
+    /// The details that are shares, from 0 to 1, see [`Scorer::bounds`].
+    const SHARES: &'static [&'static str] = &[];
 
     /// See [`Scorer::score`].
     fn compare(&self, answer: &Answer<'_>) -> Result<Score>;
@@ -98,6 +101,10 @@ impl<R: TextRule> Scorer for R {
     fn details(&self) -> Option<Vec<Cow<'static, str>>> {
         let names = self.detail_names()?;
         Some(names.iter().copied().map(Cow::Borrowed).collect())
+    }
+
+    fn bounds(&self) -> Vec<(Cow<'static, str>, [f64; 2])> {
+        shares(R::SHARES)
     }
 }
 

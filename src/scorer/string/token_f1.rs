@@ -183,6 +183,7 @@ impl TextRule for TokenF1 {
     const NAME: &'static str = NAME;
     const COUNTS_INVISIBLE: bool = true;
     const NAMES_NO_ANSWER: bool = true;
+    const SHARES: &'static [&'static str] = &["f1", "em", "precision", "recall"];
 
     fn compare(&self, answer: &Answer<'_>) -> Result<Score> {
         let golds = Golds::read(answer.target, NAME)?;

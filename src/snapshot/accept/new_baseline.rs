@@ -131,6 +131,7 @@ impl NewBaseline {
             masked: manifest.masked,
             scorer: manifest.scorers.first().map(String::as_str),
             latency: compares_latency(manifest) && !manifest.replays(),
+            details: Some(&manifest.detail_bounds),
         };
         for records in poll::samples(read_records(&dir.file(RECORDS))?) {
             let records = records?;

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::data::{Record, Status, Usage};
+use crate::data::{DetailBounds, Record, Status, Usage};
 use crate::stats::as_f64;
 use crate::text::hash::MaskKey;
 use crate::verdict::gate::figure::{LATENCY, NAMES, VALUE};
@@ -89,6 +89,8 @@ pub(crate) struct FigureRules<'a> {
     pub(crate) key: Option<&'a MaskKey>,
     /// Whether latencies are stored.
     pub(crate) latency: bool,
+    /// Of the details of scores only those in here are stored: others may be the answer itself.
+    pub(crate) details: Option<&'a DetailBounds>,
 }
 
 impl AnswerFigures {
@@ -151,16 +153,18 @@ impl AnswerFigures {
         figures
     }
 
-    /// The numbers of the scorers, except those that only repeat a verdict. Where answers are masked, a detail may be the
-    /// answer itself: only the points of judges, and scores, are stored.
+    /// The numbers of the scorers, except those that only repeat a verdict.
     fn add_scores(&mut self, record: &Record, rules: FigureRules<'_>) {
         let outcome = &record.result;
-        let is_judge = |scorer: &str| outcome.judged.iter().any(|call| call.scorer == scorer);
+        let is_stored = |scorer: &str, name: &str| {
+            let bounds = rules.details.map(|all| all.get(scorer));
+            bounds.is_none_or(|bounds| bounds.is_some_and(|bounds| bounds.contains_key(name)))
+        };
         let mut add = |scorer: &str, value: f64, correct: bool, details: &[(&str, Option<f64>)]| {
             let is_verdict = value.to_bits() == f64::from(u8::from(correct)).to_bits();
             let value = (VALUE, Some(value).filter(|_| !is_verdict));
-            let hides = rules.key.is_some() && !is_judge(scorer);
-            let details = details.iter().filter(|_| !hides).copied();
+            let details = details.iter().copied();
+            let details = details.filter(|(name, _)| is_stored(scorer, name));
             for (name, value) in std::iter::once(value).chain(details) {
                 let name = format!("{scorer}.{name}");
                 // As it stands in a line of a snapshot.

@@ -10,6 +10,7 @@ use crate::verdict::baseline::figures::AnswerFigures;
 use crate::verdict::baseline::{Baseline, BaselineSample, CurrentSample, right_of};
 use crate::verdict::check::no_regression::{Repetition, runs_of};
 use crate::verdict::facts::Facts;
+use crate::verdict::gate::figure::VALUE;
 use crate::verdict::gate::{Gate, Slice};
 use crate::verdict::result::FigureChange;
 
@@ -227,9 +228,14 @@ impl<'a> FigurePairs<'a> {
             ValueType::Tools => "tools".to_owned(),
             ValueType::Numbers => format!("`{name}`"),
         };
-        let is_of_scorer = name.contains('.');
+        let detail = name.split_once('.');
+        let is_of_scorer = detail.is_some();
+        let is_measure = detail.is_none_or(|(scorer, detail)| {
+            let bounds = facts.detail_bounds.get(scorer);
+            detail == VALUE || bounds.is_some_and(|bounds| bounds.contains_key(detail))
+        });
         Some(
-            if lacks(0) && is_masked && (is_of_scorer || name == "output_length") {
+            if lacks(0) && is_masked && (!is_measure || name == "output_length") {
                 format!(
                     "masked snapshots do not store `{name}`, which may tell an answer: compare another figure, or say \
                  `snapshot: {{ answers: plain }}`"
