@@ -36,6 +36,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::agent::conversation::BenchmarkTools;
 use crate::data::dataset::SamplePlace;
 use crate::data::{Output, Record, Sample, Score};
 use crate::error::{Error, Result};
@@ -185,6 +186,12 @@ pub trait Benchmark: Send + Sync {
     /// A streaming form of [`Benchmark::metrics`] that keeps no records in memory, for the built-in benchmarks.
     #[doc(hidden)]
     fn running_metrics(&self) -> Option<RunningMetrics> {
+        None
+    }
+
+    /// The tools of its conversations, and how they are called, if it has its own.
+    #[doc(hidden)]
+    fn tools(&self) -> Option<BenchmarkTools> {
         None
     }
 

@@ -8,6 +8,7 @@ pub(crate) mod form;
 
 pub(crate) mod benchmark;
 pub(crate) mod export;
+pub(crate) mod multi_turn;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,7 +18,7 @@ use serde_json::{Map, Value};
 
 use crate::benchmark::Benchmark;
 use crate::data::{Record, hub};
-use crate::error::{Result, Under};
+use crate::error::{Error, Result, Under};
 use crate::scorer;
 use crate::scorer::Entry;
 use crate::store::files::SUMMARY;
@@ -30,6 +31,7 @@ use benchmark::tally::BfclTally;
 pub(crate) const SCORERS: &[Entry] = &[
     scorer::calls::ast_match::ENTRY,
     checker::ENTRY,
+    multi_turn::ENTRY,
     scorer::calls::trajectory::ENTRY,
 ];
 
@@ -40,12 +42,29 @@ pub(crate) const IS_BUILT: bool = true;
 /// The benchmark in a folder; relative paths start from `folder`. Errors refer to the spec key of the same name.
 pub(crate) fn benchmark(
     folder: &Path,
-    path: &Path,
+    path: Option<&Path>,
+    python: Option<&Path>,
     categories: Option<Vec<String>>,
     ids: Option<Vec<String>>,
     weights: BTreeMap<String, f64>,
 ) -> Result<Arc<dyn Benchmark>> {
-    let mut bfcl = Bfcl::open(hub::resolve(path, folder)).under("path")?;
+    let mut bfcl = match (path, python) {
+        (Some(path), _) => Bfcl::open(hub::resolve(path, folder)).under("path")?,
+        (None, Some(python)) => {
+            let package = multi_turn::Package::of(python, folder);
+            Bfcl::open(package.under("python").under("environment")?.data())?
+        }
+        (None, None) => {
+            let error = Error::usage("neither `path` nor `environment` is given");
+            return Err(error.hint(
+                "name the leaderboard's data, `path: ../bfcl`, or the Python that has the package `bfcl-eval`, \
+                 `environment: { python: ../.venv/bin/python }`",
+            ));
+        }
+    };
+    if let Some(python) = python {
+        bfcl = bfcl.python_in(python, folder);
+    }
     if let Some(categories) = categories {
         // Check names here, so that the error has the line of the spec.
         for (item, name) in categories.iter().enumerate() {

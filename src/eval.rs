@@ -189,7 +189,11 @@ impl Eval {
     pub(crate) fn from_parts(benchmark: Arc<dyn Benchmark>, agent: Arc<dyn Agent>) -> Self {
         let name = benchmark.name().to_owned();
         let agent = if benchmark.has_conversations() && !agent.answers_conversations() {
-            Arc::new(Conversation::of(agent))
+            let conversation = Conversation::of(agent);
+            Arc::new(match benchmark.tools() {
+                Some(tools) => conversation.benchmark_tools(tools),
+                None => conversation,
+            })
         } else {
             agent
         };

@@ -27,6 +27,8 @@ use dialogue::Dialogue;
 use environment::tool_name;
 use serde_json::Value;
 
+pub(crate) use dialogue::MODE;
+pub(crate) use environment::{BenchmarkTools, CallRules, ToolCall};
 pub use environment::{Environment, Session, ToolReply};
 pub use mock::MockTools;
 pub use program::WorkerEnvironment;
@@ -61,6 +63,7 @@ const TOOL_TIMEOUT: Duration = Duration::from_secs(30);
 pub struct Conversation {
     agent: Arc<dyn Agent>,
     environment: Option<Arc<dyn Environment>>,
+    rules: Option<Arc<dyn CallRules>>,
     user: Option<SimulatedUser>,
     max_steps: u32,
     tool_timeout: Duration,
@@ -76,6 +79,7 @@ impl Conversation {
         Self {
             agent,
             environment: None,
+            rules: None,
             user: None,
             max_steps: MAX_STEPS,
             tool_timeout: TOOL_TIMEOUT,
@@ -86,6 +90,13 @@ impl Conversation {
     #[must_use]
     pub fn environment(mut self, environment: impl Environment + 'static) -> Self {
         self.environment = Some(Arc::new(environment));
+        self
+    }
+
+    /// Sets the tools of a benchmark.
+    pub(crate) fn benchmark_tools(mut self, tools: BenchmarkTools) -> Self {
+        self.environment = Some(tools.environment);
+        self.rules = Some(tools.rules);
         self
     }
 

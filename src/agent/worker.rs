@@ -116,8 +116,8 @@ pub(in crate::agent) struct Exchange<'a> {
     pub(in crate::agent) task: Option<&'a Task>,
 }
 
-fn is_of_user(message: &Value) -> bool {
-    message.get("role").is_some_and(|role| role == "user")
+fn is_of_agent(message: &Value) -> bool {
+    message.get("role").is_some_and(|role| role == "assistant")
 }
 
 impl Worker {
@@ -229,7 +229,7 @@ impl Worker {
             key: (task.id().to_owned(), task.epoch()),
             line,
             session: task.session(),
-            is_first: task.turn() == Some(1) && task.messages().last().is_some_and(is_of_user),
+            is_first: !task.messages().iter().any(is_of_agent),
             takes_members: false,
             deadline: task.deadline,
             cancel: &task.cancel,

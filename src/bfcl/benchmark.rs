@@ -17,14 +17,16 @@ pub(crate) mod tools;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value};
 
 use super::form::{FORM, FORMAT_SENSITIVITY, ORIGINAL, PromptForm};
+use crate::agent::conversation::BenchmarkTools;
 use crate::benchmark::{Benchmark, CategoryCount, CountsRecords, RunningMetrics, collected};
-use crate::bfcl::checker;
+use crate::bfcl::checker::BfclScorer;
 use crate::bfcl::data::{BfclQuestion, Category, Data};
+use crate::bfcl::multi_turn::{self, MultiTurnScorer, Simulators};
 use crate::calls::JsonValue as _;
 use crate::data::dataset::{Filter, TakePlaced};
 use crate::data::{Record, Sample, Target, hub};
@@ -54,6 +56,8 @@ pub struct Bfcl {
     categories: Vec<String>,
     filter: Filter,
     weights: Weights,
+    /// What executes the calls of multi-turn categories.
+    simulators: Option<Arc<Simulators>>,
     /// Notes from the last [`Benchmark::samples`].
     notices: OnceLock<Vec<String>>,
 }
@@ -78,8 +82,35 @@ impl Bfcl {
             categories: Vec::new(),
             filter: Filter::default(),
             weights: Weights::new(),
+            simulators: None,
             notices: OnceLock::new(),
         })
+    }
+
+    /// Asks multi-turn categories, too: this Python, which has the package `bfcl-eval`, executes the calls. Agents with
+    /// native calls want [`Prompt::None`](crate::Prompt::None).
+    #[must_use]
+    pub fn python(self, python: impl Into<PathBuf>) -> Self {
+        self.python_in(python, ".")
+    }
+
+    /// The same; relative paths start in `folder`.
+    pub(crate) fn python_in(
+        mut self,
+        python: impl Into<PathBuf>,
+        folder: impl Into<PathBuf>,
+    ) -> Self {
+        let data = Some(self.data.path().to_owned());
+        self.simulators = Some(Arc::new(Simulators::new(python, folder, data)));
+        self
+    }
+
+    /// The scorer of multi-turn categories, if any is asked.
+    fn multi_turn_scorer(&self) -> Option<MultiTurnScorer> {
+        let simulators = self.simulators.as_ref()?;
+        let selected = self.selected().ok()?;
+        let is_asked = selected.iter().any(Category::is_multi_turn);
+        is_asked.then(|| MultiTurnScorer::new(Arc::clone(simulators)))
     }
 
     /// Returns an error if the data has no category or collection of this name.
@@ -119,12 +150,15 @@ impl Bfcl {
         Ok(selected)
     }
 
+    /// Whether answers to its entries can be judged.
+    fn is_judged(&self, category: &Category) -> bool {
+        category.is_native() || category.is_multi_turn() && self.simulators.is_some()
+    }
+
     fn is_selected(&self, category: &Category) -> bool {
-        if self.categories.is_empty() {
-            category.is_default()
-        } else {
-            category.is_native()
-        }
+        // It repeats others.
+        let is_left_out = self.categories.is_empty() && category.name == FORMAT_SENSITIVITY;
+        self.is_judged(category) && !is_left_out
     }
 
     /// Checks the weights.
@@ -174,10 +208,14 @@ impl Bfcl {
         }
         if !skipped.is_empty() {
             let skipped = skipped.join(", ");
-            let message = format!(
+            let mut message = format!(
                 "{skipped}: not judged here and skipped; the official tool judges them: import its result files, \
                  `cargo evaltest import --format bfcl DIR`, then `cargo evaltest bfcl official RUN_DIR`"
             );
+            if others.iter().any(Category::is_multi_turn) {
+                message += "; multi-turn categories are asked and judged with the Python that has the official package, \
+                            `environment: { python: ../.venv/bin/python }`";
+            }
             if selected.is_empty() {
                 return Err(Error::usage(message).hint("name others: `categories: [single_turn]`"));
             }
@@ -185,17 +223,31 @@ impl Bfcl {
         }
         let mut filter = self.filter.stream();
         let mut unsatisfiable = Vec::new();
-        self.data
-            .each_placed(&selected, sample, &mut |sample, place| {
-                if !filter.passes(&sample.id) {
-                    return Ok(());
-                }
-                if sample.metadata.contains_key("unsatisfiable") {
-                    unsatisfiable.push(sample.id.clone());
-                }
-                take(sample, place)
+        let (conversations, questions): (Vec<_>, Vec<_>) =
+            selected.into_iter().partition(Category::is_multi_turn);
+        let mut pass = |sample: Sample, place| {
+            if !filter.passes(&sample.id) {
+                return Ok(());
+            }
+            if sample.metadata.contains_key("unsatisfiable") {
+                unsatisfiable.push(sample.id.clone());
+            }
+            take(sample, place)
+        };
+        self.data.each_placed(&questions, sample, &mut pass)?;
+        for category in &conversations {
+            let mut samples = multi_turn::samples(&self.data, category)?.into_iter();
+            samples.try_for_each(|sample| {
+                let simulators = self.simulators.as_ref();
+                simulators.map_or(Ok(()), |simulators| simulators.check_sample(&sample))?;
+                pass(sample, None)
             })?;
+        }
         filter.finish()?;
+        if !conversations.is_empty() {
+            let simulators = self.simulators.iter();
+            notices.extend(simulators.flat_map(|simulators| simulators.notices()));
+        }
         if !unsatisfiable.is_empty() {
             notices.push(format!(
                 "no answer can be right for `{}`: their metadata tells why",
@@ -315,8 +367,25 @@ impl Benchmark for Bfcl {
         paths
     }
 
+    fn has_conversations(&self) -> bool {
+        self.multi_turn_scorer().is_some()
+    }
+
+    fn tools(&self) -> Option<BenchmarkTools> {
+        self.multi_turn_scorer()?;
+        self.simulators.as_ref().map(Simulators::tools)
+    }
+
     fn scorer(&self) -> Option<Box<dyn Scorer>> {
-        Some(Box::new(checker::BfclScorer::default()))
+        let multi_turn = self.multi_turn_scorer();
+        let is_alone = || {
+            self.selected()
+                .is_ok_and(|all| all.iter().all(Category::is_multi_turn))
+        };
+        Some(match multi_turn {
+            Some(scorer) if is_alone() => Box::new(scorer),
+            multi_turn => Box::new(BfclScorer::default().multi_turn(multi_turn)),
+        })
     }
 
     fn official_prompt(&self) -> Option<&str> {
@@ -355,7 +424,7 @@ impl Benchmark for Bfcl {
                 Ok(CategoryCount {
                     category: category.name.clone(),
                     entries: self.data.count(category)?,
-                    native: category.is_native(),
+                    native: self.is_judged(category),
                 })
             })
             .collect()

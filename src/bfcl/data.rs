@@ -38,13 +38,12 @@ use crate::data::dataset::{TakePlaced, is_large};
 use crate::error::{Error, Result};
 use crate::text::shell_word;
 use originals::{OriginalIds, Originals};
-use question::QuestionLine;
 use scanned::{Scanned, ScannedLines};
 
 pub(crate) use category::COLLECTIONS;
 pub use category::{Category, CategoryGroup};
 pub use question::BfclQuestion;
-pub(crate) use question::broken;
+pub(crate) use question::{QuestionLine, broken};
 
 /// Prefix of file names, with the version of the data.
 const PREFIX: &str = "BFCL_v4_";
@@ -195,14 +194,20 @@ impl Data {
                 .map(|place| originals.question(place))
                 .collect());
         }
-        let mut lines = question::lines(&self.file(category))?;
-        if category.has_ground_truth() && lines.iter().any(|line| !line.has_ground_truth()) {
-            self.add_answers(category, &mut lines)?;
-        }
+        let lines = self.lines(category)?;
         lines
             .into_iter()
             .map(|line| line.into_question(Some(category)))
             .collect()
+    }
+
+    /// The lines of a category's file, each with its ground truth.
+    pub(crate) fn lines(&self, category: &Category) -> Result<Vec<QuestionLine>> {
+        let mut lines = question::lines(&self.file(category))?;
+        if category.has_ground_truth() && lines.iter().any(|line| !line.has_ground_truth()) {
+            self.add_answers(category, &mut lines)?;
+        }
+        Ok(lines)
     }
 
     /// Passes on the samples of categories, which `make` builds from entries. Those of large files can be read again.

@@ -22,7 +22,8 @@ pub(crate) const IS_BUILT: bool = false;
 /// The error that the feature is missing.
 pub(crate) fn benchmark(
     _: &Path,
-    _: &Path,
+    _: Option<&Path>,
+    _: Option<&Path>,
     _: Option<Vec<String>>,
     _: Option<Vec<String>>,
     _: BTreeMap<String, f64>,

@@ -139,6 +139,8 @@ pub(crate) struct Talk {
     pub(crate) timeout: Duration,
     /// The time for the whole conversation.
     pub(crate) whole: Duration,
+    /// Whether an agent may get instructions on how to call tools in words.
+    pub(crate) in_words: bool,
     /// What an earlier attempt left.
     pub(crate) earlier: Vec<TurnMessage>,
     pub(crate) journal: TalkJournal,
@@ -272,6 +274,10 @@ pub(crate) fn transcript(messages: &[Value]) -> String {
         }
         let calls = message.get("tool_calls").and_then(Value::as_array);
         for call in calls.into_iter().flatten() {
+            if let Some(written) = call.pointer("/custom/input").and_then(Value::as_str) {
+                lines.push(format!("{role} calls {written}"));
+                continue;
+            }
             let call = call.get("function").unwrap_or(call);
             let text = |key: &str| match &call[key] {
                 Value::String(text) => text.clone(),

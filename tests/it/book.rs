@@ -29,7 +29,7 @@ const LEFT_OUT: [(&str, usize); 10] = [
     ("docs/src/guides/sandbox.md", 2),
     ("docs/src/guides/shards.md", 5),
     ("docs/src/index.md", 2),
-    ("docs/src/start/bfcl.md", 2),
+    ("docs/src/start/bfcl.md", 4),
     ("docs/src/start/gaia.md", 1),
     ("docs/src/start/rust.md", 1),
 ];

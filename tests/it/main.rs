@@ -12,6 +12,7 @@ mod benchmarks;
 mod bfcl;
 mod bfcl_files;
 mod bfcl_forms;
+mod bfcl_multi_turn;
 mod book;
 mod browser;
 mod cache;

@@ -73,11 +73,11 @@ impl Wanted {
     /// The number of [`Fields`] needed.
     pub(crate) fn fields(self) -> usize {
         match self.reads {
-            _ if self.ids => fields::MANY,
+            _ if self.ids => fields::WITH_IDS,
             Reads::Text => fields::GROUND_TRUTH + 1,
             Reads::Roles => fields::TRAJECTORY + 1,
             Reads::Everything => fields::METADATA + 1,
-            Reads::Calls => fields::MESSAGES + 1,
+            Reads::Calls => fields::CALL_ID + 1,
         }
     }
 }
@@ -128,7 +128,7 @@ impl AnsweredSample {
             Error::usage(format!("`{name}` must be an array of messages"))
         })?;
         if wanted.reads >= Reads::Everything {
-            self.fill_others(line, fields)?;
+            self.fill_others(line, fields, wanted)?;
         }
         Ok(())
     }
@@ -232,7 +232,7 @@ impl AnsweredSample {
 
     /// Reads metadata and tool calls. Other programs use these field names too, so a value that is no object or array
     /// is ignored unless `--map` names the field.
-    fn fill_others(&mut self, line: &Line<'_>, fields: &Fields) -> Result<()> {
+    fn fill_others(&mut self, line: &Line<'_>, fields: &Fields, wanted: Wanted) -> Result<()> {
         let wrong = |field: usize, what: &str| match fields.name(field) {
             (_, false) => Ok(()),
             (name, true) => Err(Error::usage(format!("`{name}` must be {what}"))),
@@ -250,6 +250,15 @@ impl AnsweredSample {
                 Map::new()
             }
         };
+        if wanted.calls() {
+            for (field, key) in [(fields::MODE, "mode"), (fields::CALL_ID, "id")] {
+                let text = line.field(field).and_then(|raw| raw.text());
+                if let Some((text, _)) = text {
+                    let entry = self.metadata.entry(key.to_owned());
+                    entry.or_insert_with(|| text.into_owned().into());
+                }
+            }
+        }
         Ok(())
     }
 }

@@ -20,8 +20,10 @@ const ROLES: [&str; 6] = [
 /// Default id fields: the first one present is used, unless `--map` names one.
 const IDS: [&str; 3] = ["sample_id", "task_id", "id"];
 
+/// The number of fields with those of ids.
+pub(super) const WITH_IDS: usize = ID + IDS.len();
 /// The maximum number of fields.
-pub(super) const MANY: usize = ROLES.len() - 1 + IDS.len();
+pub(super) const MANY: usize = CALL_ID + 1;
 
 pub(super) const PREDICTION: usize = 0;
 pub(super) const GROUND_TRUTH: usize = 1;
@@ -30,9 +32,11 @@ pub(super) const TOOL_CALLS: usize = 3;
 pub(super) const METADATA: usize = 4;
 pub(super) const ID: usize = 5;
 
-/// Replaces prediction and trajectory for scorers that read calls.
+/// For scorers that read calls: these replace prediction and trajectory, and go into the metadata.
 pub(super) const MODEL_RESULT: usize = 5;
 pub(super) const MESSAGES: usize = 6;
+pub(super) const MODE: usize = 7;
+pub(super) const CALL_ID: usize = 8;
 
 /// The fields of a line.
 #[derive(Clone, Debug)]
@@ -102,11 +106,11 @@ impl Fields {
         Self { paths, by_length }
     }
 
-    /// Also accepts other programs' names for calls: [`MODEL_RESULT`] and [`MESSAGES`] then replace id fields.
+    /// Also accepts other programs' names for calls, and what those need besides: they replace id fields.
     pub(crate) fn with_calls(self) -> Self {
         let mut paths = self.paths;
         paths.truncate(ID);
-        paths.extend(Self::named(&["model_result", "messages"]).paths);
+        paths.extend(Self::named(&["model_result", "messages", "mode", "id"]).paths);
         Self::of(paths)
     }
 
@@ -149,7 +153,7 @@ impl Fields {
 
     /// Checks for fields that no line has: an error for one set by `--map`, warnings for others whose absence makes
     /// answers score as empty.
-    pub(crate) fn missing(&self, found: u8, wanted: Wanted) -> Result<Vec<String>> {
+    pub(crate) fn missing(&self, found: u16, wanted: Wanted) -> Result<Vec<String>> {
         let missing = |place: &usize| found & (1 << place) == 0;
         let missing: Vec<usize> = (0..wanted.fields()).filter(missing).collect();
         let mapped = missing.iter().map(|&place| (place, self.name(place)));

@@ -104,11 +104,11 @@ impl<'a, const N: usize> Line<'a, N> {
 
     /// Sets the bits in `found` of those of the first `count` fields that the line has; the first field is the lowest
     /// bit.
-    pub(crate) fn add_found(&self, count: usize, found: &mut u8) {
-        let all = u8::MAX >> (MANY - count);
+    pub(crate) fn add_found(&self, count: usize, found: &mut u16) {
+        let all = (1 << count) - 1;
         if *found != all {
             for (place, field) in self.fields[..count].iter().enumerate() {
-                *found |= u8::from(field.is_some()) << place;
+                *found |= u16::from(field.is_some()) << place;
             }
         }
     }

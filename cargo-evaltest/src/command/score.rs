@@ -85,7 +85,10 @@ that lost a secret; standard error tells how many.
 
 Lines for `--scorer bfcl` have other fields: `id` and `category` of an entry in `--data`, `model_result` (a text, or
 the list of native calls), `mode` (`prompt` or `fc`), and if need be `underscore_to_dot`, `return_format`,
-`has_tool_call_tag`; `function` and `ground_truth` on the line replace those of the data.";
+`has_tool_call_tag`; `function` and `ground_truth` on the line replace those of the data.
+
+Lines for `--scorer bfcl_multi_turn` have the `id` of an entry, `mode` and `prediction` (the `result` of an official
+result file: a list of steps for each turn); `--scorer-option python=PATH` names the Python that has `bfcl-eval`.";
 
 /// Scores the input and returns the exit code.
 ///

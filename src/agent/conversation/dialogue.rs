@@ -22,7 +22,7 @@ use crate::data::task::Visible;
 use crate::data::{AgentError, EndedBy, FailureKind, Output, Party, Task, Usage};
 use crate::system::clock;
 use crate::text::excerpt;
-use tools::{calls_of, of_environment};
+use tools::of_environment;
 
 /// A conversation that is held.
 pub(super) struct Dialogue<'a> {
@@ -34,6 +34,8 @@ pub(super) struct Dialogue<'a> {
     earlier: VecDeque<TurnMessage>,
     messages: Vec<Value>,
     tools: Vec<Value>,
+    /// Whether the agent calls tools in words, by the rules of a benchmark.
+    in_words: bool,
     turn: u32,
     /// When the turn is over at the latest.
     deadline: Option<Instant>,
@@ -109,6 +111,7 @@ impl<'a> Dialogue<'a> {
             earlier: earlier.to_vec().into(),
             messages: Vec::new(),
             tools: task.tools().iter().cloned().map(as_function).collect(),
+            in_words: driver.rules.is_some() && talk.in_words,
             turn: 0,
             deadline: task.deadline,
             turns: Vec::new(),
@@ -128,6 +131,7 @@ impl<'a> Dialogue<'a> {
     }
 
     fn hold(&mut self) -> Result<Output, Broken> {
+        let driver = self.driver;
         let initial = self.script().initial_state.as_ref();
         let opened = self.environment("open", |environment, session| {
             environment.open(session, initial)
@@ -135,7 +139,11 @@ impl<'a> Dialogue<'a> {
         if let Some(tools) = opened {
             self.offer(tools)?;
         }
-        if let Some(system) = &self.script().system {
+        let system = match &driver.rules {
+            Some(rules) if self.in_words => rules.system_in_words(self.script()),
+            _ => self.script().system.clone(),
+        };
+        if let Some(system) = system {
             self.messages
                 .push(json!({"role": "system", "content": system}));
         }
@@ -144,15 +152,10 @@ impl<'a> Dialogue<'a> {
             let own = clock::now().checked_add(self.talk.timeout);
             self.deadline = [own, self.task.deadline].into_iter().flatten().min();
             let says = self.next_of_user()?;
-            if let Some(text) = says.text {
-                self.take_turn(&text)?;
-                if self
-                    .turns
-                    .last()
-                    .is_some_and(|turn| turn.steps > u64::from(self.driver.max_steps))
-                {
-                    break ConversationEnd::MaxSteps;
-                }
+            if let Some(text) = says.text
+                && !self.take_turn(&text)?
+            {
+                break ConversationEnd::MaxSteps;
             }
             if let Some(ended) = says.ended {
                 break ended;
@@ -182,7 +185,9 @@ impl<'a> Dialogue<'a> {
         let turns = &self.script().turns;
         if self.script().scenario.is_none() {
             let place = self.turn as usize - 1;
-            let text = turns.get(place).map(|turn| turn.user.clone());
+            let rules = self.driver.rules.as_ref().filter(|_| self.in_words);
+            let in_words = rules.and_then(|rules| rules.user_in_words(self.script(), self.turn));
+            let text = in_words.or_else(|| turns.get(place).map(|turn| turn.user.clone()));
             let is_last = place + 1 >= turns.len();
             return Ok(UserTurn {
                 text,
@@ -252,8 +257,8 @@ impl<'a> Dialogue<'a> {
         })
     }
 
-    /// A turn: the user's message, and the agent's replies until one has no calls.
-    fn take_turn(&mut self, text: &str) -> Result<(), Broken> {
+    /// A turn: the user's message, and the agent's replies until one has no calls. Whether there was such a reply.
+    fn take_turn(&mut self, text: &str) -> Result<bool, Broken> {
         self.turns.push(TurnOutcome {
             turn: self.turn,
             ..TurnOutcome::default()
@@ -286,18 +291,24 @@ impl<'a> Dialogue<'a> {
         }
         self.messages.push(message);
         let mut step = 0;
-        loop {
+        let is_over = loop {
             step += 1;
             let calls = self.take_step(step)?;
-            if calls.is_empty() || self.driver.environment.is_none() || step > self.driver.max_steps
-            {
-                break;
+            if calls.is_empty() || self.driver.environment.is_none() {
+                break true;
             }
-            self.execute(step, &calls)?;
-        }
+            let is_last = step > self.driver.max_steps;
+            // A benchmark's own rules count what the last reply did.
+            if !is_last || self.driver.rules.is_some() {
+                self.execute(step, &calls)?;
+            }
+            if is_last {
+                break false;
+            }
+        };
         let usage = Usage::sum(self.usages.drain(..));
         self.current().usage = usage;
-        Ok(())
+        Ok(is_over)
     }
 
     fn current(&mut self) -> &mut TurnOutcome {
@@ -309,7 +320,7 @@ impl<'a> Dialogue<'a> {
     fn take_step(&mut self, step: u32) -> Result<Vec<ToolCall>, Broken> {
         let known = self.recorded(Speaker::Agent, Some(step));
         let entry = known.map_or_else(|| self.ask_agent(step), Ok)?;
-        let calls = calls_of(&entry.message);
+        let calls = self.calls_of(&entry.message);
         let mut repeated = 0;
         for call in &calls {
             let call = (call.name.clone(), call.arguments.clone());
@@ -337,11 +348,15 @@ impl<'a> Dialogue<'a> {
     /// Asks the agent for its next reply.
     fn ask_agent(&self, step: u32) -> Result<TurnMessage, AgentError> {
         let started = clock::now();
-        let mut messages = self.messages.iter().rev();
-        let prompt = messages.find(|message| message["role"] == "user");
+        let mut latest = self.messages.iter().rev();
+        let prompt = latest.find(|message| message["role"] == "user");
         let prompt = prompt.and_then(|message| message["content"].as_str());
         let prompt = prompt.unwrap_or_default();
-        let task = self.inner(prompt, self.messages.clone(), self.tools.clone());
+        let (messages, tools) = match &self.driver.rules {
+            Some(rules) if self.in_words => (rules.messages_in_words(&self.messages), Vec::new()),
+            _ => (self.messages.clone(), self.tools.clone()),
+        };
+        let task = self.inner(prompt, messages, tools);
         let answered = self.driver.agent.answer(&task);
         let output = answered.map_err(|error| self.of_agent(error))?;
         let latency_s = clock::since(started).as_secs_f64();
@@ -359,6 +374,12 @@ impl<'a> Dialogue<'a> {
         });
         let calls = calls.collect::<Result<Vec<Value>, _>>()?;
         let mut message = json!({"role": "assistant", "content": output.text});
+        let calls = if self.in_words {
+            let calls = self.calls_of(&message).into_iter();
+            calls.map(|call| call.in_words()).collect()
+        } else {
+            calls
+        };
         if !calls.is_empty() {
             message["tool_calls"] = calls.into();
         }
@@ -459,7 +480,13 @@ impl<'a> Dialogue<'a> {
             .last()
             .and_then(|message| message.get("tool_calls"));
         let tool_calls = open.and_then(Value::as_array).cloned().unwrap_or_default();
+        let mut metadata = last.metadata;
+        if self.driver.rules.is_some() {
+            let mode = if self.in_words { "prompt" } else { "fc" };
+            metadata.insert(MODE.to_owned(), mode.into());
+        }
         Output {
+            metadata,
             tool_calls,
             usage: Usage::sum(self.turns.iter().map(|turn| turn.usage)),
             steps: Some(self.turns.iter().map(|turn| turn.steps).sum()),
@@ -475,6 +502,9 @@ impl<'a> Dialogue<'a> {
         }
     }
 }
+
+/// The metadata of an answer that tells how the agent called tools, as the leaderboard's result files do.
+pub(crate) const MODE: &str = "mode";
 
 /// The metadata of a reply for which the agent took several steps of its own.
 const STEPS: &str = "steps";

@@ -1,11 +1,13 @@
 //! `Environment`: executes calls of tools, and has a state.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
 
 use crate::data::AgentError;
+use crate::data::conversation::Script;
 use crate::error::Result;
 use crate::system::cancel::Cancel;
 
@@ -151,6 +153,28 @@ impl ToolReply {
     }
 }
 
+/// How agents call the tools of a benchmark that has rules of its own for that.
+pub(crate) trait CallRules: Send + Sync {
+    /// The calls in a reply; without any, the turn is over. Their names are those by which the environment knows them.
+    fn calls(&self, reply: &Value, in_words: bool) -> Vec<ToolCall>;
+
+    /// The first message for an agent without native calls.
+    fn system_in_words(&self, script: &Script) -> Option<String>;
+
+    /// What the user says in a turn to an agent without native calls, if it is something else.
+    fn user_in_words(&self, script: &Script, turn: u32) -> Option<String>;
+
+    /// All messages so far for an agent without native calls.
+    fn messages_in_words(&self, messages: &[Value]) -> Vec<Value>;
+}
+
+/// The tools of a benchmark, and how they are called.
+#[doc(hidden)]
+pub struct BenchmarkTools {
+    pub(crate) environment: Arc<dyn Environment>,
+    pub(crate) rules: Arc<dyn CallRules>,
+}
+
 /// A tool in the form of Chat Completions.
 pub(super) fn as_function(tool: Value) -> Value {
     if tool.get("function").is_some_and(Value::is_object) {
@@ -167,13 +191,13 @@ pub(super) fn tool_name(tool: &Value) -> Option<&str> {
 
 /// A call of a tool, whichever way the agent writes it.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct ToolCall {
-    pub(super) id: String,
-    pub(super) name: String,
+pub(crate) struct ToolCall {
+    pub(crate) id: String,
+    pub(crate) name: String,
     /// The object of arguments; a text where it cannot be read.
-    pub(super) arguments: Value,
+    pub(crate) arguments: Value,
     /// The same as the agent wrote it.
-    written: String,
+    pub(crate) written: String,
 }
 
 impl ToolCall {
@@ -203,6 +227,12 @@ impl ToolCall {
             arguments,
             written,
         })
+    }
+
+    /// A call in words, in the form in which Chat Completions have a call with a text.
+    pub(super) fn in_words(&self) -> Value {
+        let name = self.name.split('(').next().unwrap_or_default();
+        serde_json::json!({"id": self.id, "type": "custom", "custom": {"name": name, "input": self.name}})
     }
 
     /// The call in the form of Chat Completions.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
@@ -10,6 +11,7 @@ use crate::agent::Agent;
 use crate::agent::worker::{Exchange, Worker};
 use crate::data::{AgentError, FailureKind};
 use crate::error::Result;
+use crate::system::cancel::Cancel;
 use crate::system::clock;
 use crate::text::escape_line_ends;
 use crate::text::hash::Fingerprint;
@@ -30,6 +32,8 @@ use crate::text::hash::Fingerprint;
 pub struct WorkerEnvironment {
     worker: Arc<Worker>,
     replayable: bool,
+    /// Whether its sandbox hides the dataset from it.
+    hides_data: bool,
     /// The number of the next line.
     next: AtomicU64,
 }
@@ -44,6 +48,7 @@ impl WorkerEnvironment {
         Self {
             worker,
             replayable: true,
+            hides_data: true,
             next: AtomicU64::new(1),
         }
     }
@@ -55,14 +60,56 @@ impl WorkerEnvironment {
         self
     }
 
+    /// It is no program of the agent's, and part of what its sandbox would hide.
+    pub(crate) fn sees_data(mut self) -> Self {
+        self.hides_data = false;
+        self
+    }
+
     fn ask(
         &self,
         session: &Session<'_>,
         op: &str,
         more: Value,
     ) -> Result<Map<String, Value>, AgentError> {
+        let mut line = json!({"op": op, "session": session.id});
+        if let (Value::Object(line), Value::Object(more)) = (&mut line, more) {
+            line.extend(more);
+        }
+        self.exchange(line, session, Some(session.id))
+    }
+
+    /// Asks for something that belongs to no conversation.
+    pub(crate) fn ask_alone(
+        &self,
+        line: Value,
+        timeout: Duration,
+    ) -> Result<Map<String, Value>, AgentError> {
+        let session = Session {
+            id: "",
+            sample_id: "",
+            turn: 0,
+            timeout,
+            cancel: &Cancel::new(),
+            hidden: &[],
+        };
+        self.exchange(line, &session, None)
+    }
+
+    /// Notes on the program that its user should see.
+    pub(crate) fn notices(&self) -> Vec<String> {
+        self.worker.notices()
+    }
+
+    fn exchange(
+        &self,
+        more: Value,
+        session: &Session<'_>,
+        of: Option<&str>,
+    ) -> Result<Map<String, Value>, AgentError> {
         let id = self.next.fetch_add(1, Ordering::Relaxed).to_string();
-        let mut line = json!({"id": id, "op": op, "session": session.id});
+        let is_first = more["op"] == "open";
+        let mut line = json!({"id": id});
         if let (Value::Object(line), Value::Object(more)) = (&mut line, more) {
             line.extend(more);
         }
@@ -70,17 +117,17 @@ impl WorkerEnvironment {
         escape_line_ends(&mut line, 0);
         line.push(b'\n');
         let reply = self.worker.exchange(&Exchange {
+            key: (of.unwrap_or(&id).to_owned(), 0),
             id,
-            key: (session.id.to_owned(), 0),
             line,
-            session: Some(session.id),
-            is_first: op == "open",
+            session: of,
+            is_first,
             takes_members: true,
             deadline: clock::now().checked_add(session.timeout),
             cancel: session.cancel,
             live: None,
             progress: None,
-            hidden: session.hidden,
+            hidden: if self.hides_data { session.hidden } else { &[] },
             task: None,
         })?;
         Ok(reply.metadata)

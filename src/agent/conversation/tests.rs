@@ -44,6 +44,7 @@ fn hold(driver: &Conversation, script: Script, journal: &Journal) -> Result<Outp
         script: script.into(),
         timeout: Duration::from_mins(1),
         whole: Duration::from_mins(2),
+        in_words: false,
         earlier,
         journal: TalkJournal(Arc::new(move |entry| {
             lock(&written).append_message(entry);

@@ -37,10 +37,15 @@ pub(crate) fn instructions(sample: &Sample) -> String {
     let category = part("category").as_str().unwrap_or_default();
     let functions = with_hints(part("function"), category);
     let Some(form) = part("form").as_str().and_then(PromptForm::named) else {
-        return TEMPLATE.replace("{functions}", &documents::python_dump(&functions));
+        return default_instructions(&functions);
     };
     // The official program adds the hints a second time here.
     words::instructions(form, &with_hints(&functions, category))
+}
+
+/// The instructions in the default format with these documents.
+pub(crate) fn default_instructions(functions: &Json) -> String {
+    TEMPLATE.replace("{functions}", &documents::python_dump(functions))
 }
 
 /// The question: the texts of the messages.

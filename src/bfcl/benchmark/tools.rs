@@ -14,7 +14,8 @@ pub(super) fn of(functions: &Value, category: &str) -> Vec<Value> {
     functions.into_iter().map(tool).collect()
 }
 
-fn tool(mut function: Value) -> Value {
+/// The definition of one function.
+pub(crate) fn tool(mut function: Value) -> Value {
     if let Some(name) = function.get("name").and_then(Value::as_str) {
         function["name"] = name.replace('.', "_").into();
     }

@@ -7,8 +7,9 @@ use serde_json::Value as Json;
 use super::{AnswerKey, CheckRequest, ModelAnswer, Report, check, official};
 use crate::bfcl::data::{Category, simple};
 use crate::bfcl::form::{FORM, ORIGINAL, PromptForm};
+use crate::bfcl::multi_turn::MultiTurnScorer;
 use crate::calls::{CallFormat, Dict, JsonValue as _, Value};
-use crate::data::{Output, Sample, Score};
+use crate::data::{Sample, Score};
 use crate::error::{Error, Result};
 use crate::scorer::options::fingerprint;
 use crate::scorer::{self, Answer, Example, OptionReader, Scorer};
@@ -72,6 +73,8 @@ pub(crate) struct BfclScorer {
     underscore_to_dot: Option<bool>,
     format: Option<(&'static str, CallFormat)>,
     has_tool_call_tag: bool,
+    /// What judges conversations.
+    multi_turn: Option<MultiTurnScorer>,
 }
 
 const FORMATS: [&str; 6] = [
@@ -93,7 +96,20 @@ impl BfclScorer {
                 .find(|name| Some(*name) == format)
                 .and_then(|name| Some((name, CallFormat::by_name(name)?))),
             has_tool_call_tag: options.flag("has_tool_call_tag")?,
+            multi_turn: None,
         })
+    }
+
+    /// Sets what judges conversations.
+    pub(crate) fn multi_turn(self, multi_turn: Option<MultiTurnScorer>) -> Self {
+        Self { multi_turn, ..self }
+    }
+
+    /// What judges an answer, if it is a conversation.
+    fn conversations(&self, answer: &Answer<'_>) -> Option<&MultiTurnScorer> {
+        let scorer = self.multi_turn.as_ref()?;
+        let category = answer.metadata.get("category").and_then(Json::as_str)?;
+        Category::named(category).is_multi_turn().then_some(scorer)
     }
 }
 
@@ -105,6 +121,9 @@ impl Scorer for BfclScorer {
     fn score(&self, answer: &Answer<'_>) -> Result<Score> {
         if let Some(recorded) = official::of(answer.metadata) {
             return Ok(recorded.score());
+        }
+        if let Some(scorer) = self.conversations(answer) {
+            return scorer.score(answer);
         }
         if official::is_needed(answer.metadata) {
             return Err(
@@ -147,7 +166,7 @@ impl Scorer for BfclScorer {
             _ => has_calls,
         };
         let output = match answer.prediction {
-            _ if is_native && has_calls => native_calls(answer.output),
+            _ if is_native && has_calls => native_calls(&answer.output.tool_calls),
             None if is_native => Value::List(Vec::new()),
             text => Value::from(text.unwrap_or_default()),
         };
@@ -180,7 +199,9 @@ impl Scorer for BfclScorer {
 
     /// If only the official program can score an answer, its verdict may be in the metadata.
     fn judges(&self, answer: &Answer<'_>) -> bool {
-        !official::is_needed(answer.metadata) || official::of(answer.metadata).is_some()
+        !official::is_needed(answer.metadata)
+            || official::of(answer.metadata).is_some()
+            || self.conversations(answer).is_some()
     }
 
     /// Irrelevance and relevance have no ground truth.
@@ -195,15 +216,21 @@ impl Scorer for BfclScorer {
 
     fn fingerprint(&self) -> String {
         let format = self.format.map(|(name, _)| name);
-        fingerprint(
+        let own = fingerprint(
             "bfcl 2026.3.23",
             &(self.underscore_to_dot, format, self.has_tool_call_tag),
-        )
+        );
+        let conversations = self.multi_turn.as_ref().map(Scorer::fingerprint);
+        [Some(own), conversations]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 }
 
 /// Native calls in the format of official result files: `[{name: arguments as JSON text}]`.
-pub(crate) fn native_calls(output: &Output) -> Value {
+pub(crate) fn native_calls(calls: &[Json]) -> Value {
     let call = |call: &Json| {
         let function = call.get("function").filter(|inner| inner.is_object());
         let function = function.unwrap_or(call);
@@ -218,7 +245,7 @@ pub(crate) fn native_calls(output: &Output) -> Value {
             Value::text(arguments),
         ))
     };
-    Value::List(output.tool_calls.iter().map(call).collect())
+    Value::List(calls.iter().map(call).collect())
 }
 
 #[cfg(test)]
@@ -226,7 +253,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::data::Target;
+    use crate::data::{Output, Target};
 
     #[test]
     fn native_calls_are_scored_before_the_text() {

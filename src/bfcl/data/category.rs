@@ -101,6 +101,11 @@ impl Category {
         )
     }
 
+    /// Whether its entries are conversations with the simulators of the official package.
+    pub(crate) fn is_multi_turn(&self) -> bool {
+        self.group == CategoryGroup::MultiTurn
+    }
+
     /// Whether it is selected by default; `format_sensitivity` is not, because it repeats other entries.
     pub(crate) fn is_default(&self) -> bool {
         self.is_native() && self.group != CategoryGroup::FormatSensitivity

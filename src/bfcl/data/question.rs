@@ -31,7 +31,7 @@ pub struct BfclQuestion {
 }
 
 /// A line of a file.
-pub(super) struct QuestionLine {
+pub(crate) struct QuestionLine {
     place: LinePlace,
     id: String,
     fields: Dict,
@@ -42,7 +42,7 @@ pub(super) struct QuestionLine {
 
 /// Position of a line, for errors.
 #[derive(Clone)]
-pub(super) struct LinePlace {
+pub(crate) struct LinePlace {
     path: Arc<Path>,
     number: u64,
 }
@@ -116,13 +116,22 @@ impl QuestionLine {
         })
     }
 
-    pub(super) fn id(&self) -> &str {
+    pub(crate) fn id(&self) -> &str {
         &self.id
     }
 
     /// `file:line`, for errors.
-    pub(super) fn place(&self) -> &LinePlace {
+    pub(crate) fn place(&self) -> &LinePlace {
         &self.place
+    }
+
+    /// A field, apart from the ground truth.
+    pub(crate) fn field(&self, name: &str) -> Option<&Value> {
+        self.fields.get_str(name)
+    }
+
+    pub(crate) fn ground_truth(&self) -> Option<&Value> {
+        self.ground_truth.as_ref()
     }
 
     pub(super) fn has_ground_truth(&self) -> bool {

@@ -31,7 +31,7 @@ impl ResultField {
         };
         let result = match record.result.prediction.as_deref() {
             _ if layout::has_steps(category) => turns(output),
-            _ if is_native && has_calls => native_calls(output),
+            _ if is_native && has_calls => native_calls(&output.tool_calls),
             None if is_native => Value::List(Vec::new()),
             text => Value::from(text.unwrap_or_default()),
         };
@@ -44,7 +44,7 @@ pub(crate) const RESULT: &str = "result";
 
 /// A conversation: a user message starts a turn, and each assistant message is a step of it. Without messages the text
 /// is the only step.
-fn turns(output: &Output) -> Value {
+pub(crate) fn turns(output: &Output) -> Value {
     let mut turns: Vec<Vec<Value>> = Vec::new();
     for message in &output.messages {
         match message.get("role").and_then(Json::as_str) {
@@ -76,14 +76,14 @@ fn turns(output: &Output) -> Value {
     Value::List(turns.into_iter().map(Value::List).collect())
 }
 
-fn step(message: &Json) -> Value {
-    let calls = message.get("tool_calls").and_then(Json::as_array);
-    match calls {
-        Some(calls) if !calls.is_empty() => native_calls(&Output {
-            tool_calls: calls.clone(),
-            ..Output::default()
-        }),
-        _ => Value::from_serde(message.get("content").unwrap_or(&Json::Null)),
+/// What a reply is in an official result file: its native calls, or else its text.
+pub(crate) fn step(reply: &Json) -> Value {
+    let calls = reply.get("tool_calls").and_then(Json::as_array);
+    // Calls in words are a part of the text.
+    let is_native = |call: &Json| call.get("custom").is_none();
+    match calls.filter(|calls| calls.first().is_some_and(is_native)) {
+        Some(calls) => native_calls(calls),
+        None => Value::from_serde(reply.get("content").unwrap_or(&Json::Null)),
     }
 }
 

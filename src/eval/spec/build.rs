@@ -199,6 +199,14 @@ fn conversing(
         return Ok(agent);
     }
     let mut conversation = Conversation::of(agent);
+    if let Some(own) = benchmark.tools() {
+        if let Some((key, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
+            let name = benchmark.name();
+            let error = Error::usage(format!("`{key}` does nothing: `{name}` has its own"));
+            return Err(error.hint("remove it").of_key(key));
+        }
+        conversation = conversation.benchmark_tools(own);
+    }
     if let Some(keys) = user {
         let made: MadeAgent = scorers::of_value(&keys.agent, surroundings)
             .under("agent")

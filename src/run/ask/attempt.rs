@@ -10,6 +10,7 @@ use super::progress::ProgressLog;
 use super::scratch::{AttemptFiles, ScratchFolders};
 use super::thread_pool::{WorkerPool, guarded};
 use crate::agent::reply::usage;
+use crate::benchmark::prompt::Prompt;
 use crate::data::ItemPart;
 use crate::data::conversation::{Script, Talk, TalkJournal};
 use crate::data::task::Visible;
@@ -197,6 +198,7 @@ impl AgentCaller {
             script: script.into(),
             timeout: eval.limits.timeout,
             whole: eval.limits.conversation_timeout.unwrap_or(longest),
+            in_words: !matches!(eval.prompt, Prompt::None),
             earlier: lock(&question.messages).clone(),
             journal: journal.clone(),
         }))

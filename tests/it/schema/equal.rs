@@ -30,6 +30,15 @@ pub(crate) const ONLY_THE_PROGRAM: &[(&str, &str)] = &[
         ", expected a string",
         "the keys of an environment are read as JSON, where `true` is no text",
     ),
+    ("neither `path` nor `environment`", "one of two keys"),
+    (
+        "lacks the package `bfcl-eval`",
+        "without `path` the package is asked for the data",
+    ),
+    (
+        "` cannot be run: ",
+        "without `path` the package is asked for the data",
+    ),
     ("two gates are called", "gates are compared by their names"),
     ("two gates of `", "gates are compared by their names"),
     ("the spec has no agent `", "what a gate names"),

@@ -45,7 +45,7 @@ pub(super) struct LineCounts {
     /// How many lines were read.
     pub(super) lines: u64,
     /// Which fields any line has, see [`Line::add_found`].
-    pub(super) found: u8,
+    pub(super) found: u16,
     /// Records without an answer.
     pub(super) unanswered: u64,
     /// Records without a ground truth.

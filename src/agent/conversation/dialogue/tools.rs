@@ -18,7 +18,11 @@ impl Dialogue<'_> {
     pub(super) fn execute(&mut self, step: u32, calls: &[ToolCall]) -> Result<(), Broken> {
         for call in calls {
             let reply = self.execute_one(call)?;
-            let message = json!({"role": "tool", "tool_call_id": call.id, "content": reply.text()});
+            let mut message =
+                json!({"role": "tool", "tool_call_id": call.id, "content": reply.text()});
+            if self.in_words {
+                message["name"] = call.name.as_str().into();
+            }
             match self.recorded(Speaker::Tool, Some(step)) {
                 Some(entry) if entry.message == message => {}
                 Some(_) => return Err(Broken::Differs),
@@ -122,7 +126,7 @@ impl Dialogue<'_> {
                         return lost(error);
                     }
                 }
-                Some("assistant") => calls = calls_of(message).into(),
+                Some("assistant") => calls = self.calls_of(message).into(),
                 Some("tool") => {
                     let Some(call) = calls.pop_front() else {
                         continue;
@@ -142,8 +146,23 @@ impl Dialogue<'_> {
         Ok(())
     }
 
+    /// The calls in a reply.
+    pub(super) fn calls_of(&self, message: &Value) -> Vec<ToolCall> {
+        if let Some(rules) = &self.driver.rules {
+            return rules.calls(message, self.in_words);
+        }
+        let calls = message.get("tool_calls").and_then(Value::as_array);
+        let calls = calls.into_iter().flatten();
+        calls
+            .filter_map(|call| ToolCall::read(call, String::new))
+            .collect()
+    }
+
     /// What the agent hears of a call that is none.
     fn refusal(&self, call: &ToolCall) -> Option<ToolReply> {
+        if self.driver.rules.is_some() {
+            return None;
+        }
         let is_offered = |tool: &Value| tool_name(tool) == Some(call.name.as_str());
         if !self.tools.iter().any(is_offered) {
             let message = format!("error: there is no tool `{}`", call.name);
@@ -152,15 +171,6 @@ impl Dialogue<'_> {
         let message = "error: the arguments are no JSON object";
         (!call.arguments.is_object()).then(|| ToolReply::Error(message.into()))
     }
-}
-
-/// The calls in a reply.
-pub(super) fn calls_of(message: &Value) -> Vec<ToolCall> {
-    let calls = message.get("tool_calls").and_then(Value::as_array);
-    let calls = calls.into_iter().flatten();
-    calls
-        .filter_map(|call| ToolCall::read(call, String::new))
-        .collect()
 }
 
 /// How often a session is opened again in one attempt.

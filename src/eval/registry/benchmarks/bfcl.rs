@@ -25,19 +25,38 @@ pub(super) const ENTRY: Recipe<BfclKeys, Arc<dyn Benchmark>> = Recipe {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(super) struct BfclKeys {
-    path: PathBuf,
+    path: Option<PathBuf>,
+    environment: Option<EnvironmentKeys>,
     categories: Option<Vec<String>>,
     ids: Option<Vec<String>>,
     #[serde(default)]
     weights: BTreeMap<String, f64>,
 }
 
+/// What runs the simulators of multi-turn categories.
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+struct EnvironmentKeys {
+    /// The Python that has the package `bfcl-eval`, from the spec's folder.
+    python: PathBuf,
+}
+
 fn make(keys: BfclKeys, surroundings: &Surroundings<'_>) -> Result<Arc<dyn Benchmark>> {
     let BfclKeys {
         path,
+        environment,
         categories,
         ids,
         weights,
     } = keys;
-    bfcl::benchmark(surroundings.folder, &path, categories, ids, weights)
+    let python = environment.map(|keys| keys.python);
+    bfcl::benchmark(
+        surroundings.folder,
+        path.as_deref(),
+        python.as_deref(),
+        categories,
+        ids,
+        weights,
+    )
 }

@@ -160,7 +160,11 @@ fn form(scorer: &str, option: &str) -> Value {
         ("recorded", "of") => json!({ "type": "string" }),
         ("recorded", "correct_at") => json!({ "type": "number" }),
         ("ast_match", "found") => json!({ "type": "string", "enum": ["exact", "all"] }),
-        (_, "pattern" | "key" | "choices" | "base_url" | "model" | "api_key_env" | "cache") => {
+        (
+            _,
+            "pattern" | "key" | "choices" | "base_url" | "model" | "api_key_env" | "cache"
+            | "python",
+        ) => {
             json!({ "type": "string" })
         }
         // The rest are switches.
