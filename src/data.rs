@@ -227,8 +227,7 @@ impl Output {
     pub fn tools_taken(&self) -> Option<Vec<String>> {
         let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
         let name = |call: &Value| {
-            let nested = |key: &str| text(call.pointer(key));
-            let nested = nested("/function/name").or_else(|| nested("/custom/name"));
+            let nested = text(call.pointer("/function/name"));
             nested.or_else(|| text(call.get("name")))
         };
         let mut named: Vec<String> = Vec::new();

@@ -28,7 +28,7 @@ use environment::tool_name;
 use serde_json::Value;
 
 pub(crate) use dialogue::MODE;
-pub(crate) use environment::{BenchmarkTools, CallRules, ToolCall};
+pub(crate) use environment::{BenchmarkTools, CallRules, IN_WORDS, ToolCall};
 pub use environment::{Environment, Session, ToolReply};
 pub use mock::MockTools;
 pub use program::WorkerEnvironment;

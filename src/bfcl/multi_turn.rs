@@ -22,8 +22,17 @@ pub(crate) use package::Package;
 pub(crate) use scorer::{ENTRY, MultiTurnScorer};
 pub(crate) use simulators::Simulators;
 
+/// A call.
+#[derive(Debug, PartialEq)]
+struct Expression {
+    /// As it is executed.
+    text: String,
+    /// Its arguments as JSON.
+    arguments: String,
+}
+
 /// The calls of a step; `None` if it cannot be decoded.
-fn calls(step: &Value, is_native: bool) -> Option<Vec<String>> {
+fn calls(step: &Value, is_native: bool) -> Option<Vec<Expression>> {
     if is_native {
         return native(step);
     }
@@ -31,14 +40,18 @@ fn calls(step: &Value, is_native: bool) -> Option<Vec<String>> {
     let mut calls = Vec::new();
     for call in decoded.as_list()?.iter().filter_map(Value::as_dict) {
         for (name, arguments) in call {
-            calls.push(format!("{}({})", key(name)?, named(arguments.as_dict()?)?));
+            let members = named(arguments.as_dict()?, ", ", nested)?;
+            calls.push(Expression {
+                text: format!("{}({members})", key(name)?),
+                arguments: arguments.to_json().to_string(),
+            });
         }
     }
     Some(calls)
 }
 
 /// Native calls: `{name: arguments}`, or a list of them.
-fn native(step: &Value) -> Option<Vec<String>> {
+fn native(step: &Value) -> Option<Vec<Expression>> {
     let items = match step {
         Value::Dict(_) => std::slice::from_ref(step),
         Value::List(items) => items,
@@ -53,13 +66,11 @@ fn native(step: &Value) -> Option<Vec<String>> {
                 Value::Str(text) => &Value::from_encoded_json(text).ok()?,
                 other => other,
             };
-            let arguments = read.as_dict()?.iter();
-            let arguments = arguments.map(|(name, value)| {
-                let value = value.repr().ok()?;
-                Some(format!("{}={value}", key(name)?))
+            let members = named(read.as_dict()?, ",", |value| value.repr().ok())?;
+            calls.push(Expression {
+                text: format!("{}({members})", key(name)?),
+                arguments: read.to_json().to_string(),
             });
-            let arguments: Vec<String> = arguments.collect::<Option<_>>()?;
-            calls.push(format!("{}({})", key(name)?, arguments.join(",")));
         }
     }
     Some(calls)
@@ -73,11 +84,15 @@ fn key(key: &Value) -> Option<String> {
     }
 }
 
-fn named(arguments: &Dict) -> Option<String> {
+fn named(
+    arguments: &Dict,
+    comma: &str,
+    write: impl Fn(&Value) -> Option<String>,
+) -> Option<String> {
     let arguments = arguments.iter();
     let arguments =
-        arguments.map(|(name, value)| Some(format!("{}={}", key(name)?, nested(value)?)));
-    Some(arguments.collect::<Option<Vec<_>>>()?.join(", "))
+        arguments.map(|(name, value)| Some(format!("{}={}", key(name)?, write(value)?)));
+    Some(arguments.collect::<Option<Vec<_>>>()?.join(comma))
 }
 
 /// A value; what consists of dicts alone is taken for a call.
@@ -87,7 +102,11 @@ fn nested(value: &Value) -> Option<String> {
     };
     if dict.iter().all(|(_, value)| value.as_dict().is_some()) {
         let (name, arguments) = dict.iter().next()?;
-        return Some(format!("{}({})", key(name)?, named(arguments.as_dict()?)?));
+        return Some(format!(
+            "{}({})",
+            key(name)?,
+            named(arguments.as_dict()?, ", ", nested)?
+        ));
     }
     let members = dict.iter();
     let members =
@@ -110,7 +129,7 @@ mod tests {
         let got = calls(&Value::text(text), false);
         let got = got
             .as_ref()
-            .map(|calls| calls.iter().map(String::as_str).collect::<Vec<_>>());
+            .map(|calls| calls.iter().map(|call| &*call.text).collect::<Vec<_>>());
         assert_eq!(got.as_deref(), expect, "{text}");
     }
 
@@ -145,7 +164,7 @@ mod tests {
             let got = calls(&Value::from_json(json).unwrap(), true);
             let got = got
                 .as_ref()
-                .map(|calls| calls.iter().map(String::as_str).collect::<Vec<_>>());
+                .map(|calls| calls.iter().map(|call| &*call.text).collect::<Vec<_>>());
             assert_eq!(got.as_deref(), expect, "{json}");
         };
         check(

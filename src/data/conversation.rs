@@ -274,10 +274,6 @@ pub(crate) fn transcript(messages: &[Value]) -> String {
         }
         let calls = message.get("tool_calls").and_then(Value::as_array);
         for call in calls.into_iter().flatten() {
-            if let Some(written) = call.pointer("/custom/input").and_then(Value::as_str) {
-                lines.push(format!("{role} calls {written}"));
-                continue;
-            }
             let call = call.get("function").unwrap_or(call);
             let text = |key: &str| match &call[key] {
                 Value::String(text) => text.clone(),

@@ -165,6 +165,9 @@ fn an_agent_that_writes_calls_is_asked_as_officially() {
         answers(&result),
         [r#"{"id": 2, "tags": ["a"]}"#, "2", r#"{"closed": "old"}"#]
     );
+    let shown = project.run("show e multi_turn_miss_func_0").exits(0);
+    let shown = shown.says("agent calls count({}): 2\n");
+    shown.says(r#"agent calls close_ticket({"ticket_id":1}): {"closed": "old"}"#);
     let asked = json_lines(&project.file("asked.jsonl"));
     assert_eq!(asked.len(), 4);
     let messages = asked[3]["messages"].as_array().unwrap();

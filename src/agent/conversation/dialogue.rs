@@ -361,9 +361,9 @@ impl<'a> Dialogue<'a> {
         let output = answered.map_err(|error| self.of_agent(error))?;
         let latency_s = clock::since(started).as_secs_f64();
         let calls = output.tool_calls.iter().zip(1..);
+        let id = |number: usize| format!("call_{}_{step}_{number}", self.turn);
         let calls = calls.map(|(call, number)| {
-            let id = || format!("call_{}_{step}_{number}", self.turn);
-            let read = ToolCall::read(call, id).map(|call| call.message());
+            let read = ToolCall::read(call, || id(number)).map(|call| call.message());
             read.ok_or_else(|| {
                 let message = format!(
                     "called a tool without a name: `{}`",
@@ -375,7 +375,11 @@ impl<'a> Dialogue<'a> {
         let calls = calls.collect::<Result<Vec<Value>, _>>()?;
         let mut message = json!({"role": "assistant", "content": output.text});
         let calls = if self.in_words {
-            let calls = self.calls_of(&message).into_iter();
+            let calls = self.calls_of(&message).into_iter().zip(1..);
+            let calls = calls.map(|(call, number)| ToolCall {
+                id: id(number),
+                ..call
+            });
             calls.map(|call| call.in_words()).collect()
         } else {
             calls

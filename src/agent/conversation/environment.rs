@@ -189,6 +189,9 @@ pub(super) fn tool_name(tool: &Value) -> Option<&str> {
     named.get("name")?.as_str()
 }
 
+/// The mark of a call that the agent wrote in words, in its message.
+pub(crate) const IN_WORDS: &str = "in_words";
+
 /// A call of a tool, whichever way the agent writes it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ToolCall {
@@ -229,10 +232,13 @@ impl ToolCall {
         })
     }
 
-    /// A call in words, in the form in which Chat Completions have a call with a text.
+    /// A call in words: in the form of Chat Completions, with a mark.
     pub(super) fn in_words(&self) -> Value {
         let name = self.name.split('(').next().unwrap_or_default();
-        serde_json::json!({"id": self.id, "type": "custom", "custom": {"name": name, "input": self.name}})
+        let mut call = self.message();
+        call["function"]["name"] = name.into();
+        call[IN_WORDS] = true.into();
+        call
     }
 
     /// The call in the form of Chat Completions.

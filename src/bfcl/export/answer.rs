@@ -3,6 +3,7 @@
 use serde_json::Value as Json;
 
 use super::layout;
+use crate::agent::conversation::IN_WORDS;
 use crate::bfcl::checker::native_calls;
 use crate::calls::{JsonValue as _, Value};
 use crate::data::{Output, Record};
@@ -80,7 +81,7 @@ pub(crate) fn turns(output: &Output) -> Value {
 pub(crate) fn step(reply: &Json) -> Value {
     let calls = reply.get("tool_calls").and_then(Json::as_array);
     // Calls in words are a part of the text.
-    let is_native = |call: &Json| call.get("custom").is_none();
+    let is_native = |call: &Json| call.get(IN_WORDS).is_none();
     match calls.filter(|calls| calls.first().is_some_and(is_native)) {
         Some(calls) => native_calls(calls),
         None => Value::from_serde(reply.get("content").unwrap_or(&Json::Null)),

@@ -151,7 +151,10 @@ impl Scorer for MultiTurnScorer {
         }
         let steps = |turn: &Vec<Value>| -> Vec<Vec<String>> {
             let steps = turn.iter().filter_map(|step| calls(step, is_native));
-            steps.filter(|calls| !calls.is_empty()).collect()
+            let steps = steps.map(|calls| calls.into_iter().map(|call| call.text).collect());
+            steps
+                .filter(|calls: &Vec<String>| !calls.is_empty())
+                .collect()
         };
         let turns: Vec<_> = turns.iter().map(steps).collect();
         let mut entry = state;

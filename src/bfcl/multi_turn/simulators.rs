@@ -301,17 +301,20 @@ impl Environment for Simulators {
 
 impl CallRules for Simulators {
     fn calls(&self, reply: &Json, in_words: bool) -> Vec<ToolCall> {
-        let calls = calls(&step(reply), !in_words);
-        let native = reply.get("tool_calls").and_then(Json::as_array);
-        let ids = native.into_iter().flatten().filter(|_| !in_words);
-        let mut ids = ids.map(|call| call["id"].as_str().unwrap_or_default().to_owned());
-        let calls = calls.into_iter().flatten().enumerate();
+        let written = reply.get("tool_calls").and_then(Json::as_array);
+        let ids = written
+            .into_iter()
+            .flatten()
+            .map(|call| call["id"].as_str());
+        let ids = ids.chain(std::iter::repeat(None));
+        let calls = calls(&step(reply), !in_words).unwrap_or_default();
+        let calls = calls.into_iter().zip(ids);
         calls
-            .map(|(place, call)| ToolCall {
-                id: ids.next().unwrap_or_else(|| format!("call_{}", place + 1)),
-                written: call.clone(),
-                name: call,
+            .map(|(call, id)| ToolCall {
+                id: id.unwrap_or_default().to_owned(),
+                name: call.text,
                 arguments: Map::new().into(),
+                written: call.arguments,
             })
             .collect()
     }

@@ -280,7 +280,8 @@ fn whole(record: &Record, attempts: &[Value]) -> Document {
             .push(titled("raw answer", raw.unwrap_or("(none)")));
     }
     if let Some(state) = &outcome.state {
-        text.blocks.push(titled("state", &state.to_string()));
+        text.blocks
+            .push(titled("state", &truncate(&state.to_string())));
     }
     if let Some(output) = output.filter(|output| !output.tool_calls.is_empty()) {
         let calls = output.tool_calls.iter().map(Value::to_string);
@@ -373,7 +374,7 @@ fn chat(messages: &[Value]) -> String {
         };
         let text = content(message);
         if !text.is_empty() {
-            lines.push(format!("{who}: {text}"));
+            lines.push(format!("{who}: {}", truncate(&text)));
         }
         for call in message["tool_calls"].as_array().into_iter().flatten() {
             let function = call.get("function").unwrap_or(call);
