@@ -64,7 +64,8 @@ impl Replay {
     /// Reads answers from a JSONL file or from a run directory. Field names are guessed (`task_id`, `id`, `sample_id`;
     /// `model_answer`, `answer`, `prediction`, `response`, `output`, `text`) unless given. Also reads `messages`,
     /// `tool_calls`, `usage`, `model`, `system_fingerprint`, `finish_reason` and `recorded` (a date), and the `form`
-    /// (`schema`, `tool`, `text`) of a judge's reply.
+    /// (`schema`, `tool`, `text`) of a judge's reply. Of a transcript, `messages` without an answer, the last reply is the
+    /// answer.
     ///
     /// # Errors
     /// With file and line when the file is no JSONL, lacks a field, or has a duplicate id.
@@ -225,13 +226,18 @@ fn from_jsonl(
             Value::String(text) => text.clone(),
             other => other.to_string(),
         };
-        let answer = field(&row.fields, answer, &ANSWERS).map_err(|error| error.at(&place))?;
-        let text = match &row.fields[answer] {
-            Value::Null => None,
-            Value::String(text) => Some(text.clone()),
-            other => Some(other.to_string()),
-        };
         let list = |name: &str| row.fields.get(name).map(list).unwrap_or_default();
+        let text = match field(&row.fields, answer, &ANSWERS) {
+            Ok(answer) => text(&row.fields[answer]),
+            // A transcript: its last reply is the answer.
+            Err(_) if answer.is_none() && row.fields.contains_key("messages") => {
+                let messages = list("messages");
+                let mut latest = messages.iter().rev();
+                let last = latest.find(|message| message["role"] == "assistant");
+                last.and_then(|message| text(&message["content"]))
+            }
+            Err(error) => return Err(error.at(&place)),
+        };
         let usage = row
             .fields
             .get("usage")
@@ -263,6 +269,14 @@ fn from_jsonl(
         }
     }
     Ok(answers)
+}
+
+fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    }
 }
 
 /// The name of the field: the given one, else the first of `usual` that exists.

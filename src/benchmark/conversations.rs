@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::benchmark::rows::{RowBenchmark, RowSource, RowTable, Rules};
 use crate::data::conversation::{SCRIPT, Script, ScriptTurn};
@@ -45,7 +45,8 @@ pub struct Conversations {
 }
 
 impl Conversations {
-    /// Opens a file of conversations, which must exist.
+    /// Opens a file of conversations, which must exist. A row with `messages` alone is a transcript: its turns are what
+    /// the user says there.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
         Ok(Self {
             rows: RowSource::open(&path.into())?,
@@ -205,6 +206,44 @@ const KEYS: [&str; 7] = [
     "tools",
 ];
 
+/// The column of a transcript.
+const MESSAGES: &str = "messages";
+
+/// What a transcript shows of its script: the first message, and what the user said.
+fn script_of(transcript: &Value) -> Result<Map<String, Value>> {
+    let parsed = transcript
+        .as_str()
+        .and_then(|text| serde_json::from_str(text).ok());
+    let messages = parsed.as_ref().unwrap_or(transcript).as_array();
+    let text = |message: &Value| match &message["content"] {
+        Value::String(text) => Some(text.clone()),
+        // Parts, of which some may be pictures.
+        Value::Array(parts) => {
+            let texts = parts.iter().filter_map(|part| part["text"].as_str());
+            Some(texts.collect::<Vec<_>>().join("\n"))
+        }
+        _ => None,
+    };
+    let of = |role: &'static str| {
+        let messages = messages.into_iter().flatten();
+        let messages = messages.filter(move |message| message["role"] == role);
+        messages.filter_map(text)
+    };
+    let turns: Vec<Value> = of("user").map(|user| json!({ "user": user })).collect();
+    if turns.is_empty() {
+        let error = Error::usage("`messages` has nothing that a user says");
+        return Err(error.hint(
+            "write them as in Chat Completions: `[{\"role\": \"user\", \"content\": \"Hi\"}, …]`",
+        ));
+    }
+    let mut script = Map::new();
+    script.insert("turns".to_owned(), turns.into());
+    if let Some(system) = of("system").next() {
+        script.insert("system".to_owned(), system.into());
+    }
+    Ok(script)
+}
+
 /// The sample of a row. Errors do not include the row number.
 fn sample(mut fields: Map<String, Value>, index: usize) -> Result<Sample> {
     let id = match fields.shift_remove("id") {
@@ -212,6 +251,14 @@ fn sample(mut fields: Map<String, Value>, index: usize) -> Result<Sample> {
         Some(id) => required("id", "id", scalar("id", Some(&id))?)?,
     };
     let mut keys = Map::new();
+    // A transcript of a conversation that was held elsewhere has its turns in its messages.
+    let transcript = fields.shift_remove(MESSAGES);
+    let has_script = ["turns", "scenario"]
+        .iter()
+        .any(|key| fields.get(*key).is_some_and(|value| !value.is_null()));
+    if let Some(transcript) = transcript.filter(|_| !has_script) {
+        keys.extend(script_of(&transcript)?);
+    }
     for key in KEYS {
         let Some(value) = fields.shift_remove(key).filter(|value| !value.is_null()) else {
             continue;

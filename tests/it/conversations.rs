@@ -366,3 +366,70 @@ fn mistakes_are_named() {
         .exits(2)
         .says("`user` does nothing: the samples of `qa` are no conversations");
 }
+
+#[test]
+fn conversations_that_were_held_elsewhere_are_judged() {
+    let project = Project::new();
+    let call =
+        json!({"id": "c1", "type": "function", "function": {"name": "weather", "arguments": "{}"}});
+    let chats = [
+        json!({"id": "oslo", "ground_truth": "rain", "messages": [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "Hello"},
+            {"role": "assistant", "content": "Hello"},
+            {"role": "user", "content": [{"type": "text", "text": "The weather?"}]},
+            {"role": "assistant", "content": null, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c1", "content": "rain"},
+            {"role": "assistant", "content": "FINAL ANSWER: rain"},
+        ]}),
+        json!({"id": "rome", "ground_truth": "sun", "messages": [
+            {"role": "user", "content": "And in Rome?"},
+            {"role": "assistant", "content": "snow"},
+        ]}),
+    ];
+    let lines = chats.iter().map(|chat| format!("{chat}\n"));
+    project.write("chats.jsonl", lines.collect::<String>());
+    project
+        .run("import --format transcripts chats.jsonl")
+        .exits(0)
+        .says("chats: 2 samples, 1 correct")
+        .says("3 turns");
+    let result = &project.last_lines("samples.jsonl")[0]["result"];
+    assert_eq!(result["turns"][1]["tool_calls"], 1);
+    project
+        .run("show chats oslo")
+        .exits(0)
+        .says("user, turn 2: The weather?")
+        .says("agent calls weather({}): rain");
+    let scorer = "{ type: includes, on: transcript }";
+    let import = [
+        "import",
+        "--format",
+        "transcripts",
+        "chats.jsonl",
+        "--scorer",
+        scorer,
+    ];
+    project.run_of(&import).exits(0).says("1 correct");
+    // The benchmark and the gates of a spec.
+    project.write(
+        "gated.yaml",
+        "\
+benchmark: { type: conversations, path: chats.jsonl }
+agent: echo
+gates: [accuracy >= 0.9]
+",
+    );
+    project
+        .run("import --format transcripts chats.jsonl --spec gated.yaml")
+        .exits(1)
+        .says("gated: 2 samples, 1 correct");
+    project.write(
+        "chats.jsonl",
+        r#"{"id": "a", "messages": [{"role": "assistant", "content": "Hi"}]}"#,
+    );
+    project
+        .run("import --format transcripts chats.jsonl")
+        .exits(2)
+        .says("chats.jsonl:1: `messages` has nothing that a user says");
+}

@@ -11,7 +11,7 @@ use evaltest::engine::leaderboard::{Import as BfclImport, Mode};
 use evaltest::engine::report::terminal;
 use evaltest::engine::run::drive::{Destination, Drive, SampleChoice};
 use evaltest::engine::system::signal;
-use evaltest::engine::text::clean;
+use evaltest::engine::text::{Override, clean};
 use evaltest::{Cancel, Error, Eval, Exit, Registry, Result};
 use serde_json::{Value, json};
 
@@ -22,7 +22,8 @@ use crate::{console, discover};
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
     /// `inspect`: the log, `.eval` or `.json`. `bfcl`: the folder with the files, which finds
-    /// `BFCL_v4_<category>_result.json` in it and below it
+    /// `BFCL_v4_<category>_result.json` in it and below it. `transcripts`: a file of rows with `id`, `messages` (in the form
+    /// of Chat Completions) and, if need be, `ground_truth`
     #[arg(value_name = "PATH")]
     path: PathBuf,
 
@@ -55,9 +56,10 @@ pub(crate) struct ImportArgs {
     underscore_to_dot: Option<bool>,
 
     /// `inspect`: the scorer whose verdict decides; the first when left out. Of a value that is a map or a list each
-    /// entry is one: `NAME.KEY`
-    #[arg(long, value_name = "NAME")]
-    scorer: Option<String>,
+    /// entry is one: `NAME.KEY`. `transcripts`: what judges them, a name or a map as in a spec:
+    /// `{ type: judge, on: transcript, … }`; may be repeated there
+    #[arg(long, value_name = "NAME|YAML")]
+    scorer: Vec<String>,
 
     /// `inspect`: from which number on a verdict of that scorer counts as correct; 1 when left out
     #[arg(long, value_name = "NUMBER")]
@@ -100,6 +102,8 @@ enum ImportFormat {
     Bfcl,
     /// A log of Inspect, with the verdicts that stand in it
     Inspect,
+    /// Conversations that were held elsewhere, to be judged
+    Transcripts,
 }
 
 /// How answers are read.
@@ -122,12 +126,15 @@ struct Imports {
 
 pub(crate) fn run(args: &ImportArgs) -> Result<Exit> {
     check_format(args)?;
-    let spec = args.spec.as_ref().map(discover::one_spec).transpose()?;
-    let base = spec.map(|path| spec::load(&path, &Registry::new(), &[]));
-    let base = base.transpose()?;
+    let base = || {
+        let spec = args.spec.as_ref().map(discover::one_spec).transpose()?;
+        spec.map(|path| spec::load(&path, &Registry::new(), &[]))
+            .transpose()
+    };
     let import = match args.format {
-        ImportFormat::Bfcl => of_bfcl(args, base)?,
-        ImportFormat::Inspect => of_inspect(args, base)?,
+        ImportFormat::Bfcl => of_bfcl(args, base()?)?,
+        ImportFormat::Inspect => of_inspect(args, base()?)?,
+        ImportFormat::Transcripts => of_transcripts(args)?,
     };
     let mut eval = import.eval;
     if let Some(name) = &args.name {
@@ -207,7 +214,7 @@ fn of_bfcl(args: &ImportArgs, base: Option<Eval>) -> Result<Imports> {
 fn of_inspect(args: &ImportArgs, base: Option<Eval>) -> Result<Imports> {
     let log = InspectLog {
         path: args.path.clone(),
-        scorer: args.scorer.clone(),
+        scorer: args.scorer.first().cloned(),
         correct_at: args.correct_at,
         slices: args.slice.clone(),
         name: args.name.clone(),
@@ -222,9 +229,42 @@ fn of_inspect(args: &ImportArgs, base: Option<Eval>) -> Result<Imports> {
     })
 }
 
+/// An eval of conversations whose agent replays them; with a spec, of its benchmark.
+fn of_transcripts(args: &ImportArgs) -> Result<Imports> {
+    let path =
+        std::path::absolute(&args.path).map_err(|error| Error::refused("find the file", &error))?;
+    let path = path.to_string_lossy().into_owned();
+    let replay = json!({ "type": "replay", "path": path });
+    let scorers = args.scorer.iter().map(|scorer| Override::value(scorer));
+    let scorers: Vec<Value> = scorers.collect::<Result<_>>()?;
+    let mut keys = vec![Override::new("agent", replay.clone())];
+    if !scorers.is_empty() {
+        keys.push(Override::new("scorers", scorers));
+    }
+    let eval = match &args.spec {
+        Some(spec) => spec::load(&discover::one_spec(spec)?, &Registry::new(), &keys)?,
+        None => {
+            let benchmark = json!({ "type": "conversations", "path": path });
+            let name = args.path.file_stem().unwrap_or_default().to_string_lossy();
+            let spec =
+                json!({ "name": name, "benchmark": benchmark, "agent": replay, "gates": [] });
+            let place = discover::root()?.join("transcripts.yaml");
+            spec::of_flags(&spec.to_string(), &place, &Registry::new(), &keys)?
+        }
+    };
+    Ok(Imports {
+        eval,
+        whole: true,
+        model: Value::Null,
+        notices: Vec::new(),
+        missing: "",
+    })
+}
+
 /// Returns an error for options that the format does not have.
 fn check_format(args: &ImportArgs) -> Result<()> {
     let is_bfcl = matches!(args.format, ImportFormat::Bfcl);
+    let is_inspect = matches!(args.format, ImportFormat::Inspect);
     let given = [
         (is_bfcl, args.data.is_some(), "--data"),
         (is_bfcl, args.model.is_some(), "--model"),
@@ -235,9 +275,9 @@ fn check_format(args: &ImportArgs) -> Result<()> {
             args.underscore_to_dot.is_some(),
             "--underscore-to-dot",
         ),
-        (!is_bfcl, args.scorer.is_some(), "--scorer"),
-        (!is_bfcl, args.correct_at.is_some(), "--correct-at"),
-        (!is_bfcl, !args.slice.is_empty(), "--slice"),
+        (!is_bfcl, !args.scorer.is_empty(), "--scorer"),
+        (is_inspect, args.correct_at.is_some(), "--correct-at"),
+        (is_inspect, !args.slice.is_empty(), "--slice"),
     ];
     let strange = given
         .iter()
@@ -246,6 +286,10 @@ fn check_format(args: &ImportArgs) -> Result<()> {
     if !strange.is_empty() {
         let message = format!("`{}` is not for this format", strange.join("`, `"));
         return Err(Error::usage(message).hint("cargo evaltest import --help"));
+    }
+    if is_inspect && args.scorer.len() > 1 {
+        let error = Error::usage("`--scorer` is given twice: one verdict decides");
+        return Err(error.hint("name one"));
     }
     let finite = args.correct_at.is_none_or(f64::is_finite);
     if finite {

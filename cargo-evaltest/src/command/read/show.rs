@@ -348,6 +348,10 @@ fn chat(messages: &[Value]) -> String {
     let content = |message: &Value| match &message["content"] {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),
+        Value::Array(parts) if parts.iter().all(|part| part["text"].is_string()) => {
+            let texts = parts.iter().filter_map(|part| part["text"].as_str());
+            texts.collect::<Vec<_>>().join("\n")
+        }
         other => other.to_string(),
     };
     let result = |id: &Value| {
