@@ -368,6 +368,38 @@ fn mistakes_are_named() {
 }
 
 #[test]
+fn compare_shows_the_first_turn_that_differs() {
+    let project = Project::new();
+    let chat = |temper: &str, answer: &str| {
+        json!({"id": "oslo", "ground_truth": "rain", "messages": [
+            {"role": "user", "content": "Hello"},
+            {"role": "assistant", "content": "Hello"},
+            {"role": "user", "content": "The weather?"},
+            {"role": "assistant", "content": temper},
+            {"role": "user", "content": "Please."},
+            {"role": "assistant", "content": answer},
+        ]})
+    };
+    for (run, temper, answer) in [
+        ("a", "A moment.", "rain"),
+        ("b", "Ask somebody else.", "snow"),
+    ] {
+        project.write("chats.jsonl", chat(temper, answer).to_string());
+        let import = format!("import --format transcripts chats.jsonl --run-id {run}");
+        project.run(&import).exits(0);
+    }
+    let runs = project.runs();
+    let compare = format!("compare {} {}", runs[0].display(), runs[1].display());
+    project
+        .run(&compare)
+        .exits(0)
+        .says("turn 2, A  assistant: A moment.")
+        .says("turn 2, B  assistant: Ask somebody else.");
+    let turn = &project.run(&(compare + " --json")).exits(0).json()["texts"][0]["turn"];
+    assert_eq!(turn["turn"], 2);
+}
+
+#[test]
 fn conversations_that_were_held_elsewhere_are_judged() {
     let project = Project::new();
     let call =

@@ -356,6 +356,12 @@ fn flip([a, b]: [&ComparedRun; 2], flip: &FlipTexts, detail: Detail) -> Block {
             let line = Line::from(answer).plain("  (").line(correctness(side));
             facts.push((run.letter.clone(), line.plain(")")));
         }
+        if let Some(turn) = &flip.turn {
+            for (run, text) in [(a, &turn.a), (b, &turn.b)] {
+                let name = format!("turn {}, {}", turn.turn, run.letter);
+                facts.push((name, excerpt(or_nothing(text)).into()));
+            }
+        }
         return Block::group(id, [Block::Facts(facts)]);
     }
     let text = |title: &str, text: &str| {
@@ -379,9 +385,21 @@ fn flip([a, b]: [&ComparedRun; 2], flip: &FlipTexts, detail: Detail) -> Block {
         blocks
     });
     blocks.push(Block::Columns(sides.into()));
+    if let Some(turn) = &flip.turn {
+        let title = format!("turn {}, the first that differs", turn.turn);
+        let title = Line::default().toned(Tone::Faint, title);
+        blocks.push(Block::Paragraph(title));
+        let sides = [&turn.a, &turn.b];
+        let sides = sides.map(|text| vec![Block::Verbatim(or_nothing(text).to_owned())]);
+        blocks.push(Block::Columns(sides.into()));
+    }
     let first: String = flip.prompt.chars().take(100).collect();
     let title = id.plain(" ").toned(Tone::Faint, first);
     Block::folded(Fold::Open, title, blocks)
+}
+
+fn or_nothing(text: &str) -> &str {
+    if text.is_empty() { "(nothing)" } else { text }
 }
 
 /// `wrong, mismatch`

@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::data::Record;
+use crate::data::conversation::transcript;
+use crate::data::{Output, Record};
 use crate::error::Result;
 use crate::store::files::RECORDS;
 use crate::store::{RunDir, read_records_where};
@@ -27,6 +28,50 @@ pub struct FlipTexts {
     pub a: FlipAnswer,
     /// B's answer.
     pub b: FlipAnswer,
+    /// Of a conversation: the first turn that differs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn: Option<TurnTexts>,
+}
+
+/// A turn in which two conversations differ, from the first message that does.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct TurnTexts {
+    /// Its number, from 1.
+    pub turn: usize,
+    /// What followed in A; empty if A had no such turn, or no more messages in it.
+    pub a: String,
+    /// The same of B.
+    pub b: String,
+}
+
+impl TurnTexts {
+    /// The first turn that differs, if both are conversations.
+    fn of([a, b]: [&Record; 2], most: usize) -> Option<Self> {
+        let [a, b] = [a, b].map(|record| {
+            let output = record.result.output.as_ref();
+            let output = output.filter(|_| record.result.conversation().is_some());
+            output.map(Output::turns)
+        });
+        let (a, b) = (a?, b?);
+        let place = (0..a.len().max(b.len())).find(|place| {
+            let [a, b] = [&a, &b].map(|turns| turns.get(*place).map(|turn| transcript(turn)));
+            a != b
+        })?;
+        let [a, b] = [a, b].map(|turns| turns.get(place).copied().unwrap_or_default());
+        let messages = a.iter().zip(b);
+        // Ids of calls differ from run to run.
+        let is_same = |(a, b): &(&Value, &Value)| {
+            transcript(std::slice::from_ref(*a)) == transcript(std::slice::from_ref(*b))
+        };
+        let same = messages.take_while(is_same).count();
+        let [a, b] = [a, b].map(|turn| truncate(&transcript(&turn[same..]), most));
+        Some(Self {
+            turn: place + 1,
+            a,
+            b,
+        })
+    }
 }
 
 /// A representative answer of a run: the first with the run's verdict.
@@ -78,6 +123,7 @@ pub fn flip_texts(
             ground_truth: truth.as_deref().map(truncate),
             a: FlipAnswer::of(&old, &new, most),
             b: FlipAnswer::of(&new, &old, most),
+            turn: TurnTexts::of([&old, &new], most),
         });
     }
     Ok(texts)
