@@ -370,7 +370,7 @@ fn stored_answers_get_official_verdicts() {
         let score = project.run(scorer).exits(0).json()["score"].clone();
         assert_eq!(score["reason"], reason, "{score}");
         assert_eq!(score["correct"], reason == "valid");
-        assert_eq!(score["details"]["turn"], json!(turn));
+        assert_eq!(score["details"]["first_wrong_turn"], json!(turn));
     };
     let right = "[create_ticket(title='a')]";
     check(

@@ -78,7 +78,7 @@ fn each_turn_is_asked_judged_and_recorded() {
         .run("run c.yaml")
         .exits(0)
         .says("1 correct")
-        .says("4 turns");
+        .says("4 turns, went wrong first in turn 1 (1)");
     let records = project.last_lines("samples.jsonl");
     let result = &records[1]["result"];
     assert_eq!(result["ended"], "script");

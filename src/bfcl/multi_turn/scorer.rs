@@ -171,7 +171,7 @@ impl Scorer for MultiTurnScorer {
         });
         let mut score = wrong(kind, &message);
         for (key, value) in verdict {
-            if matches!(key.as_str(), "turn" | "differs" | "missing") {
+            if matches!(key.as_str(), "first_wrong_turn" | "differs" | "missing") {
                 score = score.detail(key, value);
             }
         }

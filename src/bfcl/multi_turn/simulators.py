@@ -190,7 +190,7 @@ def judge(entry, turns):
         wanted = [expected.execute(call)[0] for call in truth]
         if not truth:
             continue
-        wrong = {"turn": turn + 1, "valid": False}
+        wrong = {"first_wrong_turn": turn + 1, "valid": False}
         if not steps or steps == [[]]:
             message = f"Model response list is empty for turn {turn}"
             return wrong | {"error_type": "empty_turn_model_response", "error_message": message}

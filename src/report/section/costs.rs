@@ -6,7 +6,7 @@ use super::source::Source;
 use crate::data::ConversationEnd;
 use crate::figure::{Count, Seconds, Usd};
 use crate::report::document::{Block, Chart, HistogramMark, Line, list};
-use crate::verdict::summary::{Latency, Summary};
+use crate::verdict::summary::{ConversationFigures, Latency, Summary};
 
 /// Time, tokens, cost and retries, as far as they apply.
 pub(super) fn costs(source: &Source<'_>) -> Vec<Block> {
@@ -70,6 +70,9 @@ pub(super) fn costs(source: &Source<'_>) -> Vec<Block> {
         for (name, sum) in sums {
             fact(&format!("{name} of conversations"), Count(sum).to_string());
         }
+        if let Some(turns) = first_wrong(conversations) {
+            fact("conversations went wrong first in", turns);
+        }
         if let Some(tokens) = conversations.user_usage.tokens() {
             fact("tokens of the simulated user", Count(tokens).to_string());
         }
@@ -103,6 +106,15 @@ pub(super) fn costs(source: &Source<'_>) -> Vec<Block> {
     blocks
 }
 
+/// `turn 2 (3), turn 4 (1)`
+fn first_wrong(conversations: &ConversationFigures) -> Option<String> {
+    let turns = conversations.first_wrong_turns.iter();
+    let turns: Vec<String> = turns
+        .map(|(turn, count)| format!("turn {turn} ({count})"))
+        .collect();
+    (!turns.is_empty()).then(|| turns.join(", "))
+}
+
 fn brief(summary: &Summary) -> Vec<String> {
     let mut parts = Vec::new();
     if summary.cached > 0 {
@@ -121,6 +133,8 @@ fn brief(summary: &Summary) -> Vec<String> {
                 parts.push(format!("{count} ended by `{why}`"));
             }
         }
+        let turns = first_wrong(conversations);
+        parts.extend(turns.map(|turns| format!("went wrong first in {turns}")));
     }
     let usage = &summary.usage;
     let tokens = usage.tokens();

@@ -9,6 +9,9 @@ use super::tally::{add_usage, round_cost};
 use crate::data::Outcome;
 use crate::stats::{self, Sum};
 
+/// The detail of a score that tells it.
+const FIRST_WRONG_TURN: &str = "first_wrong_turn";
+
 /// The name of the simulated user beside those of judges.
 const USER: &str = "user";
 
@@ -31,6 +34,9 @@ pub struct ConversationFigures {
     pub failed_calls: u64,
     /// Calls of tools that repeat one of the same conversation: same name, same arguments.
     pub repeated_calls: u64,
+    /// How many went wrong in which turn first, by its number, where the deciding scorer tells.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub first_wrong_turns: BTreeMap<u64, u64>,
     /// Tokens and cost of simulated users, which are part of no other figure.
     #[serde(skip_serializing_if = "is_nothing")]
     pub user_usage: UsageTotal,
@@ -75,6 +81,11 @@ impl ConversationTally {
             figures.tool_calls += turn.tool_calls;
             figures.failed_calls += turn.failed_calls;
             figures.repeated_calls += turn.repeated_calls;
+        }
+        let score = outcome.score.as_ref();
+        let first_wrong = score.and_then(|score| score.details.get(FIRST_WRONG_TURN)?.as_u64());
+        if let Some(turn) = first_wrong {
+            *figures.first_wrong_turns.entry(turn).or_default() += 1;
         }
         if let Some(usage) = &outcome.user_usage {
             add_usage(&mut figures.user_usage, &mut self.user_costs, usage);
