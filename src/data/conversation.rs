@@ -144,6 +144,7 @@ pub(crate) struct Talk {
     /// What an earlier attempt left.
     pub(crate) earlier: Vec<TurnMessage>,
     pub(crate) journal: TalkJournal,
+    pub(crate) budget: TalkBudget,
 }
 
 /// Writes a message to disk before the next party hears of it; `false` if that failed.
@@ -153,6 +154,21 @@ pub(crate) struct TalkJournal(pub(crate) Arc<dyn Fn(TurnMessage) -> bool + Send 
 impl fmt::Debug for TalkJournal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("TalkJournal")
+    }
+}
+
+/// The limits of a run, for the requests of a conversation.
+#[derive(Clone)]
+pub(crate) struct TalkBudget {
+    /// Waits until another request is allowed; `false` if none is any more.
+    pub(crate) allows: Arc<dyn Fn() -> bool + Send + Sync>,
+    /// Charges what a reply used.
+    pub(crate) charge: Arc<dyn Fn(Option<&Usage>) + Send + Sync>,
+}
+
+impl fmt::Debug for TalkBudget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TalkBudget")
     }
 }
 

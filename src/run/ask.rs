@@ -24,7 +24,7 @@ use super::record::Ledger;
 use super::session::emitter::Emitter;
 use super::session::question::{CONFIRM, Question};
 use super::session::stop::Stopper;
-use crate::data::conversation::TurnMessage;
+use crate::data::conversation::{TalkBudget, TurnMessage};
 use crate::data::{AgentError, FailureKind};
 use crate::eval::limits::governor::LONGEST_SHORTAGE;
 use crate::eval::plan::Plan;
@@ -134,7 +134,7 @@ impl AgentRequests {
                 Ok(room) => room,
                 Err(error) => {
                     let failed = Err(error.clone());
-                    self.throttle.finish(&turn, question.id(), &failed);
+                    self.throttle.finish(&turn, question.id(), &failed, false);
                     self.is_short(&error);
                     continue;
                 }
@@ -149,8 +149,12 @@ impl AgentRequests {
                 .caller
                 .attempt(question, attempt, tries.remaining(), room, &logs);
             tries.took(clock::since(started));
-            self.throttle
-                .finish(&turn, question.id(), &attempted.result);
+            self.throttle.finish(
+                &turn,
+                question.id(),
+                &attempted.result,
+                attempted.is_charged,
+            );
             if let Err(error) = &attempted.result
                 && self.is_short(error)
             {
@@ -192,7 +196,9 @@ impl AgentRequests {
 
     /// Asks once more, to distinguish a flip from flakiness. The answer counts in no metric.
     pub(super) fn confirm(&self, question: &Question) -> Result<Answered, AgentError> {
-        let Attempted { result, latency_s } = loop {
+        let Attempted {
+            result, latency_s, ..
+        } = loop {
             let Some(turn) = self.throttle.turn() else {
                 let message = "not asked again: the run ends";
                 return Err(AgentError::of(FailureKind::Cancelled, message));
@@ -202,8 +208,12 @@ impl AgentRequests {
                 let logs = self.logs(question, CONFIRM, &Arc::default());
                 self.caller.attempt(question, CONFIRM, None, room, &logs)
             });
-            self.throttle
-                .finish(&turn, question.id(), &attempted.result);
+            self.throttle.finish(
+                &turn,
+                question.id(),
+                &attempted.result,
+                attempted.is_charged,
+            );
             let is_short = |error: &AgentError| self.is_short(error);
             if !attempted.result.as_ref().is_err_and(is_short) {
                 break attempted;
@@ -235,6 +245,17 @@ impl AgentRequests {
         AttemptLogs {
             progress: self.ledger.progress(question, attempt),
             talk: self.ledger.talk(question, attempt, messages),
+            budget: self.budget(),
+        }
+    }
+
+    /// The limits of one conversation, whose first request was allowed with its turn.
+    fn budget(&self) -> TalkBudget {
+        let (first, throttle) = (AtomicBool::new(true), Arc::clone(&self.throttle));
+        let charged = Arc::clone(&self.throttle);
+        TalkBudget {
+            allows: Arc::new(move || first.swap(false, Ordering::Relaxed) || throttle.go_on()),
+            charge: Arc::new(move |usage| charged.replied(usage)),
         }
     }
 

@@ -368,6 +368,46 @@ fn mistakes_are_named() {
 }
 
 #[test]
+fn a_budget_counts_each_request_of_a_conversation() {
+    let talk = turns(&[("Hi", None), ("The weather in Oslo?", Some("rain"))]);
+    let line = json!({"id": "a", "turns": talk});
+    let limits = "limits: { budget: { requests: 2 } }";
+    let project = project(&[line], "tools: { mock: tools.yaml }", limits);
+    project
+        .run("run c.yaml")
+        .exits(3)
+        .says("the budget is used up: 2 requests");
+    let asked = || json_lines(&project.file("asked.jsonl")).len();
+    assert_eq!(asked(), 2);
+    // What was answered is not asked again.
+    let spec = project.read("c.yaml").replace("requests: 2", "requests: 9");
+    project.write("c.yaml", spec);
+    let run = project.last_run().display().to_string();
+    project
+        .run_of(&["run", "--resume", &run])
+        .exits(0)
+        .says("1 correct");
+    assert_eq!(asked(), 3);
+}
+
+#[test]
+fn what_a_conversation_cost_counts_though_it_failed() {
+    let line = json!({"id": "a", "turns": turns(&[("Hi", None), ("Again", Some("x"))])});
+    let project = project(
+        &[line],
+        "tools: { mock: tools.yaml }",
+        "limits: { retries: 0 }",
+    );
+    let agent = "#!/bin/sh\nread -r task\ncase $task in *Again*) exit 3 ;; esac\n\
+                 echo '{\"answer\": \"x\", \"usage\": {\"input_tokens\": 3, \"output_tokens\": 1}}'\n";
+    project.script("agent.sh", agent);
+    project.run("run c.yaml").exits(3).says("4 tokens");
+    let result = &project.last_lines("samples.jsonl")[0]["result"];
+    assert_eq!(result["status"], "agent_failed");
+    assert_eq!(result["usage"]["input_tokens"], 3);
+}
+
+#[test]
 fn compare_shows_the_first_turn_that_differs() {
     let project = Project::new();
     let chat = |temper: &str, answer: &str| {

@@ -199,7 +199,13 @@ impl<'a> Dialogue<'a> {
             AgentError::of(FailureKind::Misconfigured, message)
         })?;
         let known = self.recorded(Speaker::User, None);
-        let reply = known.map_or_else(|| self.ask_user(user), Ok)?;
+        let reply = match known {
+            Some(reply) => reply,
+            None => {
+                self.allowed()?;
+                self.ask_user(user)?
+            }
+        };
         self.user_usages.push(reply.usage);
         let played = Output {
             metadata: reply.metadata,
@@ -233,6 +239,9 @@ impl<'a> Dialogue<'a> {
             options: Arc::clone(user.options()),
             ..task
         });
+        if let Ok(output) = &asked {
+            (self.talk.budget.charge)(output.usage.as_ref());
+        }
         let output = match asked {
             Ok(output) => output,
             // It has nothing to say any more.
@@ -319,7 +328,13 @@ impl<'a> Dialogue<'a> {
     /// One reply of the agent; returns its calls.
     fn take_step(&mut self, step: u32) -> Result<Vec<ToolCall>, Broken> {
         let known = self.recorded(Speaker::Agent, Some(step));
-        let entry = known.map_or_else(|| self.ask_agent(step), Ok)?;
+        let entry = match known {
+            Some(entry) => entry,
+            None => {
+                self.allowed()?;
+                self.ask_agent(step)?
+            }
+        };
         let calls = self.calls_of(&entry.message);
         let mut repeated = 0;
         for call in &calls {
@@ -359,6 +374,7 @@ impl<'a> Dialogue<'a> {
         let task = self.inner(prompt, messages, tools);
         let answered = self.driver.agent.answer(&task);
         let output = answered.map_err(|error| self.of_agent(error))?;
+        (self.talk.budget.charge)(output.usage.as_ref());
         let latency_s = clock::since(started).as_secs_f64();
         let calls = output.tool_calls.iter().zip(1..);
         let id = |number: usize| format!("call_{}_{step}_{number}", self.turn);
@@ -400,6 +416,16 @@ impl<'a> Dialogue<'a> {
             metadata,
             latency_s,
         })
+    }
+
+    /// Waits until another request is allowed, which is no time of the agent.
+    fn allowed(&mut self) -> Result<(), Broken> {
+        let started = clock::now();
+        if (self.talk.budget.allows)() {
+            return self.exclude(clock::since(started));
+        }
+        let message = "not asked any more: the run ends";
+        Err(AgentError::of(FailureKind::Cancelled, message).into())
     }
 
     /// The next thing that was said before, if it is this one. What does not fit ends what is repeated.

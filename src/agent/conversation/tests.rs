@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::data::conversation::{
-    AppendMessage as _, ConversationEnd, Script, ScriptTurn, Speaker, Talk, TalkJournal,
-    TurnMessage,
+    AppendMessage as _, ConversationEnd, Script, ScriptTurn, Speaker, Talk, TalkBudget,
+    TalkJournal, TurnMessage,
 };
 use crate::data::{FailureKind, Party};
 use crate::system::lock;
@@ -45,6 +45,10 @@ fn hold(driver: &Conversation, script: Script, journal: &Journal) -> Result<Outp
         timeout: Duration::from_mins(1),
         whole: Duration::from_mins(2),
         in_words: false,
+        budget: TalkBudget {
+            allows: Arc::new(|| true),
+            charge: Arc::new(|_| ()),
+        },
         earlier,
         journal: TalkJournal(Arc::new(move |entry| {
             lock(&written).append_message(entry);

@@ -111,6 +111,8 @@ pub(crate) enum Hold {
 pub(crate) enum QuestionEnd<'a> {
     /// With an answer, which used this.
     Answered(Option<&'a Usage>),
+    /// With a conversation, whose replies were [charged](Governor::replied) one by one.
+    Conversed,
     /// With a rate limit refusal; with the requested pause, if given.
     RateLimited(Option<Duration>),
     /// The same, with a pause too long to wait for: asking again would only make matters worse.
@@ -230,10 +232,12 @@ impl Governor {
         let took = match end {
             QuestionEnd::Answered(usage) => {
                 self.spent.agent.add(usage);
-                self.window.grow();
-                self.refusals = 0;
-                self.outage.answered();
+                self.answered();
                 usage.and_then(tokens).unwrap_or(0)
+            }
+            QuestionEnd::Conversed => {
+                self.answered();
+                0
             }
             QuestionEnd::RateLimited(retry_after) => {
                 if self.window.halve(now, permit.requested, self.in_flight) {
@@ -277,6 +281,43 @@ impl Governor {
             rate.take(now, crate::stats::as_f64(took) - permit.tokens);
         }
         self.in_flight = self.in_flight.saturating_sub(1);
+    }
+
+    fn answered(&mut self) {
+        self.window.grow();
+        self.refusals = 0;
+        self.outage.answered();
+    }
+
+    /// Whether a conversation in flight may ask once more; `Some` is the time until which it has to wait. It waits for no
+    /// other cost, as others may wait for its own.
+    pub(crate) fn go_on(&mut self, now: Duration) -> Result<Option<Duration>, Over> {
+        if let Some(over) = self.exhausted() {
+            return Err(over);
+        }
+        if now < self.quiet {
+            return Ok(Some(self.quiet));
+        }
+        if let Some(rate) = &mut self.requests {
+            let wait = rate.wait(now, 1.0);
+            if !wait.is_zero() {
+                return Ok(Some(now.saturating_add(wait)));
+            }
+            rate.take(now, 1.0);
+        }
+        self.spent.agent.requests += 1;
+        Ok(None)
+    }
+
+    /// A reply in a conversation used this.
+    pub(crate) fn replied(&mut self, now: Duration, usage: Option<&Usage>) {
+        self.spent.agent.add(usage);
+        if let Some(rate) = &mut self.tokens {
+            rate.take(
+                now,
+                crate::stats::as_f64(usage.and_then(tokens).unwrap_or(0)),
+            );
+        }
     }
 
     /// How long this machine has had no room for a single question, with nothing in flight that could free some.

@@ -12,7 +12,7 @@ use super::thread_pool::{WorkerPool, guarded};
 use crate::agent::reply::usage;
 use crate::benchmark::prompt::Prompt;
 use crate::data::ItemPart;
-use crate::data::conversation::{Script, Talk, TalkJournal};
+use crate::data::conversation::{Script, Talk, TalkBudget, TalkJournal};
 use crate::data::task::Visible;
 use crate::data::{AgentError, EndedBy, FailureKind, Output, Sample, Task, Usage};
 use crate::eval::limits::Limits;
@@ -40,6 +40,7 @@ pub(in crate::run) struct AgentCaller {
 pub(in crate::run) struct AttemptLogs {
     pub(in crate::run) progress: ProgressLog,
     pub(in crate::run) talk: TalkJournal,
+    pub(in crate::run) budget: TalkBudget,
 }
 
 /// The result of an attempt.
@@ -47,6 +48,8 @@ pub(in crate::run) struct Attempted {
     pub(in crate::run) result: Result<Output, AgentError>,
     /// How long it took, in seconds.
     pub(in crate::run) latency_s: f64,
+    /// Whether each request of it was charged by itself.
+    pub(in crate::run) is_charged: bool,
 }
 
 impl Attempted {
@@ -55,6 +58,7 @@ impl Attempted {
         Self {
             result: Err(error),
             latency_s: 0.0,
+            is_charged: false,
         }
     }
 }
@@ -98,12 +102,13 @@ impl AgentCaller {
         room: Room,
         logs: &AttemptLogs,
     ) -> Attempted {
-        let AttemptLogs { progress, talk } = logs;
+        let progress = &logs.progress;
         if let Some(parts) = self.plan.eval.agent.item_parts() {
             let rendered = rendered(parts, &question.item.sample);
             return Attempted {
                 result: rendered.and_then(|output| check_size(output, &self.plan.eval.limits)),
                 latency_s: 0.0,
+                is_charged: false,
             };
         }
         let AttemptFiles { folder, files } = match self.scratch.prepare(question, attempt) {
@@ -120,7 +125,8 @@ impl AgentCaller {
         drop(room);
         let agent = &self.plan.eval.agent;
         let started = clock::now();
-        let talk = self.talk(question, talk);
+        let talk = self.talk(question, logs);
+        let is_charged = talk.is_some();
         let task = Task {
             deadline: self.deadline(started, sample_remaining, talk.as_deref()),
             talk,
@@ -167,7 +173,11 @@ impl AgentCaller {
         if let Some(folder) = folder {
             self.scratch.tidy(&folder, result.is_err());
         }
-        Attempted { result, latency_s }
+        Attempted {
+            result,
+            latency_s,
+            is_charged,
+        }
     }
 
     /// The deadline of an attempt that starts now: the earliest of its own timeout, the sample's and the run's. A
@@ -189,7 +199,7 @@ impl AgentCaller {
     }
 
     /// The conversation that a question is, if the agent holds it.
-    fn talk(&self, question: &Question, journal: &TalkJournal) -> Option<Arc<Talk>> {
+    fn talk(&self, question: &Question, logs: &AttemptLogs) -> Option<Arc<Talk>> {
         let eval = &self.plan.eval;
         let driver = eval.agent.conversation()?;
         let script = Script::of(&question.item.sample)?;
@@ -200,7 +210,8 @@ impl AgentCaller {
             whole: eval.limits.conversation_timeout.unwrap_or(longest),
             in_words: !matches!(eval.prompt, Prompt::None),
             earlier: lock(&question.messages).clone(),
-            journal: journal.clone(),
+            journal: logs.talk.clone(),
+            budget: logs.budget.clone(),
         }))
     }
 

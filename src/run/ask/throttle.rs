@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::data::output::LONGEST_RETRY_AFTER;
-use crate::data::{AgentError, FailureKind, Output};
+use crate::data::{AgentError, FailureKind, Output, Usage};
 use crate::eval::Eval;
 use crate::eval::limits::budget::UsedUp;
 use crate::eval::limits::governor::{Admission, Governor, Hold, Over, Permit, QuestionEnd};
@@ -197,6 +197,36 @@ impl Throttle {
         self.ended.notify_all();
     }
 
+    /// Waits until the limits allow another request of a conversation; `false` if they never will.
+    pub(in crate::run) fn go_on(&self) -> bool {
+        let mut rules = lock(&self.rules);
+        loop {
+            if self.stopper.is_stopped() {
+                return false;
+            }
+            let now = clock::since(self.started);
+            let until = match self.governed(&mut rules, |governor| governor.go_on(now)) {
+                Ok(None) => return true,
+                Ok(Some(until)) => until,
+                Err(over) => {
+                    drop(rules);
+                    self.stopper.over(&over, "");
+                    return false;
+                }
+            };
+            let pause = until.saturating_sub(now).min(POLL_INTERVAL);
+            let waited = self.ended.wait_timeout(rules, pause);
+            rules = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Charges a reply of a conversation.
+    pub(in crate::run) fn replied(&self, usage: Option<&Usage>) {
+        let now = clock::since(self.started);
+        let mut rules = lock(&self.rules);
+        self.governed(&mut rules, |governor| governor.replied(now, usage));
+    }
+
     /// Waits until the limits allow another question. `None` if none may be asked any more: the run was stopped or is
     /// ending.
     pub(in crate::run) fn turn(&self) -> Option<Turn> {
@@ -238,15 +268,17 @@ impl Throttle {
         }
     }
 
-    /// Ends the request of sample `id`.
+    /// Ends the request of sample `id`; `is_charged` if its usage was charged reply by reply.
     pub(in crate::run) fn finish(
         &self,
         Turn(permit, flight): &Turn,
         id: &str,
         answer: &Result<Output, AgentError>,
+        is_charged: bool,
     ) {
         let mut rules = lock(&self.rules);
         let end = match answer {
+            Ok(_) if is_charged => QuestionEnd::Conversed,
             Ok(output) => QuestionEnd::Answered(output.usage.as_ref()),
             Err(error) => match sends_away(error) {
                 Some(pause) => QuestionEnd::SentAway(pause),

@@ -2,7 +2,8 @@
 
 use super::Session;
 use super::question::Question;
-use crate::data::{JudgeCall, Outcome, Record, Status};
+use crate::data::conversation::Speaker;
+use crate::data::{JudgeCall, Outcome, Record, Status, Usage};
 use crate::report::event::Event;
 use crate::run::ask::Ended;
 use crate::run::ask::question_order::Permit;
@@ -134,7 +135,17 @@ impl Session {
                 attempts,
                 is_wrong,
             } => {
-                let outcome = failed(error, latency_s, attempts);
+                // A conversation that failed in the middle has cost something all the same.
+                let [usage, user_usage] = [Speaker::Agent, Speaker::User].map(|by| {
+                    let messages = lock(&question.messages);
+                    let of = messages.iter().filter(|message| message.by == by);
+                    Usage::sum(of.map(|message| message.usage))
+                });
+                let outcome = Outcome {
+                    usage,
+                    user_usage,
+                    ..failed(error, latency_s, attempts)
+                };
                 if is_wrong {
                     judge_failure(&self.plan, question, outcome)
                 } else {

@@ -88,7 +88,7 @@ impl Dialogue<'_> {
     }
 
     /// Takes time of the environment, in which it may have waited for others, out of that of the turn.
-    fn exclude(&mut self, time: Duration) -> Result<(), Broken> {
+    pub(super) fn exclude(&mut self, time: Duration) -> Result<(), Broken> {
         let extended = self
             .deadline
             .and_then(|deadline| deadline.checked_add(time));

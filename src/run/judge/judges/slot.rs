@@ -179,14 +179,14 @@ impl JudgeSlot {
             let is_affordable = judging.budget.purchase();
             if !is_affordable {
                 let nothing = Err(AgentError::of(FailureKind::Cancelled, "not asked"));
-                self.throttle.finish(&turn, subject.id, &nothing);
+                self.throttle.finish(&turn, subject.id, &nothing, false);
                 return Called::Stopped;
             }
             call.attempts = tries.begin();
             let started = clock::now();
             let reply = self.attempt(judging, subject, request, call);
             call.latency_s = clock::since(started).as_secs_f64();
-            self.throttle.finish(&turn, subject.id, &reply);
+            self.throttle.finish(&turn, subject.id, &reply, false);
             judging.budget.paid(&reply);
             if matches!(&reply, Err(error) if error.kind == FailureKind::Shortage) {
                 tries.take_back();
