@@ -8,6 +8,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::Agent;
+use crate::data::conversation::content_text;
 use crate::data::task::JudgeTurn;
 use crate::data::{AgentError, FailureKind, JudgeCall, Output, ReplyForm, Task, Unread};
 use crate::error::{Error, Result};
@@ -26,6 +27,8 @@ const ANSWERS: [&str; 6] = [
     "output",
     "text",
 ];
+/// The field of a transcript.
+const MESSAGES: &str = "messages";
 /// Recorded fields about how an answer came about.
 const METADATA_KEYS: [&str; 4] = ["model", "system_fingerprint", "finish_reason", "recorded"];
 
@@ -228,13 +231,11 @@ fn from_jsonl(
         };
         let list = |name: &str| row.fields.get(name).map(list).unwrap_or_default();
         let text = match field(&row.fields, answer, &ANSWERS) {
+            Ok(MESSAGES) => last_reply(&list(MESSAGES)),
             Ok(answer) => text(&row.fields[answer]),
             // A transcript: its last reply is the answer.
-            Err(_) if answer.is_none() && row.fields.contains_key("messages") => {
-                let messages = list("messages");
-                let mut latest = messages.iter().rev();
-                let last = latest.find(|message| message["role"] == "assistant");
-                last.and_then(|message| text(&message["content"]))
+            Err(_) if answer.is_none() && row.fields.contains_key(MESSAGES) => {
+                last_reply(&list(MESSAGES))
             }
             Err(error) => return Err(error.at(&place)),
         };
@@ -245,7 +246,7 @@ fn from_jsonl(
             .and_then(|usage| serde_json::from_value(usage).ok());
         let output = Output {
             text,
-            messages: list("messages"),
+            messages: list(MESSAGES),
             tool_calls: list("tool_calls"),
             usage,
             steps: row.fields.get("steps").and_then(Value::as_u64),
@@ -269,6 +270,13 @@ fn from_jsonl(
         }
     }
     Ok(answers)
+}
+
+/// The text of the last reply, if the last message is one.
+fn last_reply(messages: &[Value]) -> Option<String> {
+    let last = messages.last();
+    let last = last.filter(|message| message["role"] == "assistant")?;
+    content_text(&last["content"])
 }
 
 fn text(value: &Value) -> Option<String> {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::benchmark::rows::{RowBenchmark, RowSource, RowTable, Rules};
-use crate::data::conversation::{SCRIPT, Script, ScriptTurn};
+use crate::data::conversation::{SCRIPT, Script, ScriptTurn, content_text};
 use crate::data::dataset::{required, scalar, slice_value};
 use crate::data::{Sample, Target};
 use crate::error::{Error, Result};
@@ -206,39 +206,56 @@ const KEYS: [&str; 7] = [
     "tools",
 ];
 
+/// Who says the messages of a transcript.
+const ROLES: [&str; 6] = [
+    "system",
+    "developer",
+    "user",
+    "assistant",
+    "tool",
+    "function",
+];
+
 /// The column of a transcript.
 const MESSAGES: &str = "messages";
 
 /// What a transcript shows of its script: the first message, and what the user said.
 fn script_of(transcript: &Value) -> Result<Map<String, Value>> {
-    let parsed = transcript
-        .as_str()
-        .and_then(|text| serde_json::from_str(text).ok());
-    let messages = parsed.as_ref().unwrap_or(transcript).as_array();
-    let text = |message: &Value| match &message["content"] {
-        Value::String(text) => Some(text.clone()),
-        // Parts, of which some may be pictures.
-        Value::Array(parts) => {
-            let texts = parts.iter().filter_map(|part| part["text"].as_str());
-            Some(texts.collect::<Vec<_>>().join("\n"))
-        }
-        _ => None,
-    };
-    let of = |role: &'static str| {
-        let messages = messages.into_iter().flatten();
-        let messages = messages.filter(move |message| message["role"] == role);
-        messages.filter_map(text)
-    };
-    let turns: Vec<Value> = of("user").map(|user| json!({ "user": user })).collect();
-    if turns.is_empty() {
-        let error = Error::usage("`messages` has nothing that a user says");
-        return Err(error.hint(
+    let wrong = |message: String| {
+        Error::usage(message).hint(
             "write them as in Chat Completions: `[{\"role\": \"user\", \"content\": \"Hi\"}, …]`",
-        ));
+        )
+    };
+    let parsed = match transcript {
+        Value::String(text) => serde_json::from_str(text)
+            .map_err(|error| wrong(format!("`messages` is broken JSON: {error}")))?,
+        other => other.clone(),
+    };
+    let messages = parsed.as_array();
+    let messages = messages.ok_or_else(|| wrong("`messages` is no list".to_owned()))?;
+    let (mut turns, mut system) = (Vec::new(), None);
+    for (message, number) in messages.iter().zip(1..) {
+        let role = message["role"].as_str().unwrap_or_default();
+        let content = &message["content"];
+        let is_readable = content.is_null() || content.is_array() || content.is_string();
+        if !ROLES.contains(&role) || !is_readable {
+            let roles = ROLES.join("`, `");
+            return Err(wrong(format!(
+                "message {number} of `messages` has no `role` (`{roles}`) with a `content` that is a text or a list of parts"
+            )));
+        }
+        match role {
+            "user" => turns.push(json!({ "user": content_text(content) })),
+            "system" | "developer" if system.is_none() => system = content_text(content),
+            _ => {}
+        }
+    }
+    if turns.is_empty() {
+        return Err(wrong("`messages` has nothing that a user says".to_owned()));
     }
     let mut script = Map::new();
     script.insert("turns".to_owned(), turns.into());
-    if let Some(system) = of("system").next() {
+    if let Some(system) = system {
         script.insert("system".to_owned(), system.into());
     }
     Ok(script)

@@ -4,6 +4,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -157,13 +158,18 @@ impl fmt::Debug for TalkJournal {
     }
 }
 
+/// Takes what a reply used.
+type Charge = dyn Fn(Option<&Usage>) + Send + Sync;
+
 /// The limits of a run, for the requests of a conversation.
 #[derive(Clone)]
 pub(crate) struct TalkBudget {
     /// Waits until another request is allowed; `false` if none is any more.
     pub(crate) allows: Arc<dyn Fn() -> bool + Send + Sync>,
     /// Charges what a reply used.
-    pub(crate) charge: Arc<dyn Fn(Option<&Usage>) + Send + Sync>,
+    pub(crate) charge: Arc<Charge>,
+    /// How long it waited in all, in microseconds.
+    pub(crate) waited_us: Arc<AtomicU64>,
 }
 
 impl fmt::Debug for TalkBudget {
@@ -280,12 +286,25 @@ pub struct ConversationOutcome {
     pub state: Option<Value>,
 }
 
+/// The text of a message's content, of which parts may be pictures.
+pub(crate) fn content_text(content: &Value) -> Option<String> {
+    match content {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(parts) => {
+            let texts = parts.iter().filter_map(|part| part["text"].as_str());
+            Some(texts.collect::<Vec<_>>().join("\n"))
+        }
+        _ => None,
+    }
+}
+
 /// A conversation as a text.
 pub(crate) fn transcript(messages: &[Value]) -> String {
     let mut lines = Vec::new();
     for message in messages {
         let role = message["role"].as_str().unwrap_or_default();
-        if let Some(text) = message["content"].as_str().filter(|text| !text.is_empty()) {
+        let text = content_text(&message["content"]);
+        if let Some(text) = text.filter(|text| !text.is_empty()) {
             lines.push(format!("{role}: {text}"));
         }
         let calls = message.get("tool_calls").and_then(Value::as_array);

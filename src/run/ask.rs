@@ -16,7 +16,7 @@ pub(crate) mod thread_pool;
 pub(crate) mod throttle;
 pub(crate) mod validation;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -253,9 +253,19 @@ impl AgentRequests {
     fn budget(&self) -> TalkBudget {
         let (first, throttle) = (AtomicBool::new(true), Arc::clone(&self.throttle));
         let charged = Arc::clone(&self.throttle);
+        let waited_us = Arc::<AtomicU64>::default();
+        let waited = Arc::clone(&waited_us);
+        let allows = move || {
+            let started = clock::now();
+            let is_allowed = first.swap(false, Ordering::Relaxed) || throttle.go_on();
+            let us = clock::since(started).as_micros();
+            waited.fetch_add(u64::try_from(us).unwrap_or(u64::MAX), Ordering::Relaxed);
+            is_allowed
+        };
         TalkBudget {
-            allows: Arc::new(move || first.swap(false, Ordering::Relaxed) || throttle.go_on()),
+            allows: Arc::new(allows),
             charge: Arc::new(move |usage| charged.replied(usage)),
+            waited_us,
         }
     }
 

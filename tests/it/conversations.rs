@@ -379,10 +379,13 @@ fn a_budget_counts_each_request_of_a_conversation() {
         .says("the budget is used up: 2 requests");
     let asked = || json_lines(&project.file("asked.jsonl")).len();
     assert_eq!(asked(), 2);
+    // What was asked before counts.
+    let run = project.last_run().display().to_string();
+    project.run_of(&["run", "--resume", &run]).exits(3);
+    assert_eq!(asked(), 2);
     // What was answered is not asked again.
     let spec = project.read("c.yaml").replace("requests: 2", "requests: 9");
     project.write("c.yaml", spec);
-    let run = project.last_run().display().to_string();
     project
         .run_of(&["run", "--resume", &run])
         .exits(0)
@@ -408,100 +411,12 @@ fn what_a_conversation_cost_counts_though_it_failed() {
 }
 
 #[test]
-fn compare_shows_the_first_turn_that_differs() {
-    let project = Project::new();
-    let chat = |temper: &str, answer: &str| {
-        json!({"id": "oslo", "ground_truth": "rain", "messages": [
-            {"role": "user", "content": "Hello"},
-            {"role": "assistant", "content": "Hello"},
-            {"role": "user", "content": "The weather?"},
-            {"role": "assistant", "content": temper},
-            {"role": "user", "content": "Please."},
-            {"role": "assistant", "content": answer},
-        ]})
-    };
-    for (run, temper, answer) in [
-        ("a", "A moment.", "rain"),
-        ("b", "Ask somebody else.", "snow"),
-    ] {
-        project.write("chats.jsonl", chat(temper, answer).to_string());
-        let import = format!("import --format transcripts chats.jsonl --run-id {run}");
-        project.run(&import).exits(0);
-    }
-    let runs = project.runs();
-    let compare = format!("compare {} {}", runs[0].display(), runs[1].display());
-    project
-        .run(&compare)
-        .exits(0)
-        .says("turn 2, A  assistant: A moment.")
-        .says("turn 2, B  assistant: Ask somebody else.");
-    let turn = &project.run(&(compare + " --json")).exits(0).json()["texts"][0]["turn"];
-    assert_eq!(turn["turn"], 2);
-}
-
-#[test]
-fn conversations_that_were_held_elsewhere_are_judged() {
-    let project = Project::new();
-    let call =
-        json!({"id": "c1", "type": "function", "function": {"name": "weather", "arguments": "{}"}});
-    let chats = [
-        json!({"id": "oslo", "ground_truth": "rain", "messages": [
-            {"role": "system", "content": "Be brief."},
-            {"role": "user", "content": "Hello"},
-            {"role": "assistant", "content": "Hello"},
-            {"role": "user", "content": [{"type": "text", "text": "The weather?"}]},
-            {"role": "assistant", "content": null, "tool_calls": [call]},
-            {"role": "tool", "tool_call_id": "c1", "content": "rain"},
-            {"role": "assistant", "content": "FINAL ANSWER: rain"},
-        ]}),
-        json!({"id": "rome", "ground_truth": "sun", "messages": [
-            {"role": "user", "content": "And in Rome?"},
-            {"role": "assistant", "content": "snow"},
-        ]}),
-    ];
-    let lines = chats.iter().map(|chat| format!("{chat}\n"));
-    project.write("chats.jsonl", lines.collect::<String>());
-    project
-        .run("import --format transcripts chats.jsonl")
-        .exits(0)
-        .says("chats: 2 samples, 1 correct")
-        .says("3 turns");
-    let result = &project.last_lines("samples.jsonl")[0]["result"];
-    assert_eq!(result["turns"][1]["tool_calls"], 1);
-    project
-        .run("show chats oslo")
-        .exits(0)
-        .says("user, turn 2: The weather?")
-        .says("agent calls weather({}): rain");
-    let scorer = "{ type: includes, on: transcript }";
-    let import = [
-        "import",
-        "--format",
-        "transcripts",
-        "chats.jsonl",
-        "--scorer",
-        scorer,
-    ];
-    project.run_of(&import).exits(0).says("1 correct");
-    // The benchmark and the gates of a spec.
-    project.write(
-        "gated.yaml",
-        "\
-benchmark: { type: conversations, path: chats.jsonl }
-agent: echo
-gates: [accuracy >= 0.9]
-",
-    );
-    project
-        .run("import --format transcripts chats.jsonl --spec gated.yaml")
-        .exits(1)
-        .says("gated: 2 samples, 1 correct");
-    project.write(
-        "chats.jsonl",
-        r#"{"id": "a", "messages": [{"role": "assistant", "content": "Hi"}]}"#,
-    );
-    project
-        .run("import --format transcripts chats.jsonl")
-        .exits(2)
-        .says("chats.jsonl:1: `messages` has nothing that a user says");
+fn waiting_for_the_rate_is_no_time_of_the_agent() {
+    let talk = turns(&[("Hi", None), ("Hello", None), ("Good day", Some("Hello"))]);
+    let line = json!({"id": "a", "turns": talk});
+    let limits = "limits: { requests_per_minute: 60, timeout_s: 0.7 }";
+    let project = project(&[line], "tools: { mock: tools.yaml }", limits);
+    project.run("run c.yaml").exits(0).says("1 correct");
+    let latency = &project.last_lines("samples.jsonl")[0]["result"]["latency_s"];
+    assert!(latency.as_f64().unwrap() < 0.7, "{latency}");
 }

@@ -129,6 +129,7 @@ mod story;
 mod terminal;
 mod tidy;
 mod tiers;
+mod transcripts;
 mod trend;
 mod trials;
 mod unknown_members;

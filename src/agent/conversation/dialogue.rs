@@ -39,6 +39,8 @@ pub(super) struct Dialogue<'a> {
     turn: u32,
     /// When the turn is over at the latest.
     deadline: Option<Instant>,
+    /// When the conversation is.
+    end: Option<Instant>,
     turns: Vec<TurnOutcome>,
     /// What the agent's replies cost in this turn.
     usages: Vec<Option<Usage>>,
@@ -114,6 +116,7 @@ impl<'a> Dialogue<'a> {
             in_words: driver.rules.is_some() && talk.in_words,
             turn: 0,
             deadline: task.deadline,
+            end: task.deadline,
             turns: Vec::new(),
             usages: Vec::new(),
             user_usages: Vec::new(),
@@ -150,7 +153,7 @@ impl<'a> Dialogue<'a> {
         let ended = loop {
             self.turn += 1;
             let own = clock::now().checked_add(self.talk.timeout);
-            self.deadline = [own, self.task.deadline].into_iter().flatten().min();
+            self.deadline = [own, self.end].into_iter().flatten().min();
             let says = self.next_of_user()?;
             if let Some(text) = says.text
                 && !self.take_turn(&text)?
@@ -199,12 +202,11 @@ impl<'a> Dialogue<'a> {
             AgentError::of(FailureKind::Misconfigured, message)
         })?;
         let known = self.recorded(Speaker::User, None);
-        let reply = match known {
-            Some(reply) => reply,
-            None => {
-                self.allowed()?;
-                self.ask_user(user)?
-            }
+        let reply = if let Some(reply) = known {
+            reply
+        } else {
+            self.allowed()?;
+            self.ask_user(user)?
         };
         self.user_usages.push(reply.usage);
         let played = Output {
@@ -328,12 +330,11 @@ impl<'a> Dialogue<'a> {
     /// One reply of the agent; returns its calls.
     fn take_step(&mut self, step: u32) -> Result<Vec<ToolCall>, Broken> {
         let known = self.recorded(Speaker::Agent, Some(step));
-        let entry = match known {
-            Some(entry) => entry,
-            None => {
-                self.allowed()?;
-                self.ask_agent(step)?
-            }
+        let entry = if let Some(entry) = known {
+            entry
+        } else {
+            self.allowed()?;
+            self.ask_agent(step)?
         };
         let calls = self.calls_of(&entry.message);
         let mut repeated = 0;
@@ -422,7 +423,9 @@ impl<'a> Dialogue<'a> {
     fn allowed(&mut self) -> Result<(), Broken> {
         let started = clock::now();
         if (self.talk.budget.allows)() {
-            return self.exclude(clock::since(started));
+            let waited = clock::since(started);
+            self.end = self.end.and_then(|end| end.checked_add(waited));
+            return self.exclude(waited);
         }
         let message = "not asked any more: the run ends";
         Err(AgentError::of(FailureKind::Cancelled, message).into())
@@ -448,7 +451,7 @@ impl<'a> Dialogue<'a> {
 
     /// A failure of an agent; where the time of the whole conversation was over, it says so.
     fn of_agent(&self, error: AgentError) -> AgentError {
-        let is_whole = self.task.deadline.is_some() && self.deadline == self.task.deadline;
+        let is_whole = self.end.is_some() && self.deadline == self.end;
         if error.kind == FailureKind::TimedOut && is_whole {
             return self.out_of_time();
         }

@@ -48,6 +48,7 @@ fn hold(driver: &Conversation, script: Script, journal: &Journal) -> Result<Outp
         budget: TalkBudget {
             allows: Arc::new(|| true),
             charge: Arc::new(|_| ()),
+            waited_us: Arc::default(),
         },
         earlier,
         journal: TalkJournal(Arc::new(move |entry| {

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::BudgetShare;
 use super::{Budget, Limits};
+use crate::data::conversation::Speaker;
 use crate::data::{FailureKind, Usage};
 use crate::stats::{Sum, as_f64};
 use crate::store::journal::{Kind, StoredEvent};
@@ -57,9 +58,13 @@ pub(crate) struct UsedUp {
 impl UsedUp {
     /// Adds what a line of a journal says was used up.
     pub(crate) fn add(&mut self, event: &StoredEvent) {
-        let usage = event.output.as_ref().map(|output| output.usage.as_ref());
+        // The requests of a conversation were counted one by one.
+        let output = event.output.as_ref();
+        let output = output.filter(|output| output.conversation.is_none());
+        let usage = output.map(|output| output.usage.as_ref());
         match (event.kind, usage) {
             _ if event.cached => {}
+            (Kind::Turn, _) => self.add_turn(event),
             (Kind::Judged, usage) => {
                 self.judges.requests += 1;
                 self.judges.add(usage.flatten());
@@ -76,6 +81,22 @@ impl UsedUp {
                 self.agent.add(usage);
             }
             _ => {}
+        }
+    }
+
+    /// Adds a message of a conversation, if somebody was asked for it. The agent's first reply is the request that was
+    /// started.
+    fn add_turn(&mut self, event: &StoredEvent) {
+        let is_first = (event.turn, event.step) == (Some(1), Some(1));
+        // What a user says without being asked takes no time.
+        let is_asked = match event.by {
+            Some(Speaker::Agent) => true,
+            Some(Speaker::User) => event.latency_s.is_some_and(|latency| latency > 0.0),
+            Some(Speaker::Tool) | None => false,
+        };
+        if is_asked {
+            self.agent.requests += u64::from(!is_first);
+            self.agent.add(event.usage.as_ref());
         }
     }
 

@@ -4,6 +4,7 @@
 //! killed: it runs on a thread of the [`WorkerPool`], which is abandoned when time is up.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::progress::ProgressLog;
@@ -153,7 +154,10 @@ impl AgentCaller {
             self.pool.ask(task, &self.stopper)
         };
         progress.end();
-        let latency_s = recorded.unwrap_or_else(|| clock::since(started).as_secs_f64());
+        // Waiting for the rate of the run is no time of the agent.
+        let waited = Duration::from_micros(logs.budget.waited_us.load(Ordering::Relaxed));
+        let took = clock::since(started).saturating_sub(waited);
+        let latency_s = recorded.unwrap_or(took.as_secs_f64());
         let answer = answer.map(usage::checked);
         let answer = answer.and_then(|output| check_size(output, &self.plan.eval.limits));
         let result = answer.map_err(|mut error| {

@@ -234,23 +234,23 @@ fn of_transcripts(args: &ImportArgs) -> Result<Imports> {
     let path =
         std::path::absolute(&args.path).map_err(|error| Error::refused("find the file", &error))?;
     let path = path.to_string_lossy().into_owned();
-    let replay = json!({ "type": "replay", "path": path });
+    // Whatever other columns there are.
+    let fields = json!({ "id": "id", "answer": "messages" });
+    let replay = json!({ "type": "replay", "path": path, "fields": fields });
     let scorers = args.scorer.iter().map(|scorer| Override::value(scorer));
     let scorers: Vec<Value> = scorers.collect::<Result<_>>()?;
     let mut keys = vec![Override::new("agent", replay.clone())];
     if !scorers.is_empty() {
         keys.push(Override::new("scorers", scorers));
     }
-    let eval = match &args.spec {
-        Some(spec) => spec::load(&discover::one_spec(spec)?, &Registry::new(), &keys)?,
-        None => {
-            let benchmark = json!({ "type": "conversations", "path": path });
-            let name = args.path.file_stem().unwrap_or_default().to_string_lossy();
-            let spec =
-                json!({ "name": name, "benchmark": benchmark, "agent": replay, "gates": [] });
-            let place = discover::root()?.join("transcripts.yaml");
-            spec::of_flags(&spec.to_string(), &place, &Registry::new(), &keys)?
-        }
+    let eval = if let Some(spec) = &args.spec {
+        spec::load(&discover::one_spec(spec)?, &Registry::new(), &keys)?
+    } else {
+        let benchmark = json!({ "type": "conversations", "path": path });
+        let name = args.path.file_stem().unwrap_or_default().to_string_lossy();
+        let spec = json!({ "name": name, "benchmark": benchmark, "agent": replay, "gates": [] });
+        let place = discover::root()?.join("transcripts.yaml");
+        spec::of_flags(&spec.to_string(), &place, &Registry::new(), &keys)?
     };
     Ok(Imports {
         eval,

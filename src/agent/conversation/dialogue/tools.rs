@@ -92,8 +92,8 @@ impl Dialogue<'_> {
         let extended = self
             .deadline
             .and_then(|deadline| deadline.checked_add(time));
-        self.deadline = [extended, self.task.deadline].into_iter().flatten().min();
-        match self.task.deadline {
+        self.deadline = [extended, self.end].into_iter().flatten().min();
+        match self.end {
             Some(deadline) if clock::now() >= deadline => Err(self.out_of_time().into()),
             _ => Ok(()),
         }

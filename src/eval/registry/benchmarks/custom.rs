@@ -165,8 +165,7 @@ fn custom(keys: CustomKeys, surroundings: &Surroundings<'_>) -> Result<Custom> {
             .scorer_of(excused.as_ref().unwrap_or(sample))
             .under("scorer");
         let fits = || check_target(sample).under("ground_truth");
-        // Nor is it then their own scorers that judge.
-        let checked = checked.and_then(|_| if has_scorers { Ok(()) } else { fits() });
+        let checked = checked.and_then(|_| fits());
         checked.map_err(|error| of_sample(error, item, &sample.id))?;
     }
     if let Some(wanted) = keys.ids {
