@@ -13,6 +13,7 @@ mod bfcl;
 mod bfcl_files;
 mod bfcl_forms;
 mod bfcl_multi_turn;
+mod bfcl_package;
 mod book;
 mod browser;
 mod cache;

@@ -135,6 +135,8 @@ fn the_documentation_lists_every_category_and_who_judges_it() {
         };
         let judged = if category.is_native() {
             "here"
+        } else if category.is_multi_turn() {
+            "with the package"
         } else {
             "official tool"
         };

@@ -102,7 +102,11 @@ impl Entry {
             .ok_or_else(|| missing("ground_truth"))?
             .to_json();
         let calls: Result<Vec<Vec<String>>, _> = serde_json::from_value(ground_truth.clone());
-        if calls.is_ok_and(|calls| calls.len() != turns.len()) {
+        let calls = calls.map_err(|_| {
+            Error::usage("`ground_truth` is no list of turns with calls")
+                .hint("write a list of calls for each turn: `[[\"ls()\"], []]`")
+        })?;
+        if calls.len() != turns.len() {
             let error = Error::usage("`ground_truth` has another number of turns than `question`");
             return Err(error.hint("write a list of calls for each turn: `[[\"ls()\"], []]`"));
         }

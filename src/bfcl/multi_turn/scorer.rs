@@ -18,7 +18,7 @@ use crate::data::Score;
 use crate::data::conversation::Script;
 use crate::error::{Error, Result};
 use crate::scorer::options::fingerprint;
-use crate::scorer::{self, Answer, Beginning, OptionReader, Reads, Scorer};
+use crate::scorer::{self, Answer, Beginning, Example, OptionReader, Reads, Scorer};
 
 const NAME: &str = "bfcl_multi_turn";
 
@@ -30,7 +30,13 @@ pub(crate) const ENTRY: scorer::Entry = scorer::Entry {
         "python",
         "the Python that has the package `bfcl-eval`; `python3`",
     )],
-    examples: &[],
+    examples: &[Example {
+        options: "",
+        prediction: "Error during inference: 503",
+        ground_truth: r#"[["ls()"]]"#,
+        correct: false,
+        note: "`inference_error`: no list of turns",
+    }],
     make: |options| Ok(Arc::new(MultiTurnScorer::from_options(options)?)),
 };
 
@@ -126,6 +132,11 @@ impl Scorer for MultiTurnScorer {
                 return Err(Error::usage(message));
             }
         };
+        let Some(turns) = Self::turns(answer) else {
+            let message =
+                "Error during inference phase. Model did not output a list of model responses.";
+            return Ok(wrong("inference_error", message));
+        };
         let id = answer.item.map(|(id, _)| id.to_owned());
         let id = id
             .or_else(|| text(answer.metadata, "id"))
@@ -133,14 +144,13 @@ impl Scorer for MultiTurnScorer {
         let state = Script::of_metadata(answer.metadata).and_then(|script| script.initial_state);
         let (state, truth) = match state {
             Some(state) => (state, answer.target.0.clone()),
+            None if id.is_empty() => {
+                let error = Error::usage("`id` is missing, or no text");
+                return Err(error.hint("give that of an entry, such as `multi_turn_base_0`"));
+            }
             None => self.known(&id)?.clone(),
         };
         let expected = truth.as_array().map_or(0, Vec::len);
-        let Some(turns) = Self::turns(answer) else {
-            let message =
-                "Error during inference phase. Model did not output a list of model responses.";
-            return Ok(wrong("inference_error", message));
-        };
         if turns.len() != expected {
             let message = format!(
                 "Model was force-terminated during inference phase. The length of the model result turns ({}) does not match \
