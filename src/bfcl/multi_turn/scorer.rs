@@ -132,6 +132,11 @@ impl Scorer for MultiTurnScorer {
                 return Err(Error::usage(message));
             }
         };
+        if !(answer.target.0.is_null() || answer.target.0.is_array()) {
+            let message =
+                format!("`ground_truth` must be a list of turns with calls for scorer `{NAME}`");
+            return Err(Error::usage(message));
+        }
         let Some(turns) = Self::turns(answer) else {
             let message =
                 "Error during inference phase. Model did not output a list of model responses.";
