@@ -27,9 +27,12 @@ use dialogue::Dialogue;
 use environment::tool_name;
 use serde_json::Value;
 
+#[cfg(feature = "bfcl")]
 pub(crate) use dialogue::MODE;
-pub(crate) use environment::{BenchmarkTools, CallRules, IN_WORDS, ToolCall};
+pub(crate) use environment::{BenchmarkTools, CallRules};
 pub use environment::{Environment, Session, ToolReply};
+#[cfg(feature = "bfcl")]
+pub(crate) use environment::{IN_WORDS, ToolCall};
 pub use mock::MockTools;
 pub use program::WorkerEnvironment;
 pub use user::SimulatedUser;

@@ -61,6 +61,7 @@ impl WorkerEnvironment {
     }
 
     /// It is no program of the agent's, and part of what its sandbox would hide.
+    #[cfg(feature = "bfcl")]
     pub(crate) fn sees_data(mut self) -> Self {
         self.hides_data = false;
         self
@@ -80,6 +81,7 @@ impl WorkerEnvironment {
     }
 
     /// Asks for something that belongs to no conversation.
+    #[cfg(feature = "bfcl")]
     pub(crate) fn ask_alone(
         &self,
         line: Value,
@@ -97,6 +99,7 @@ impl WorkerEnvironment {
     }
 
     /// Notes on the program that its user should see.
+    #[cfg(feature = "bfcl")]
     pub(crate) fn notices(&self) -> Vec<String> {
         self.worker.notices()
     }
