@@ -68,8 +68,12 @@ pub(crate) enum AlertRule {
     },
     /// No run for this number of days.
     Stale { days: f64 },
-    /// A figure that is so much above the median of the five runs before, as a share of it.
-    Rise { metric: SlicedMetric, by: f64 },
+    /// A figure that is so much above the median of the five runs before, or below it, as a share of it.
+    Moved {
+        metric: SlicedMetric,
+        by: f64,
+        direction: Direction,
+    },
     /// A figure beyond a threshold, in so many runs one after another.
     Bound {
         metric: SlicedMetric,
@@ -77,6 +81,13 @@ pub(crate) enum AlertRule {
         threshold: f64,
         times: usize,
     },
+}
+
+/// Which way a figure moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    Down,
+    Up,
 }
 
 /// What `drop` compares answers with.

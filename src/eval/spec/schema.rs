@@ -144,7 +144,7 @@ fn alert() -> Value {
             "type": "string",
             "pattern": pattern(),
             "description": "A rule over the history of the eval: `drop(accuracy, against=baseline, alpha=0.05)` or \
-                            `against=median(5)`, `trend(accuracy, runs=8)`, `stale(days=7)`, `rise(cost_usd, 0.5)`, or a \
+                            `against=median(5)`, `trend(accuracy, runs=8)`, `stale(days=7)`, `rise(cost_usd, 0.5)`, `drop(mean(f1), 0.1)`, or a \
                             figure beyond a threshold: `error_rate > 0.05 twice`, `latency_p95 > 20s 3 times`.",
             "examples": [
                 "drop(accuracy, against=baseline)",
@@ -152,6 +152,7 @@ fn alert() -> Value {
                 "trend(accuracy, runs=8)",
                 "stale(days=7)",
                 "rise(cost_usd, 0.5)",
+                "drop(mean(f1), 0.1)",
                 "error_rate > 0.05 twice",
             ],
         },

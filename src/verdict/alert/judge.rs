@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use super::drop::DropRule;
-use super::{Alert, AlertFinding, AlertResult, AlertRule, Alerts, DropReference, Era};
+use super::{Alert, AlertFinding, AlertResult, AlertRule, Alerts, Direction, DropReference, Era};
 use crate::data::history::{HistoryKind, HistoryLine};
 use crate::figure::P;
 use crate::stats::{FixedReference, MOVING, MovingReference, SteadyFalls, falls, percentile};
@@ -99,7 +99,11 @@ impl<'a> AlertJudge<'a> {
                 runs,
                 alpha,
             } => self.trend(era, metric, *runs, self.alerts.share(*alpha)),
-            AlertRule::Rise { metric, by } => rise(era, metric, *by),
+            AlertRule::Moved {
+                metric,
+                by,
+                direction,
+            } => moved(era, metric, *by, *direction),
             AlertRule::Bound {
                 metric,
                 op,
@@ -226,8 +230,13 @@ pub(super) fn bound(
     AlertFinding::of(beyond.len() >= times, value, threshold, message).since(first)
 }
 
-/// A figure that is so much above the median of the five runs before.
-pub(super) fn rise(era: &Era<'_>, metric: &SlicedMetric, by: f64) -> AlertFinding {
+/// A figure that is so much above the median of the five runs before, or below it.
+pub(super) fn moved(
+    era: &Era<'_>,
+    metric: &SlicedMetric,
+    by: f64,
+    direction: Direction,
+) -> AlertFinding {
     let Some((newest, before)) = era.line.split_last() else {
         return AlertFinding::silent("there is no run");
     };
@@ -253,8 +262,17 @@ pub(super) fn rise(era: &Era<'_>, metric: &SlicedMetric, by: f64) -> AlertFindin
         (value / median - 1.0) * 100.0,
         metric.show(median),
     );
-    let threshold = median * (1.0 + by);
-    AlertFinding::of(value > threshold, value, threshold, message).since(&newest.id)
+    let (threshold, is_raised) = match direction {
+        Direction::Down => {
+            let threshold = median * (1.0 - by);
+            (threshold, value < threshold)
+        }
+        Direction::Up => {
+            let threshold = median * (1.0 + by);
+            (threshold, value > threshold)
+        }
+    };
+    AlertFinding::of(is_raised, value, threshold, message).since(&newest.id)
 }
 
 /// No run for this number of days.

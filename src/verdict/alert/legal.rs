@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Alert, AlertRule, Alerts, DropReference};
+use super::{Alert, AlertRule, Alerts, Direction, DropReference};
 use crate::error::{Error, Result};
 use crate::stats::{MOVING, SteadyFalls};
 use crate::verdict::gate::{ACCURACY, Metric, Op};
@@ -28,9 +28,13 @@ impl AlertRule {
                 let hint = if metric.entry().less_is_better {
                     format!("what is worse when there is more of it rises: `rise({metric}, 0.5)`")
                 } else {
-                    format!("write `trend({metric}, runs=8)` or `{metric} < NUMBER`")
+                    format!(
+                        "write the share: `drop({metric}, 0.1)` is raised at a tenth less than the median of the five runs \
+                         before; or `trend({metric}, runs=8)`"
+                    )
                 };
-                let message = "`drop` compares right answers, and is for `accuracy` alone";
+                let message =
+                    "without a share `drop` compares right answers, and is for `accuracy` alone";
                 Err(Error::usage(message).hint(hint))
             }
             Self::Trend { runs, alpha, .. } => {
@@ -40,13 +44,21 @@ impl AlertRule {
             Self::Stale { days } if *days <= 0.0 => {
                 Err(Error::usage("it is raised always").hint("write `stale(days=7)`"))
             }
-            Self::Rise { by, .. } if *by <= 0.0 => {
-                let message = "so every other run is one that rises";
+            Self::Moved { by, .. } if *by <= 0.0 => {
+                let message = "so every other run is one that raises it";
                 Err(Error::usage(message).hint(
-                    "write how much more is too much, as a share: 0.5 for half as much again",
+                    "write how much is too much, as a share: 0.5 for half as much again, or half as much",
                 ))
             }
-            Self::Stale { .. } | Self::Rise { .. } => Ok(()),
+            Self::Moved {
+                by,
+                direction: Direction::Down,
+                ..
+            } if *by >= 1.0 => {
+                let message = "it can never be raised: no figure drops by all of it";
+                Err(Error::usage(message).hint("write a share below 1: 0.1 for a tenth less"))
+            }
+            Self::Stale { .. } | Self::Moved { .. } => Ok(()),
             Self::Bound {
                 metric,
                 op,

@@ -11,7 +11,7 @@
 
 use std::str::FromStr;
 
-use super::{ALPHA, Alert, AlertRule, DropReference};
+use super::{ALPHA, Alert, AlertRule, Direction, DropReference};
 use crate::error::{Error, Result, nearest};
 use crate::verdict::gate::tokens::{bracketed, metric_parts, number_or_percent, slice};
 use crate::verdict::gate::{Metric, Op};
@@ -87,6 +87,11 @@ fn called(name: &str, arguments: &[&str]) -> Result<AlertRule> {
     match name {
         "drop" => {
             let (metric, options) = metric_first(name, arguments)?;
+            if let [by] = options
+                && option(by).is_none()
+            {
+                return moved(metric, by, Direction::Down);
+            }
             let [against, alpha] = options_of(name, options, ["against", "alpha"])?;
             Ok(AlertRule::Drop {
                 metric,
@@ -119,10 +124,7 @@ fn called(name: &str, arguments: &[&str]) -> Result<AlertRule> {
                     "write the share: `rise(cost_usd, 0.5)` is raised at half as much again",
                 ));
             };
-            Ok(AlertRule::Rise {
-                metric,
-                by: number_or_percent(by)?,
-            })
+            moved(metric, by, Direction::Up)
         }
         _ => {
             let error = Error::usage(format!("unknown rule `{name}`"));
@@ -132,6 +134,14 @@ fn called(name: &str, arguments: &[&str]) -> Result<AlertRule> {
             })
         }
     }
+}
+
+fn moved(metric: SlicedMetric, by: &str, direction: Direction) -> Result<AlertRule> {
+    Ok(AlertRule::Moved {
+        metric,
+        by: number_or_percent(by)?,
+        direction,
+    })
 }
 
 fn metric_first<'a, 'b>(

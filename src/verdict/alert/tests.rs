@@ -112,9 +112,18 @@ fn rules_are_read() {
         ("stale(days=7)", AlertRule::Stale { days: 7.0 }),
         (
             "rise(cost_usd, 50%)",
-            AlertRule::Rise {
+            AlertRule::Moved {
                 metric: metric("cost_usd"),
                 by: 0.5,
+                direction: Direction::Up,
+            },
+        ),
+        (
+            "drop(mean(judge.total), 0.1)",
+            AlertRule::Moved {
+                metric: whole(Metric::of(MEAN, Some("judge.total".to_owned()))),
+                by: 0.1,
+                direction: Direction::Down,
             },
         ),
         (
@@ -193,7 +202,12 @@ fn what_is_no_rule_is_a_clear_error() {
         "unknown option `beta`",
         "`against`",
     );
-    check("drop(accuracy, 5)", "`5` is no option", "`alpha`");
+    check("drop(accuracy, 5)", "never be raised", "a tenth less");
+    check(
+        "drop(mean(f1), against=baseline)",
+        "for `accuracy` alone",
+        "drop(mean(f1), 0.1)",
+    );
     check("drop(accuracy, alpha=0.1, alpha=0.1)", "twice", "");
     check("trend(acuracy)", "no figure", "did you mean `accuracy`");
     check("trend(accuracy, runs=1e3)", "no number of runs", "");
@@ -452,6 +466,10 @@ fn plain_rules_go_by_the_figures_alone() {
     check(text, &lines, Raised, "cost_usd is 1.6000 USD, +60 %");
     check("rise(latency_p95, 0.5)", &lines, Silent, "above 0");
     check("rise(tokens, 0.5)", &lines, Silent, "the run has no tokens");
+    let text = "drop(cost_usd, 0.5)";
+    check(text, &lines, Quiet, "+60 %");
+    let fallen = [lines.clone(), vec![with(7, 0.4, 0.0)]].concat();
+    check(text, &fallen, Raised, "cost_usd is 0.4000 USD, -60 %");
     let text = "error_rate > 0.05 twice";
     check(text, &lines, Quiet, "6.0 %, > 0.05 in 1 of 2 runs in a row");
     lines.push(with(7, 1.0, 0.07));
