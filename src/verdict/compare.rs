@@ -17,8 +17,9 @@ use crate::stats::{
 };
 use crate::verdict::baseline::{Baseline, Pair, flipped, right_of};
 use crate::verdict::check::{CountedPairs, ErrorBounds, PairedFigures, SeenDrop, ServedJudges};
+use crate::verdict::gate::figure::FigureScale;
 use crate::verdict::summary::Summary;
-use side::{AGENT, SideAnswer, SideNames, SideSample, SideValue};
+use side::{AGENT, AGENT_PLAIN, SideAnswer, SideNames, SideSample, SideValue};
 
 /// Run B compared with run A.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -157,8 +158,9 @@ impl<'a> Comparing<'a> {
         for value in &b.values {
             let known = a.values.iter().find(|known| known.entry == value.entry);
             let [scorer, _] = self.names.entries.name(value.entry);
-            let is_match =
-                self.all_scorers || scorer == AGENT || self.scorer.is_none_or(|it| it == scorer);
+            let is_match = self.all_scorers
+                || [AGENT, AGENT_PLAIN].contains(&scorer)
+                || self.scorer.is_none_or(|it| it == scorer);
             if let Some(known) = known.filter(|_| is_match) {
                 let new = || PairedMeanTally::new(self.is_grouped);
                 let tally = self.means.entry(value.entry).or_insert_with(new);
@@ -189,8 +191,12 @@ impl<'a> Comparing<'a> {
         let mut means = BTreeMap::<String, BTreeMap<_, _>>::new();
         for (place, tally) in &self.means {
             let [scorer, name] = self.names.entries.name(*place);
-            if scorer == AGENT {
-                figures.insert(name.to_owned(), PairedRatio::of(&tally.finish()));
+            if [AGENT, AGENT_PLAIN].contains(&scorer) {
+                let has_plain = FigureScale::of(name) == FigureScale::RatioFromZero
+                    && !self.names.with_zero.contains(name);
+                if has_plain == (scorer == AGENT_PLAIN) {
+                    figures.insert(name.to_owned(), PairedRatio::of(&tally.finish()));
+                }
                 continue;
             }
             let of_scorer = means.entry(scorer.to_owned()).or_default();

@@ -101,6 +101,16 @@ fn an_agent_that_takes_more_steps_is_red_and_says_where() {
     assert!(tokens["ratio"].as_f64().unwrap() > 3.0, "{tokens}");
     assert!(tokens["p"].as_f64().unwrap() < 0.001, "{tokens}");
     assert_eq!(tokens["rose"].as_array().unwrap().len(), 5);
+    // A comparison tells the same ratios.
+    let baseline = tokens["baseline_run"].as_str().unwrap();
+    let now = project.last_run().display().to_string();
+    let compared = project.run(&format!("compare {baseline} {now} --json"));
+    let figures = compared.exits(0).json()["figures"].clone();
+    for name in ["tokens", "steps", "tool_calls"] {
+        let of_gate = &summary["change"]["figures"][name]["ratio"];
+        let difference = figures[name]["ratio"].as_f64().unwrap() - of_gate.as_f64().unwrap();
+        assert!(difference.abs() < 1e-9, "{name}: {figures} {of_gate}");
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `SideSample`: a sample of a run as comparisons need it, built from its records.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
@@ -24,6 +24,9 @@ const FIGURES: [&str; 6] = [
 
 /// Stands for a scorer where a number is of the agent.
 pub(super) const AGENT: &str = "";
+/// The same where it is the logarithm of the amount itself. What is told is the ratio of these, as gates tell it, unless an
+/// amount is 0.
+pub(super) const AGENT_PLAIN: &str = "\0";
 
 /// One answer of a run to a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +78,8 @@ pub(crate) struct SideNames {
     pub(crate) slices: NamePlaces,
     /// Scorers with the names of their numbers.
     pub(crate) entries: NamePlaces,
+    /// The figures that are 0 for an answer.
+    pub(crate) with_zero: BTreeSet<String>,
 }
 
 /// Interned pairs of names.
@@ -174,10 +179,22 @@ impl SideSample {
             _ => SideAnswer::Errored,
         });
         for (name, value) in AnswerFigures::of(record, FigureRules::default()).numbers() {
-            if let Some(scaled) = FigureScale::of(name).scaled(value)
+            let scale = FigureScale::of(name);
+            if let Some(scaled) = scale.scaled(value)
                 && FIGURES.contains(&name)
             {
                 self.add_value(AGENT, name, scaled, names);
+                if scale != FigureScale::RatioFromZero {
+                    continue;
+                }
+                match FigureScale::Ratio.scaled(value) {
+                    Some(plain) if value > 0.0 => {
+                        self.add_value(AGENT_PLAIN, name, plain, names);
+                    }
+                    _ => {
+                        names.with_zero.insert(name.to_owned());
+                    }
+                }
             }
         }
         for (scorer, score) in &outcome.scores {
