@@ -43,6 +43,7 @@ use crate::system::process::launch::Launch;
 use crate::system::process::orphans;
 use crate::system::process::orphans::MARK as SCRATCH;
 use crate::system::sandbox::{Inmate, Sandbox, Ulimits};
+use input::prompt;
 use lines::TaskLines;
 
 /// The placeholder for the prompt in an argument.
@@ -226,11 +227,27 @@ impl Command {
         }
         drop(attempt);
         self.judge(&finished.end, started, task)
-            .and_then(|()| self.output.decode(&finished.stdout))
+            .and_then(|()| self.decode(finished.stdout))
             .map_err(|error| AgentError {
                 stderr_tail: finished.stderr.text(),
                 ..error
             })
+    }
+
+    /// Reads a reply, which may be packed.
+    fn decode(&self, stdout: Vec<u8>) -> Result<Output, AgentError> {
+        #[cfg(feature = "http")]
+        let stdout = crate::system::http::unpack_output(stdout, self.max_output_bytes)
+            .ok_or_else(|| self.too_large())?;
+        self.output.decode(&stdout)
+    }
+
+    fn too_large(&self) -> AgentError {
+        let message = format!(
+            "printed more than {} bytes to stdout; hint: raise `limits.max_output_bytes`",
+            self.max_output_bytes
+        );
+        AgentError::of(FailureKind::OutputTooLarge, message)
     }
 
     /// The arguments, wrapped in the confinement if there is one.
@@ -301,7 +318,8 @@ impl Command {
             AgentError::of(FailureKind::NotStarted, "the agent's `command` is empty")
         })?;
         let in_argument = args.iter().any(|arg| arg.contains(PROMPT));
-        let args = args.iter().map(|arg| arg.replace(PROMPT, task.prompt()));
+        let prompt = prompt(task);
+        let args = args.iter().map(|arg| arg.replace(PROMPT, &prompt));
         let args = std::iter::once(program.clone()).chain(args).collect();
         let stdin = (!in_argument)
             .then(|| self.input.encode(task))
@@ -333,13 +351,7 @@ impl Command {
                 Err(AgentError::of(FailureKind::TimedOut, message))
             }
             End::Cancelled => Err(cancelled()),
-            End::TooLarge => {
-                let message = format!(
-                    "printed more than {} bytes to stdout; hint: raise `limits.max_output_bytes`",
-                    self.max_output_bytes
-                );
-                Err(AgentError::of(FailureKind::OutputTooLarge, message))
-            }
+            End::TooLarge => Err(self.too_large()),
             End::Lost(reason) => {
                 let message = format!("lost track of the process: {reason}");
                 Err(AgentError::of(FailureKind::Failed, message))

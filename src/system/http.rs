@@ -25,6 +25,7 @@ mod resolve;
 mod tests;
 
 pub(crate) use client::{Client, HttpReply, HttpRequest};
+pub(crate) use encoding::unpack_output;
 pub(crate) use failure::{Cause, Failure};
 pub(crate) use filler::Filler;
 use std::net::IpAddr;

@@ -1,5 +1,6 @@
 //! What an agent reads from stdin.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use serde::Serialize;
@@ -55,10 +56,17 @@ impl Input {
     /// The bytes for one task.
     pub(in crate::agent) fn encode(self, task: &Task) -> Result<Vec<u8>, AgentError> {
         match self {
-            Self::Text if task.messages().len() > 1 => Ok(transcript(task.messages()).into_bytes()),
-            Self::Text => Ok(task.prompt().as_bytes().to_vec()),
+            Self::Text => Ok(prompt(task).into_owned().into_bytes()),
             Self::Json => json(task),
         }
+    }
+}
+
+/// What is asked, as text: the prompt, or a conversation so far.
+pub(super) fn prompt(task: &Task) -> Cow<'_, str> {
+    match task.messages() {
+        [] | [_] => task.prompt().into(),
+        messages => transcript(messages).into(),
     }
 }
 

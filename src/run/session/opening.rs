@@ -45,7 +45,9 @@ pub(in crate::run) fn opening(plan: &Plan, bounds: &Limits, places: &[usize]) ->
         format!(", {by_tier} `{}`", clean(&tier.name))
     });
     let mut line = format!("asking {} {what}{tier}{}", agent(eval), epochs(eval.epochs));
-    let parts = limits(bounds).into_iter().chain(cost(plan, bounds, places));
+    let parts = limits(bounds, eval.agent.asks_endpoint())
+        .into_iter()
+        .chain(cost(plan, bounds, places));
     for (number, part) in parts.enumerate() {
         line += if number == 0 { "; " } else { ", " };
         line += &part;
@@ -78,7 +80,7 @@ fn agent(eval: &Eval) -> String {
     }
 }
 
-fn limits(limits: &Limits) -> Vec<String> {
+fn limits(limits: &Limits, asks_endpoint: bool) -> Vec<String> {
     let mut parts = vec![format!("{} at once", limits.concurrency)];
     let time = |time: Duration| Seconds::from(time).to_string().replace(".0 s", " s");
     match limits.retries {
@@ -89,7 +91,10 @@ fn limits(limits: &Limits) -> Vec<String> {
             time(limits.timeout)
         )),
     }
-    let wait = limits.rate_limit_wait;
+    // Without retries, the first 429 is the last.
+    let is_implied = asks_endpoint && limits.own_retries == Some(0);
+    let implied = is_implied.then_some(Duration::ZERO);
+    let wait = limits.rate_limit_wait.or(implied);
     parts.extend(wait.map(|wait| format!("{} of rate limits a sample", time(wait))));
     let rates = [
         (limits.requests_per_minute, "requests"),

@@ -64,6 +64,11 @@ pub(super) fn unpack(
     Ok(body)
 }
 
+/// What a program printed, unpacked as far as it is packed and has at most `max_bytes`.
+pub(crate) fn unpack_output(output: Vec<u8>, max_bytes: u64) -> Option<Vec<u8>> {
+    unpack(&HeaderMap::new(), output, max_bytes).ok()
+}
+
 /// The encoding that the header names, if it is one that stays packed.
 pub(super) fn unknown(headers: &HeaderMap) -> Option<&str> {
     let name = headers.get(CONTENT_ENCODING)?.to_str().ok()?.trim();
@@ -91,8 +96,8 @@ fn coding(headers: &HeaderMap, body: &[u8]) -> Option<(Coding, bool)> {
         return Some((Coding::Zlib, is_deflate));
     }
     // A proxy that unpacks may leave the header.
-    let is_text = std::str::from_utf8(body).is_ok();
-    (is_deflate && !body.is_empty() && !is_text).then_some((Coding::Deflate, true))
+    (is_deflate && !body.is_empty() && std::str::from_utf8(body).is_err())
+        .then_some((Coding::Deflate, true))
 }
 
 /// Whether the body has the header of zlib with a usual window.

@@ -173,3 +173,17 @@ fn output_is_streamed() {
     ];
     assert_eq!(*seen.lock().unwrap(), expected);
 }
+
+#[cfg(feature = "http")]
+#[test]
+fn packed_output_is_unpacked() {
+    let project = Project::new();
+    let output = project.run("echo 42 | gzip").unwrap();
+    assert_eq!(output.text.as_deref(), Some("42"));
+    let agent = project.sh("head -c 4000 /dev/zero | tr '\\0' x | gzip");
+    let error = agent
+        .max_output_bytes(1000)
+        .answer(&project.task("?"))
+        .unwrap_err();
+    assert_eq!(error.kind, FailureKind::OutputTooLarge);
+}
