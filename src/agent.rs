@@ -173,6 +173,12 @@ pub trait Agent: Send + Sync {
         self.conversation().is_some()
     }
 
+    /// Whether its requests hold all [messages](Task::messages) of a conversation.
+    #[doc(hidden)]
+    fn takes_messages(&self) -> bool {
+        true
+    }
+
     /// Whether it remembers a conversation from turn to turn. One that was interrupted then starts over; with an agent
     /// that lives by the [messages](Task::messages) of each task alone it goes on.
     fn keeps_sessions(&self) -> bool {

@@ -19,13 +19,14 @@ use std::time::Duration;
 
 use super::Agent;
 use crate::data::conversation::Script;
-use crate::data::{AgentError, Output, Task};
+use crate::data::{AgentError, Output, Sample, Task};
 use crate::error::{Error, Result, nearest};
+use crate::system::cancel::Cancel;
 use crate::text::excerpt;
 use crate::text::hash::Fingerprint;
 use dialogue::Dialogue;
 use environment::tool_name;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 #[cfg(feature = "bfcl")]
 pub(crate) use dialogue::MODE;
@@ -185,6 +186,37 @@ impl Conversation {
         Ok(())
     }
 
+    /// Who plays the user, and with which options.
+    pub(crate) fn user_agent(&self) -> Option<(Arc<dyn Agent>, Arc<Map<String, Value>>)> {
+        self.user.as_ref().map(SimulatedUser::parts)
+    }
+
+    /// Opens a session of the environment for a sample and closes it; returns the number of its tools. `None` without
+    /// an environment.
+    pub(crate) fn try_environment(
+        &self,
+        sample: &Sample,
+        hidden: &[PathBuf],
+        cancel: &Cancel,
+    ) -> Option<std::result::Result<usize, AgentError>> {
+        let environment = self.environment.as_ref()?;
+        let session = Session {
+            id: "doctor",
+            sample_id: &sample.id,
+            turn: 0,
+            timeout: self.tool_timeout,
+            cancel,
+            hidden,
+        };
+        let state = Script::of(sample).and_then(|script| script.initial_state);
+        let tools = environment.open(&session, state.as_ref());
+        if tools.is_ok() {
+            environment.close(&session);
+        }
+        environment.end();
+        Some(tools.map(|tools| tools.len() + sample.tools.len()))
+    }
+
     /// The agents that are asked.
     fn agents(&self) -> impl Iterator<Item = &dyn Agent> {
         let user = self.user.as_ref().map(SimulatedUser::agent);
@@ -253,7 +285,12 @@ impl Agent for Conversation {
     }
 
     fn notices(&self) -> Vec<String> {
-        self.agents().flat_map(Agent::notices).collect()
+        let mut notices: Vec<String> = self.agents().flat_map(Agent::notices).collect();
+        if self.agents().any(|agent| !agent.takes_messages()) {
+            let note = "an agent gets only the last message of a conversation: write \"{messages}\" into its `body`";
+            notices.push(note.to_owned());
+        }
+        notices
     }
 
     fn sandbox(&self) -> Option<&'static str> {

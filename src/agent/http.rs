@@ -195,6 +195,11 @@ impl Agent for Http {
         Some(keys.hex())
     }
 
+    fn takes_messages(&self) -> bool {
+        let body = self.body.as_ref();
+        body.is_some_and(|body| body.holds(Placeholder::Messages))
+    }
+
     forward_endpoint!(self);
 }
 

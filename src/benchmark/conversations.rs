@@ -11,16 +11,13 @@ use crate::data::conversation::{SCRIPT, Script, ScriptTurn, content_text};
 use crate::data::dataset::{required, scalar, slice_value};
 use crate::data::{Sample, Target};
 use crate::error::{Error, Result};
-use crate::scorer::compose::per_sample::{KEY, PerSample};
+use crate::scorer::compose::per_sample::{DEFAULT, KEY, PerSample};
 use crate::scorer::compose::turns::{OfConversation, On};
 use crate::scorer::extract::Extract;
 use crate::scorer::{GaiaScorer, Maker, Scorer};
 
 /// What to write instead of a line that is no conversation.
 const EXAMPLE: &str = "write `turns: [{ user: \"Hello\", ground_truth: \"Hi\" }]`";
-
-/// What judges a conversation that names no scorer.
-const SCORER: &str = "gaia";
 
 /// Conversations of several turns.
 ///
@@ -317,7 +314,7 @@ fn sample(mut fields: Map<String, Value>, index: usize) -> Result<Sample> {
     }
     let scorer = fields.entry(KEY).or_insert(Value::Null);
     if scorer.is_null() {
-        *scorer = SCORER.into();
+        *scorer = DEFAULT.into();
     }
     made.visible = visible;
     made.metadata = fields;

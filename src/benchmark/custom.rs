@@ -10,13 +10,10 @@ use crate::data::Sample;
 use crate::data::conversation::Script;
 use crate::data::dataset::Filter;
 use crate::error::Result;
-use crate::scorer::compose::per_sample::{KEY, PerSample};
+use crate::scorer::compose::per_sample::{DEFAULT, KEY, PerSample};
 use crate::scorer::compose::turns::{OfConversation, On};
 use crate::scorer::extract::Extract;
 use crate::scorer::{Maker, Scorer};
-
-/// Default scorer of samples.
-const SCORER: &str = "gaia";
 
 /// Your own samples, each with a suitable scorer.
 ///
@@ -52,7 +49,7 @@ impl Custom {
     pub fn new(samples: impl IntoIterator<Item = Sample>) -> Self {
         Self {
             samples: samples.into_iter().collect(),
-            scorer: SCORER.into(),
+            scorer: DEFAULT.into(),
             folder: PathBuf::from("."),
             maker: None,
             filter: Filter::default(),

@@ -37,6 +37,9 @@ const GREETING: &str = "Reply with the word OK.";
 const ON_GREETING: &str = "it was asked `Reply with the word OK.`: give it that by hand, and see what it says. One that takes only \
                            questions of its own kind may be well: `cargo evaltest run --limit 1` asks it one";
 
+/// The name of the tools' part of a conversation.
+const ENVIRONMENT: &str = "environment";
+
 /// The result of one check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
@@ -119,11 +122,11 @@ pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> 
             if let Some(first) = plan.items.first() {
                 // Recorded answers are looked up by it.
                 sample.id = first.id.to_string();
-                // Has what a judge sees of an item, and which scorer judges it.
-                sample.metadata = first
-                    .sample()
-                    .map(|first| first.metadata)
-                    .unwrap_or_default();
+                // Has what a judge sees of an item, which scorer judges it, and the script of a conversation.
+                if let Ok(first) = first.sample() {
+                    sample.metadata = first.metadata;
+                    sample.tools = first.tools;
+                }
             }
             // Includes scorers that its samples name.
             scorers = plan.scorers;
@@ -155,6 +158,19 @@ pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> 
     findings.extend(notices.map(|note| Finding::new("agent", Health::Note, note)));
     let client = DoctorClient::new(eval, &id, (timeout, cancel));
     findings.push(agent.examine(&client, &redactor));
+    if let Some(conversation) = eval.agent.conversation() {
+        let user = conversation.user_agent().map(|(agent, options)| Examinee {
+            about: "user",
+            agent,
+            options,
+            prompt: GREETING.into(),
+            name: None,
+        });
+        findings.extend(user.map(|user| user.examine(&client, &redactor)));
+        let hidden = plan::hidden(eval);
+        let tools = conversation.try_environment(&sample, &hidden, cancel);
+        findings.extend(tools.map(|tools| environment(tools, &redactor)));
+    }
     for scorer in &scorers {
         client.probe_judge(scorer, &sample);
     }
@@ -167,6 +183,21 @@ pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> 
         ..finding
     });
     findings.collect()
+}
+
+/// What the environment of conversations did when a session was opened.
+fn environment(tools: Result<usize, AgentError>, redactor: &Redactor) -> Finding {
+    match tools {
+        Ok(count) => Finding::new(
+            ENVIRONMENT,
+            Health::Ok,
+            format!("opened a session, {count} tools"),
+        ),
+        Err(mut error) => {
+            redactor.agent_error(&mut error, &mut 0);
+            failed(ENVIRONMENT, &error, None)
+        }
+    }
 }
 
 /// Variables whose values occur in more than one sample of the dataset.
@@ -398,7 +429,7 @@ fn failed(about: &'static str, error: &AgentError, more: Option<String>) -> Find
             Some("is it installed, and spelt so? a program beside the spec is `./name`")
         }
         Kind::Exited | Kind::Panicked if about == "judge" => Some(judge::ON_VERDICT),
-        Kind::Exited | Kind::Panicked => Some(ON_GREETING),
+        Kind::Exited | Kind::Panicked if about != ENVIRONMENT => Some(ON_GREETING),
         Kind::NoOutput => Some("have it print its answer to stdout"),
         Kind::TimedOut => Some("does it wait for something? `--timeout-s 300` gives it longer"),
         Kind::Unreachable => Some("is the server running, and the address right?"),

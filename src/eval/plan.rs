@@ -175,7 +175,7 @@ impl Plan {
         notices.extend(reads.iter().filter_map(|read| truths.notice(read)));
         notices.extend(rules.and_then(QaRules::notice));
         notices.extend(unspaced.notice());
-        notices.extend(unused_scorers(eval));
+        notices.extend(unused_scorers(eval, &items));
         notices.extend(drawn_seed(eval));
         notices.extend(repeated_answers(eval));
         notices.extend(eval.gates.iter().filter_map(Gate::doubt));

@@ -72,6 +72,10 @@ impl SimulatedUser {
         &*self.agent
     }
 
+    pub(super) fn parts(&self) -> (Arc<dyn Agent>, Arc<Map<String, Value>>) {
+        (Arc::clone(&self.agent), Arc::clone(&self.options))
+    }
+
     pub(super) fn options(&self) -> &Arc<Map<String, Value>> {
         &self.options
     }

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use super::item::Packed;
 use super::scorers::scorer_of_benchmark;
 use super::truths::Truths;
 use super::{Plan, secret, unset};
+use crate::data::conversation::Script;
 use crate::eval::Eval;
 use crate::scorer;
 use crate::scorer::Scorer;
@@ -35,19 +34,22 @@ impl Plan {
 }
 
 /// A notice if samples name their own scorers and the eval names one for all.
-pub(super) fn unused_scorers(eval: &Eval) -> Option<String> {
+pub(super) fn unused_scorers(eval: &Eval, items: &[Packed]) -> Option<String> {
     let own = scorer_of_benchmark(eval).filter(|own| own.name() == per_sample::NAME);
     let is_used = |scorer: &Arc<dyn Scorer>| scorer.name() == per_sample::NAME;
     let is_replaced = !eval.scorers.is_empty() && !eval.scorers.iter().any(is_used);
-    own.filter(|_| is_replaced && names_scorers(&eval.config["benchmark"]))
+    own.filter(|_| is_replaced && items.iter().any(names_scorer))
         .map(|_| "the eval names a scorer, so those that its samples name are not used".to_owned())
 }
 
-/// Whether samples name scorers; only known for a benchmark whose samples are in the spec.
-fn names_scorers(benchmark: &Value) -> bool {
-    let names = |keys: &Value| !keys["scorer"].is_null();
-    let samples = benchmark["samples"].as_array();
-    samples.is_none_or(|samples| names(benchmark) || samples.iter().any(names))
+/// Whether a sample or a turn of it names a scorer.
+fn names_scorer(item: &Packed) -> bool {
+    item.sample().is_ok_and(|sample| {
+        let turns = Script::of(&sample).unwrap_or_default().turns;
+        let own = sample.metadata.get(per_sample::KEY);
+        own.is_some_and(|own| *own != per_sample::DEFAULT)
+            || turns.iter().any(|turn| turn.scorer.is_some())
+    })
 }
 
 /// A notice of the shuffle seed, if none was given.

@@ -21,6 +21,9 @@ pub(crate) const NAME: &str = "per_sample";
 /// The metadata entry that names a sample's scorer, unless the option `key` changes it.
 pub(crate) const KEY: &str = SCORER;
 
+/// The scorer of a sample that names none.
+pub(crate) const DEFAULT: &str = "gaia";
+
 pub(crate) const ENTRY: Entry = Entry {
     name: NAME,
     summary: "the scorer that each sample names in its metadata",

@@ -1,6 +1,7 @@
 //! `cargo evaltest show`.
 
 mod against;
+mod chat;
 mod failures;
 
 use std::io;
@@ -26,6 +27,7 @@ use serde_json::Value;
 use crate::console;
 use crate::run_ids::typed_folder;
 use crate::runs::{note_part, seen_run};
+use chat::{chat, until_failure};
 
 /// Show one sample of a run: prompt, answer, what was compared, verdict, attempts
 #[derive(Debug, Args)]
@@ -273,6 +275,9 @@ fn whole(record: &Record, attempts: &[Value]) -> Document {
             ended.as_str().replace('_', " ")
         );
         text.blocks.push(titled(&title, &chat(messages)));
+    } else if let messages @ [_, ..] = &*until_failure(attempts) {
+        let title = "conversation, until it failed";
+        text.blocks.push(titled(title, &chat(messages)));
     } else {
         text.blocks.push(titled("prompt", &record.prompt));
         let raw = output.and_then(|output| output.text.as_deref());
@@ -341,60 +346,6 @@ fn whole(record: &Record, attempts: &[Value]) -> Document {
     progress(attempts, &mut text);
     ended(outcome, attempts, &mut text);
     text
-}
-
-/// A conversation as people read it: who said what, and each call of a tool with its result on one line.
-fn chat(messages: &[Value]) -> String {
-    let content = |message: &Value| match &message["content"] {
-        Value::String(text) => text.clone(),
-        Value::Null => String::new(),
-        Value::Array(parts) if parts.iter().all(|part| part["text"].is_string()) => {
-            let texts = parts.iter().filter_map(|part| part["text"].as_str());
-            texts.collect::<Vec<_>>().join("\n")
-        }
-        other => other.to_string(),
-    };
-    let result = |id: &Value| {
-        let is_result =
-            |message: &&Value| message["role"] == "tool" && message["tool_call_id"] == *id;
-        let found = messages.iter().find(is_result).filter(|_| !id.is_null());
-        found.map_or_else(
-            || "(no result)".to_owned(),
-            |message| excerpt(&content(message)),
-        )
-    };
-    let mut lines = Vec::new();
-    let mut turn = 0;
-    for message in messages {
-        let who = match message["role"].as_str() {
-            Some("user") => {
-                turn += 1;
-                format!("user, turn {turn}")
-            }
-            Some("assistant") => "agent".to_owned(),
-            // They stand beside their calls.
-            Some("tool") | None => continue,
-            Some(other) => other.to_owned(),
-        };
-        let text = content(message);
-        if !text.is_empty() {
-            lines.push(format!("{who}: {}", truncate(&text)));
-        }
-        for call in message["tool_calls"].as_array().into_iter().flatten() {
-            let function = call.get("function").unwrap_or(call);
-            let arguments = match &function["arguments"] {
-                Value::String(text) => text.clone(),
-                other => other.to_string(),
-            };
-            let name = function["name"].as_str().unwrap_or_default();
-            let result = result(&call["id"]);
-            lines.push(format!(
-                "{who} calls {name}({}): {result}",
-                excerpt(&arguments)
-            ));
-        }
-    }
-    lines.join("\n")
 }
 
 /// The agent's progress messages, with the attempt number if there were several.
