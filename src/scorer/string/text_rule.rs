@@ -304,51 +304,49 @@ const REFUSED: &[&str] = &[
     "discussing",
 ];
 
-/// Whether an ASCII text has a piece that each of [`REFUSES`] has.
-fn may_refuse(text: &str) -> bool {
-    let piece = |window: &[u8]| {
-        matches!(
-            [window[0] | 0x20, window[1] | 0x20, window[2] | 0x20],
-            [b'n', b'o' | b'\'', b't'] | [b'u', b'n', b'a'] | [b'd', b'e', b'c']
-        )
-    };
-    text.as_bytes().windows(3).any(piece)
-}
-
 /// Whether a text is a plain refusal: `I'm sorry, but I can't help with that.`
 fn is_refusal(text: &str) -> bool {
     if text.len() > LONGEST_REFUSAL {
         return false;
     }
-    let between = |c: char| c.is_whitespace() || ",.;:!*\"-–—".contains(c);
-    // Of these letters one begins it, before anything is copied.
-    let is_first = |c: char| {
-        matches!(
-            c.to_ascii_lowercase(),
-            'a' | 'b' | 'h' | 'i' | 'm' | 's' | 'u'
-        )
-    };
-    if !text
-        .trim_start_matches(|c| is_invisible(c) || between(c))
-        .starts_with(is_first)
-        || text.is_ascii() && !may_refuse(text)
-    {
+    let seen = text.trim_start_matches(|c| is_between(c) || is_invisible(c));
+    // Each of `APOLOGIES` and `REFUSES` begins with one of these.
+    let first = seen.as_bytes().first().map(u8::to_ascii_lowercase);
+    if !matches!(first, Some(b'a' | b'b' | b'h' | b'i' | b'm' | b's' | b'u')) {
         return false;
     }
-    let text: String = text.chars().filter(|c| !is_invisible(*c)).collect();
-    let text = text.replace(['’', '‘'], "'").to_lowercase();
-    let mut text = text.trim_start_matches(between);
+    if text.is_ascii() {
+        return refuses(seen);
+    }
+    let text: String = seen.chars().filter(|c| !is_invisible(*c)).collect();
+    refuses(&text.replace(['’', '‘'], "'").to_lowercase())
+}
+
+/// What may stand between the parts of a refusal.
+fn is_between(c: char) -> bool {
+    c.is_whitespace() || matches!(c, ',' | '.' | ';' | ':' | '!' | '*' | '"' | '-' | '–' | '—')
+}
+
+/// Whether a text begins with apologies, if any, and a refusal.
+fn refuses(mut text: &str) -> bool {
+    let behind = |text: &'_ str, start: &str| {
+        let head = text.as_bytes().get(..start.len())?;
+        // A head of ASCII ends between two characters.
+        head.eq_ignore_ascii_case(start.as_bytes())
+            .then_some(start.len())
+    };
     // Each step makes the text shorter.
-    while let Some(rest) = APOLOGIES.iter().find_map(|start| text.strip_prefix(start)) {
-        if !rest.starts_with(between) {
+    while let Some(length) = APOLOGIES.iter().find_map(|start| behind(text, start)) {
+        let rest = &text[length..];
+        if !rest.starts_with(is_between) {
             break;
         }
-        text = rest.trim_start_matches(between);
+        text = rest.trim_start_matches(is_between);
     }
-    let rest = REFUSES.iter().find_map(|start| text.strip_prefix(start));
-    rest.is_some_and(|rest| {
-        let rest = rest.trim_start();
-        REFUSED.iter().any(|what| rest.starts_with(what))
+    let length = REFUSES.iter().find_map(|start| behind(text, start));
+    length.is_some_and(|length| {
+        let rest = text[length..].trim_start();
+        REFUSED.iter().any(|what| behind(rest, what).is_some())
     })
 }
 

@@ -119,11 +119,22 @@ pub(super) fn words(raw: &str) -> impl Iterator<Item = Word> + '_ {
     let bytes = raw.as_bytes();
     let mut place = 0;
     std::iter::from_fn(move || {
-        while let Some(gap) = bytes[place..].iter().position(u8::is_ascii_alphabetic) {
-            let start = place + gap;
-            let run = letters(&bytes[start..]);
-            place = start + run.len();
-            if run.len() < SHORTEST {
+        while let Some(first) = bytes.get(place) {
+            if !first.is_ascii_alphabetic() {
+                place += 1;
+                continue;
+            }
+            let start = place;
+            // Small letters have this bit.
+            let mut small = 0x20;
+            place += 1;
+            while let Some(byte) = bytes.get(place).filter(|byte| byte.is_ascii_alphabetic()) {
+                small &= byte;
+                place += 1;
+            }
+            let run = &bytes[start..place];
+            let is_one = has_length(run);
+            if !is_one && (small != 0 || run.len() <= SHORTEST) {
                 continue;
             }
             let word = word_of(raw, start, run).or_else(|| {
@@ -167,14 +178,19 @@ const LENGTHS: [u16; 26] = {
     lengths
 };
 
+/// Whether one of [`NOUNS`] and [`OPTIONS`] has this first letter and length.
+fn has_length(run: &[u8]) -> bool {
+    let lengths = LENGTHS[usize::from((run[0] | 0x20) - b'a')];
+    run.len() < 16 && lengths & 1 << run.len() != 0
+}
+
 fn word_of(raw: &str, start: usize, run: &[u8]) -> Option<Word> {
     let is_any = |words: &[&str], run: &[u8]| {
         words
             .iter()
             .any(|word| run.eq_ignore_ascii_case(word.as_bytes()))
     };
-    let lengths = LENGTHS[usize::from(run[0].to_ascii_lowercase() - b'a')];
-    if run.len() > 15 || lengths & 1 << run.len() == 0 {
+    if !has_length(run) {
         return None;
     }
     let is_noun = is_any(&NOUNS, run);
