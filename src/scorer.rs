@@ -12,8 +12,8 @@
 //! with its [`GaiaVerdict`] by [`TruthKind`], `gsm8k` [`Gsm8kScorer`], `includes` [`Includes`], `json` [`Json`],
 //! `list` [`List`], `not` [`Not`], `numeric` [`Numeric`] (with [`Percent`], [`Units`], [`DecimalSign`] and a
 //! [`Tolerance`]), `qa` [`QaScorer`], `qa_f1` [`QaF1`], `qa_f1_format` [`QaF1Format`], `quasi_exact` [`QuasiExact`]
-//! (or [`as_documented`](QuasiExact::as_documented)), `semantic` [`Semantic`], `substring` [`Substring`], `token_f1`
-//! [`TokenF1`], `trajectory` `Trajectory` (feature `bfcl`), `weighted` [`Weighted`].
+//! (or [`as_documented`](QuasiExact::as_documented)), `semantic` [`Semantic`], `state` [`State`], `substring` [`Substring`],
+//! `token_f1` [`TokenF1`], `trajectory` `Trajectory` (feature `bfcl`), `weighted` [`Weighted`].
 //!
 #![doc = include_str!("scorer/guide.md")]
 
@@ -78,6 +78,7 @@ pub use number::aime::AimeScorer;
 pub use number::gsm8k::Gsm8kScorer;
 pub use number::numeric::{DecimalSign, Numeric, Percent, Units};
 pub(crate) use options::OptionReader;
+pub use state::State;
 pub use string::exact::{Exact, LabelSet};
 pub use string::folding::{Folding, Form};
 pub use string::fuzzy::Fuzzy;

@@ -41,7 +41,8 @@ pub(crate) const ENTRY: Entry = Entry {
 /// Compares the final state of an environment with `expected_state`, key by key.
 ///
 #[doc = include_str!("state.md")]
-pub(crate) struct State;
+#[derive(Clone, Copy, Debug, Default)]
+pub struct State;
 
 impl State {
     fn expected(answer: &Answer<'_>) -> Option<Map<String, Value>> {

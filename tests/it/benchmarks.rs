@@ -33,6 +33,8 @@ fn the_fixtures_run_and_some_of_their_answers_are_wrong() {
     check("aime/aime.yaml", (4, 4, 3));
     check("judge/judge.yaml", (16, 16, 3));
     check("judge/panel.yaml", (16, 16, 3));
+    // What a model and a model as its user said is played without them.
+    check("conversations/smalltalk.yaml", (10, 10, 3));
     check("custom/stationer.yaml", (10, 10, 8));
     // What judges a sample is in its record, so the last run can be scored again without the spec.
     let run = project.last_run();
