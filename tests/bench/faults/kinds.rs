@@ -20,7 +20,8 @@ use crate::watched;
 /// Makes a writer.
 type Make = fn() -> io::Result<Writer>;
 
-pub(super) const KINDS: [(&str, Make); 6] = [
+pub(super) const KINDS: [(&str, Make); 7] = [
+    ("conversations", conversations),
     ("rescore", rescore),
     ("rescore by a judge", judge),
     ("merge", merge),
@@ -191,6 +192,65 @@ fn accepted(folder: &Path) -> Contents {
         contents.insert(name.display().to_string(), text);
     }
     contents
+}
+
+/// What was said, and the verdict on it.
+fn spoken(folder: &Path) -> Contents {
+    let mut contents = Contents::new();
+    for dir in folders(&folder.join("evaltest-runs")) {
+        if manifest(&dir)["status"] == "finished" {
+            for record in json_lines(&dir.join("samples.jsonl")) {
+                let (id, result) = (record["sample_id"].to_string(), &record["result"]);
+                let (messages, score) = (&result["output"]["messages"], &result["score"]);
+                contents.insert(id, format!("{messages} {score} {}", result["usage"]));
+            }
+        }
+    }
+    contents
+}
+
+/// Conversations of three turns, with a call of a tool in each.
+fn conversations() -> io::Result<Writer> {
+    let server = Server::new(|requested, _| {
+        sleep(Duration::from_millis(5));
+        let mut reply = chat(requested.prompt());
+        let messages = requested.body["messages"].as_array();
+        let last = messages.and_then(|messages| messages.last());
+        if last.is_some_and(|last| last["role"] == "user") {
+            let function = json!({"name": "find", "arguments": json!({"what": requested.prompt()}).to_string()});
+            reply["choices"][0]["message"]["tool_calls"] =
+                json!([{"id": "c1", "type": "function", "function": function}]);
+        }
+        fine(&reply)
+    });
+    let project = Project::new();
+    let turn = |word: &str, sample: u32| json!({"user": format!("{word} {sample}"), "ground_truth": "found"});
+    let line = |sample: u32| {
+        let turns: Vec<_> = ["one", "two", "three"]
+            .map(|word| turn(word, sample))
+            .into();
+        format!("{}\n", json!({"id": sample.to_string(), "turns": turns}))
+    };
+    project.write("c.jsonl", (0..12).map(line).collect::<String>());
+    project.write(
+        "tools.yaml",
+        "- { name: find, returns: [{ result: found }] }\n",
+    );
+    project.write(
+        "c.yaml",
+        format!(
+            "benchmark: {{ type: conversations, path: c.jsonl }}\nagent: {}\ntools: {{ mock: tools.yaml }}\n\
+             limits: {{ concurrency: {IN_FLIGHT} }}\n",
+            server.openai("")
+        ),
+    );
+    let command = "exec \"$EVALTEST\" evaltest run c.yaml";
+    Ok(Writer {
+        goes_on: "RUN=$(ls -d evaltest-runs/2*/manifest.json 2> /dev/null | head -n 1); RUN=${RUN%/manifest.json}\n\
+            exec \"$EVALTEST\" evaltest run c.yaml ${RUN:+--resume \"$RUN\"}",
+        paid: Some(server),
+        ..Writer::of(project, command, spoken)?
+    })
 }
 
 fn accept() -> io::Result<Writer> {
