@@ -22,6 +22,9 @@ pub(crate) const LONGEST_RETRY_AFTER: f64 = 600.0;
 /// Maximum bytes of stderr in a one-line message.
 const STDERR_BYTES: usize = 500;
 
+/// The metadata of a conversation's output that counts the replies which ended at the limit of tokens.
+pub(crate) const TRUNCATED_REPLIES: &str = "truncated_replies";
+
 /// An agent's answer.
 ///
 /// A text converts to an answer; methods add everything else.
@@ -75,7 +78,11 @@ impl Output {
     pub(crate) fn finish(&self) -> Finish {
         let is_refused = self.metadata.get("refused") == Some(&Value::Bool(true));
         let word = self.metadata.get("finish_reason").and_then(Value::as_str);
-        let finish = word.map(Finish::of).unwrap_or_default();
+        let finish = if self.metadata.contains_key(TRUNCATED_REPLIES) {
+            Finish::Truncated
+        } else {
+            word.map(Finish::of).unwrap_or_default()
+        };
         finish.max(if is_refused {
             Finish::Refused
         } else {

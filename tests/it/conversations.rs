@@ -1,9 +1,10 @@
 //! Conversations from specs: turns, tools, users, and what is left of them on disk.
 
+mod parties;
+
 use serde_json::{Value, json};
 
 use crate::project::{Project, json_lines};
-use crate::server::{Server, fine};
 
 /// Calls the tool `weather` for a question with a `?`, and says what it heard.
 const AGENT: &str = r#"#!/bin/sh
@@ -378,65 +379,6 @@ fn mistakes_are_named() {
         .run("run c.yaml")
         .exits(2)
         .says("`conversation_timeout_s` does nothing: the samples of `qa` are no conversations");
-}
-
-#[test]
-fn program_without_json_gets_all_that_was_said() {
-    let line = json!({"id": "a", "turns": turns(&[("Hi", None), ("Hi again", Some("2"))])});
-    let project = project(&[line], "", "");
-    let spec = project.read("c.yaml");
-    let agents = [
-        "[sh, -c, 'printf %s \"$1\" | grep -c Hi', sh, '{prompt}']",
-        "[grep, -c, Hi]",
-    ];
-    for agent in agents {
-        let spec = spec.replace("[./agent.sh], input: json, output: json", agent);
-        project.write("c.yaml", spec);
-        project.run("run c.yaml").exits(0).says("1 correct");
-    }
-}
-
-#[test]
-fn endpoint_that_gets_the_last_message_alone_is_noted() {
-    let line = json!({"id": "a", "turns": turns(&[("Hi", None), ("Again", Some("Again"))])});
-    let server = Server::new(|_, _| fine(&json!({"answer": "Again"})));
-    let project = project(&[line], "", "");
-    for (name, is_noted) in [("prompt", true), ("messages", false)] {
-        let agent = format!(
-            "agent: {{ type: http, url: '{}', body: {{ asked: '{{{name}}}' }} }}",
-            server.url("/")
-        );
-        let spec = "benchmark: { type: conversations, path: c.jsonl }\n";
-        project.write("c.yaml", format!("{spec}{agent}\n"));
-        let ran = project.run("run c.yaml").exits(0);
-        let note = "an agent gets only the last message of a conversation: write \"{messages}\"";
-        assert_eq!(ran.err.contains(note), is_noted, "{}", ran.err);
-        // No sample names a scorer.
-        project
-            .run("run c.yaml --scorer exact")
-            .says_nothing_of("those that its samples name");
-    }
-}
-
-#[test]
-fn doctor_asks_the_user_and_opens_the_environment() {
-    let line = json!({"id": "a", "scenario": "Ask for Oslo.", "ground_truth": "rain"});
-    let parties = "tools: { environment: { type: worker, command: [./world.sh] } }\n\
-                   user: { agent: { type: command, command: [./user.sh] } }";
-    let project = project(&[line], parties, "");
-    project.script("user.sh", "#!/bin/sh\nread -r all\necho OK\n");
-    project
-        .run("doctor c.yaml")
-        .exits(0)
-        .says("user")
-        .says("opened a session, 1 tools");
-    project.script("user.sh", "#!/bin/sh\nexit 4\n");
-    project.script("world.sh", "#!/bin/sh\nexit 5\n");
-    project
-        .run("doctor c.yaml")
-        .exits(3)
-        .says("exited with code 4")
-        .says("exited with code 5");
 }
 
 #[test]

@@ -18,8 +18,9 @@ use crate::agent::command::in_seconds;
 use crate::data::conversation::{
     ConversationEnd, ConversationOutcome, Script, Speaker, Talk, TurnMessage, TurnOutcome, TurnTask,
 };
+use crate::data::output::TRUNCATED_REPLIES;
 use crate::data::task::Visible;
-use crate::data::{AgentError, EndedBy, FailureKind, Output, Party, Task, Usage};
+use crate::data::{AgentError, EndedBy, FailureKind, Finish, Output, Party, Task, Usage};
 use crate::system::clock;
 use crate::text::excerpt;
 use tools::of_environment;
@@ -50,6 +51,8 @@ pub(super) struct Dialogue<'a> {
     calls: Vec<(String, Value)>,
     /// The last reply of the agent.
     last: Output,
+    /// Replies that ended at the limit of tokens.
+    truncated: u64,
     /// How often the environment lost the session.
     losses: u32,
 }
@@ -123,6 +126,7 @@ impl<'a> Dialogue<'a> {
             user_model: None,
             calls: Vec::new(),
             last: Output::default(),
+            truncated: 0,
             losses: 0,
         };
         let held = dialogue.hold();
@@ -357,6 +361,7 @@ impl<'a> Dialogue<'a> {
             metadata,
             ..Output::default()
         };
+        self.truncated += u64::from(self.last.finish() == Finish::Truncated);
         self.messages.push(entry.message);
         Ok(calls)
     }
@@ -514,6 +519,9 @@ impl<'a> Dialogue<'a> {
             .and_then(|message| message.get("tool_calls"));
         let tool_calls = open.and_then(Value::as_array).cloned().unwrap_or_default();
         let mut metadata = last.metadata;
+        if self.truncated > 0 {
+            metadata.insert(TRUNCATED_REPLIES.to_owned(), self.truncated.into());
+        }
         if self.driver.rules.is_some() {
             let mode = if self.in_words { "prompt" } else { "fc" };
             metadata.insert(MODE.to_owned(), mode.into());
