@@ -7,7 +7,7 @@
 //! |---|---|
 //! | [`Command`] | a program, started for each task. [`Input`] and [`Reply`] set the formats, [`Cwd`] the working directory, [`vars`](Command::vars) and [`secret_values`](Command::secret_values) the environment variables; [`Stream`] follows its output ([`StreamKind`]); [`term_grace`](Command::term_grace) is the time it has to clean up |
 //! | [`Worker`] | long-running programs that answer many tasks, each [`capacity`](Worker::capacity) at a time; [`close_grace`](Worker::close_grace) is the time they have to end; [`vars`](Worker::vars) and [`secret_values`](Worker::secret_values) as for `Command` |
-//! | `OpenAi` | an endpoint for chat completions (feature `http`): `FileKind` and `Unsendable` set the handling of a sample's files, `Tools` that of its tools, `Price` the cost of tokens |
+//! | `OpenAi` | an endpoint for chat completions, responses or messages, by `Api` (feature `http`): `FileKind` and `Unsendable` set the handling of a sample's files, `Tools` that of its tools, `Price` the cost of tokens |
 //! | `Http` | any endpoint with JSON requests and replies (feature `http`): `with_method` sets the HTTP method, `Places` the position of the answer in a reply |
 //! | [`Replay`] | a recording |
 //! | [`Echo`] | the question itself, to try out an eval |
@@ -50,7 +50,7 @@ pub use echo::Echo;
 #[cfg(feature = "http")]
 pub use http::{Http, Places};
 #[cfg(feature = "http")]
-pub use openai::{FileKind, OpenAi, Price, Tools, Unsendable};
+pub use openai::{Api, FileKind, OpenAi, Price, Tools, Unsendable};
 pub use replay::Replay;
 pub use worker::Worker;
 

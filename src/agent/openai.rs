@@ -1,11 +1,12 @@
-//! The `openai` agent: Chat Completions of any compatible endpoint.
+//! The `openai` agent: Chat Completions of any compatible endpoint, or the APIs Responses and Messages.
 //!
 //! A task goes through the files of the folder in this order: `content` makes the message with its files, `request` the
-//! body; the endpoint is asked; `reply` decodes the reply.
+//! body, `api` puts it into the words of the API; the endpoint is asked; `reply` decodes the reply.
 //!
 //! One attempt is one request. The runner repeats transient failures after a pause that respects `Retry-After`; see
 //! [`AgentError::is_transient`]. A refusal of all samples (a wrong key, an unknown model) stops the run.
 
+mod api;
 mod content;
 mod reply;
 mod request;
@@ -25,16 +26,20 @@ use crate::error::{Error, Result};
 use crate::system::http::{Url, from_variable};
 use content::Files;
 
+pub use api::Api;
 pub use content::{FileKind, Unsendable};
 pub use request::Tools;
 
 /// An example of an address.
 const EXAMPLE: &str = "http://127.0.0.1:8102/v1";
 
+/// The version of Messages that is read.
+const MESSAGES_VERSION: &str = "2023-06-01";
+
 /// How many models a hint lists if none was named.
 const MODELS: usize = 10;
 
-/// A model behind an endpoint with the Chat Completions API.
+/// A model behind an endpoint with the API Chat Completions, or [another](Self::with_api).
 ///
 /// ```no_run
 /// use evaltest::agent::OpenAi;
@@ -50,6 +55,7 @@ const MODELS: usize = 10;
 #[derive(Debug)]
 pub struct OpenAi {
     pub(in crate::agent) endpoint: Endpoint,
+    api: Api,
     model: String,
     system: Option<String>,
     temperature: Option<f64>,
@@ -67,6 +73,25 @@ impl OpenAi {
     /// # Errors
     /// When the address is invalid, or the environment names a proxy or certificates that cannot be used.
     pub fn new(base_url: &str, model: impl Into<String>) -> Result<Self> {
+        Self::with_api(base_url, model, Api::Chat)
+    }
+
+    /// The endpoint without its `/chat/completions`, `/responses` or `/messages`, its name of the model, and how it is
+    /// asked.
+    ///
+    /// ```no_run
+    /// use evaltest::agent::{Api, OpenAi};
+    ///
+    /// # fn main() -> evaltest::Result<()> {
+    /// let agent = OpenAi::with_api("http://127.0.0.1:8102/v1", "local", Api::Messages)?.max_tokens(1000);
+    /// # let _: &dyn evaltest::Agent = &agent;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the address is invalid, or the environment names a proxy or certificates that cannot be used.
+    pub fn with_api(base_url: &str, model: impl Into<String>, api: Api) -> Result<Self> {
         // Errors show the address as it was written.
         Url::new(base_url, EXAMPLE)?;
         let (path, query) = match base_url.split_once('?') {
@@ -74,13 +99,18 @@ impl OpenAi {
             None => (base_url, String::new()),
         };
         let path = path.trim_end_matches('/');
-        let path = path.strip_suffix("/chat/completions").unwrap_or(path);
-        let url = Url::new(format!("{path}/chat/completions{query}"), EXAMPLE)?;
+        let end = api.path();
+        let path = path.strip_suffix(end).unwrap_or(path);
+        let url = Url::new(format!("{path}{end}{query}"), EXAMPLE)?;
         let mut endpoint = Endpoint::new("POST", url)?;
         endpoint.header("Content-Type", "application/json", []);
         endpoint.header("Accept", "application/json", []);
+        if api == Api::Messages {
+            endpoint.header("anthropic-version", MESSAGES_VERSION, []);
+        }
         Ok(Self {
             endpoint,
+            api,
             model: model.into(),
             system: None,
             temperature: None,
@@ -93,7 +123,7 @@ impl OpenAi {
         })
     }
 
-    /// A key, sent as a bearer token and redacted in all output.
+    /// A key, sent as a bearer token, to Messages as `x-api-key`, and redacted in all output.
     #[must_use]
     pub fn api_key(mut self, key: impl Into<String>) -> Self {
         self.keyed(Secret::literal(key));
@@ -112,8 +142,11 @@ impl OpenAi {
     }
 
     fn keyed(&mut self, key: Secret) {
-        let value = format!("Bearer {}", key.value);
-        self.endpoint.header("Authorization", value, [key]);
+        let (name, value) = match self.api {
+            Api::Messages => ("x-api-key", key.value.clone()),
+            Api::Chat | Api::Responses => ("Authorization", format!("Bearer {}", key.value)),
+        };
+        self.endpoint.header(name, value, [key]);
     }
 
     /// A further header. `${NAME}` in its value is replaced by a variable, which is kept secret.
@@ -154,21 +187,22 @@ impl OpenAi {
         self
     }
 
-    /// The seed of the first epoch. Each further epoch uses the next one, for another draw.
+    /// The seed of the first epoch. Each further epoch uses the next one, for another draw. Chat Completions alone have
+    /// one.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
         self
     }
 
-    /// The most tokens of an answer, as `max_tokens`.
+    /// The most tokens of an answer, as `max_tokens`. Messages need a limit, which is 4096 unless set.
     #[must_use]
     pub fn max_tokens(mut self, tokens: u64) -> Self {
         self.max_tokens = Some(tokens);
         self
     }
 
-    /// Further keys of the request's body, which override ours.
+    /// Further keys of the request's body, which override ours: by the API's names, or by those of Chat Completions.
     #[must_use]
     pub fn extra_body(mut self, extra: Map<String, Value>) -> Self {
         self.extra.extend(extra);
@@ -212,13 +246,18 @@ impl OpenAi {
 }
 
 impl OpenAi {
+    /// The most tokens of an answer.
+    fn limit(&self) -> Option<u64> {
+        self.max_tokens.or(self.api.default_limit())
+    }
+
     /// The models of the endpoint, if the requested one is not among them.
     fn models(&self) -> Option<String> {
         let url = self
             .endpoint
             .url()
             .as_str()
-            .replacen("/chat/completions", "/models", 1);
+            .replacen(self.api.path(), "/models", 1);
         let reply = self.endpoint.probe(&Url::new(url, EXAMPLE).ok()?)?;
         let list: Value = serde_json::from_slice(&reply.body).ok()?;
         let ids = list.get("data")?.as_array()?.iter();
@@ -250,6 +289,9 @@ impl Agent for OpenAi {
         let reply = self.endpoint.ask(task, None, Some(&body))?;
         let mut output = self.read(&reply)?;
         self.endpoint.answered();
+        if task.turn().is_none() && reply::is_plain(&output.messages) {
+            output.messages.clear();
+        }
         if !unsent.is_empty() {
             output
                 .metadata
@@ -288,7 +330,7 @@ impl Agent for OpenAi {
     fn most_usd(&self, request_bytes: usize) -> Option<f64> {
         // Every token has at least one byte.
         let price = self.price?;
-        Some(price.of(request_bytes as u64, 0, self.max_tokens?))
+        Some(price.of(request_bytes as u64, 0, self.limit()?))
     }
 
     fn diagnose(&self, error: &AgentError) -> Option<String> {
@@ -297,8 +339,12 @@ impl Agent for OpenAi {
     }
 }
 
-/// Refuses options that require streaming.
-pub(crate) fn check_extra(extra: &Map<String, Value>) -> Result<()> {
+/// Refuses options that require streaming, and those that an API has not.
+pub(crate) fn check_extra(api: Api, extra: &Map<String, Value>) -> Result<()> {
+    for (key, value) in extra {
+        api.option(key, value)
+            .map_err(|error| error.of_key(key.as_str()))?;
+    }
     if extra
         .get("stream")
         .is_some_and(|stream| *stream != Value::Bool(false))

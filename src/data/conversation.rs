@@ -16,6 +16,9 @@ use super::sample::Sample;
 /// The metadata key of a sample's script.
 pub(crate) const SCRIPT: &str = "conversation";
 
+/// The member of an agent's message with the items or blocks of the reply, which go back to the endpoint as they came.
+pub(crate) const ITEMS: &str = "items";
+
 /// What a conversation begins with and what is said in it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -187,6 +190,8 @@ pub(crate) struct TurnTask {
     pub(crate) turn: u32,
     /// All messages so far.
     pub(crate) messages: Arc<[Value]>,
+    /// The ids of the calls among them that failed.
+    pub(crate) failed: Arc<[String]>,
 }
 
 impl TurnTask {
@@ -197,6 +202,7 @@ impl TurnTask {
             session: "first".into(),
             turn: 1,
             messages: Arc::new([message]),
+            failed: Arc::default(),
         }
     }
 }

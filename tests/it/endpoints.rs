@@ -11,6 +11,7 @@ use crate::server::{Answer, Server, chat, fine, refusal};
 use crate::signals;
 use crate::wait::{LONG, given_time, until};
 
+mod apis;
 mod broken;
 mod http;
 mod refused;

@@ -16,7 +16,8 @@ use super::environment::{Session, ToolCall, as_function, tool_name};
 use super::{Conversation, check_tools};
 use crate::agent::command::in_seconds;
 use crate::data::conversation::{
-    ConversationEnd, ConversationOutcome, Script, Speaker, Talk, TurnMessage, TurnOutcome, TurnTask,
+    ConversationEnd, ConversationOutcome, ITEMS, Script, Speaker, Talk, TurnMessage, TurnOutcome,
+    TurnTask,
 };
 use crate::data::output::TRUNCATED_REPLIES;
 use crate::data::task::Visible;
@@ -49,6 +50,8 @@ pub(super) struct Dialogue<'a> {
     user_model: Option<String>,
     /// The calls so far.
     calls: Vec<(String, Value)>,
+    /// The ids of those that failed.
+    failed: Vec<String>,
     /// The last reply of the agent.
     last: Output,
     /// Replies that ended at the limit of tokens.
@@ -125,6 +128,7 @@ impl<'a> Dialogue<'a> {
             user_usages: Vec::new(),
             user_model: None,
             calls: Vec::new(),
+            failed: Vec::new(),
             last: Output::default(),
             truncated: 0,
             losses: 0,
@@ -409,6 +413,10 @@ impl<'a> Dialogue<'a> {
         if !calls.is_empty() {
             message["tool_calls"] = calls.into();
         }
+        let items = output.messages.last().and_then(|last| last.get(ITEMS));
+        if let Some(items) = items.filter(|items| items.is_array()) {
+            message[ITEMS] = items.clone();
+        }
         let mut metadata = output.metadata.clone();
         if let Some(steps) = output.steps_taken().filter(|steps| *steps > 1) {
             metadata.insert(STEPS.to_owned(), steps.into());
@@ -505,6 +513,7 @@ impl<'a> Dialogue<'a> {
                 session: Arc::clone(&self.session),
                 turn: self.turn,
                 messages: messages.into(),
+                failed: self.failed.as_slice().into(),
             }),
             ..self.task.clone()
         }

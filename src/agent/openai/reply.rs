@@ -3,8 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use super::OpenAi;
+use super::api::Api;
 use crate::agent::endpoint::WITHHELD;
 use crate::agent::reply::{Marks, ReportedFigures, read};
+use crate::data::conversation::ITEMS;
 use crate::data::{AgentError, FailureKind, Finish, Output};
 use crate::system::http::HttpReply;
 use crate::system::process::excerpt::beginning;
@@ -20,7 +22,8 @@ impl OpenAi {
         let bad = |reason: &str| {
             let begins = beginning(reply.body.trim_ascii_start(), EXCERPT_BYTES);
             self.endpoint.garbled(&format!(
-                "answered with what is no chat completion ({reason}): `{begins}`"
+                "answered with what is no {} ({reason}): `{begins}`",
+                self.api.reply()
             ))
         };
         let json = read(&reply.body).map_err(|error| bad(&packed(reply, &error)))?;
@@ -39,44 +42,34 @@ impl OpenAi {
         }
         let is_filtered = marks.word.map(Finish::of) == Some(Finish::Refused);
         marks.note(&mut metadata);
-        let Some(Value::Array(mut choices)) = json.remove("choices") else {
-            return Err(bad("it has no `choices`"));
+        let said = match self.api {
+            Api::Chat => said_in_choices(json.remove("choices")),
+            Api::Responses => said_in_items(json.remove("output")),
+            Api::Messages => said_in_blocks(json.remove("content")),
         };
-        if choices.is_empty() {
-            return Err(bad("its `choices` are empty"));
-        }
-        let mut choice = choices.swap_remove(0);
-        let Some(Value::Object(message)) = choice.get_mut("message").map(Value::take) else {
-            return Err(bad("its choice has no `message`"));
-        };
-        let text = content(message.get("content")).map_err(bad)?;
-        let refusal = refusal(&message);
-        let tool_calls = tool_calls(&message).map_err(bad)?;
-        let is_empty = text.as_deref().unwrap_or_default().is_empty() && tool_calls.is_empty();
-        if is_filtered && is_empty && refusal.is_none() {
+        let said = said.map_err(bad)?;
+        let is_empty =
+            said.text.as_deref().unwrap_or_default().is_empty() && said.tool_calls.is_empty();
+        if is_filtered && is_empty && said.refusal.is_none() {
             let error = AgentError::of(FailureKind::Refused, WITHHELD);
             return Err(self.endpoint.with_address(error));
         }
-        let text = text.filter(|text| !text.is_empty() || refusal.is_none());
-        let text = text.or_else(|| refusal.map(str::to_owned));
-        // A message with more than text is stored whole, such as the model's reasoning.
-        let is_known = |key: &str| matches!(key, "role" | "content" | "tool_calls");
-        let is_nothing =
-            |value: &Value| value.is_null() || value.as_array().is_some_and(Vec::is_empty);
-        let is_plain = message
-            .iter()
-            .all(|(key, value)| is_known(key) || is_nothing(value));
+        let text = said
+            .text
+            .filter(|text| !text.is_empty() || said.refusal.is_none());
         let figures = self.figures(&json);
         let usage = figures.reported();
         figures.note(&mut metadata);
+        // Some servers say `completed` at the limit.
+        let written = usage.and_then(|usage| usage.output_tokens);
+        let is_full = self.api == Api::Responses && written.is_some() && written >= self.limit();
+        if is_full && self.limit().is_some() && !metadata.contains_key("finish_reason") {
+            metadata.insert("finish_reason".to_owned(), "length".into());
+        }
         Ok(Output {
-            text,
-            messages: if is_plain {
-                Vec::new()
-            } else {
-                vec![message.into()]
-            },
-            tool_calls,
+            text: text.or(said.refusal),
+            messages: said.messages,
+            tool_calls: said.tool_calls,
             usage,
             steps: None,
             conversation: None,
@@ -95,6 +88,122 @@ impl OpenAi {
         }
         figures
     }
+}
+
+/// What the model said.
+#[derive(Default)]
+struct Said {
+    text: Option<String>,
+    /// The words in which it refused.
+    refusal: Option<String>,
+    /// In the form of Chat Completions.
+    tool_calls: Vec<Value>,
+    /// A message with more than text and calls, such as the model's reasoning, is stored whole.
+    messages: Vec<Value>,
+}
+
+fn said_in_choices(choices: Option<Value>) -> Result<Said, &'static str> {
+    let Some(Value::Array(mut choices)) = choices else {
+        return Err("it has no `choices`");
+    };
+    if choices.is_empty() {
+        return Err("its `choices` are empty");
+    }
+    let mut choice = choices.swap_remove(0);
+    let Some(Value::Object(message)) = choice.get_mut("message").map(Value::take) else {
+        return Err("its choice has no `message`");
+    };
+    let is_known = |key: &str| matches!(key, "role" | "content" | "tool_calls");
+    let is_nothing = |value: &Value| value.is_null() || value.as_array().is_some_and(Vec::is_empty);
+    let is_plain = message
+        .iter()
+        .all(|(key, value)| is_known(key) || is_nothing(value));
+    Ok(Said {
+        text: content(message.get("content"))?,
+        refusal: refusal(&message).map(str::to_owned),
+        tool_calls: tool_calls(&message)?,
+        messages: (!is_plain).then(|| message.into()).into_iter().collect(),
+    })
+}
+
+/// The `output` of a response.
+fn said_in_items(items: Option<Value>) -> Result<Said, &'static str> {
+    let Some(Value::Array(items)) = items else {
+        return Err("it has no `output`");
+    };
+    let mut said = Said::default();
+    for item in &items {
+        match item["type"].as_str() {
+            Some("message") => {
+                let Value::Array(parts) = &item["content"] else {
+                    return Err("a message of its `output` has no `content`");
+                };
+                for part in parts {
+                    said.add(&part["text"]);
+                    let refusal = part["refusal"].as_str().filter(|text| !text.is_empty());
+                    said.refusal = said.refusal.or_else(|| refusal.map(str::to_owned));
+                }
+            }
+            Some("function_call") => said.call(&item["call_id"], &item["name"], &item["arguments"]),
+            _ => {}
+        }
+    }
+    Ok(said.of(items))
+}
+
+/// The `content` of a message.
+fn said_in_blocks(blocks: Option<Value>) -> Result<Said, &'static str> {
+    let Some(Value::Array(blocks)) = blocks else {
+        return Err("it has no `content`");
+    };
+    let mut said = Said::default();
+    for block in &blocks {
+        match block["type"].as_str() {
+            Some("text") => said.add(&block["text"]),
+            Some("tool_use") => said.call(&block["id"], &block["name"], &block["input"]),
+            _ => {}
+        }
+    }
+    Ok(said.of(blocks))
+}
+
+impl Said {
+    /// Adds a text, if it is one.
+    fn add(&mut self, text: &Value) {
+        if let Some(text) = text.as_str() {
+            self.text.get_or_insert_default().push_str(text);
+        }
+    }
+
+    fn call(&mut self, id: &Value, name: &Value, arguments: &Value) {
+        let arguments = match arguments {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        self.tool_calls.push(json!({"id": id, "type": "function",
+            "function": {"name": name, "arguments": arguments}}));
+    }
+
+    /// With the items that it is made of, which go back in the next request.
+    fn of(mut self, items: Vec<Value>) -> Self {
+        let mut message = json!({"role": "assistant", "content": self.text});
+        if !self.tool_calls.is_empty() {
+            message["tool_calls"] = self.tool_calls.clone().into();
+        }
+        message[ITEMS] = items.into();
+        self.messages.push(message);
+        self
+    }
+}
+
+/// Whether all items of a reply are its text and its calls, which need not be stored twice.
+pub(super) fn is_plain(messages: &[Value]) -> bool {
+    let items = messages.last().and_then(|last| last[ITEMS].as_array());
+    let is_known = |item: &Value| {
+        let kind = item["type"].as_str().unwrap_or_default();
+        matches!(kind, "message" | "function_call" | "text" | "tool_use")
+    };
+    items.is_some_and(|items| items.iter().all(is_known))
 }
 
 /// Why a body is no JSON; if it is packed, with what.

@@ -6,7 +6,9 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::OpenAi;
-use crate::data::{AgentError, Task};
+use super::api::{Api, BodyKey};
+use crate::data::{AgentError, FailureKind, Task};
+use crate::error::Error;
 
 /// How the tools of a sample are passed to the model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,6 +34,20 @@ impl<'a> RequestBody<'a> {
             None => self.0.push((key, value)),
         }
     }
+
+    /// Sets a key, or a member of its value (`text/format`). Lists are joined.
+    fn put(&mut self, place: &'a str, value: Value) {
+        let (key, member) = place.split_once('/').unwrap_or((place, ""));
+        let there = self.0.iter_mut().find(|(there, _)| *there == key);
+        match (there.map(|(_, there)| there.to_mut()), value) {
+            (Some(Value::Array(all)), Value::Array(more)) if key == "include" => all.extend(more),
+            (Some(Value::Object(members)), value) if !member.is_empty() => {
+                members.insert(member.to_owned(), value);
+            }
+            (_, value) if member.is_empty() => self.set(key, Cow::Owned(value)),
+            (_, value) => self.set(key, Cow::Owned(json!({ member: value }))),
+        }
+    }
 }
 
 impl Serialize for RequestBody<'_> {
@@ -46,6 +62,11 @@ impl OpenAi {
         &'a self,
         task: &'a Task,
     ) -> Result<(RequestBody<'a>, Vec<Value>), AgentError> {
+        if self.seed.is_some() {
+            self.api
+                .check_seed()
+                .map_err(|error| misconfigured(&error))?;
+        }
         let mut messages = Vec::new();
         if let Some(system) = &self.system {
             messages.push(json!({"role": "system", "content": system}));
@@ -62,6 +83,8 @@ impl OpenAi {
             unsent = content.unsent;
             messages.push(json!({"role": "user", "content": content.value}));
         }
+        let failed = task.turn.as_ref().map(|turn| &*turn.failed);
+        let history = self.api.history(messages, failed.unwrap_or_default());
         let mut body = RequestBody::default();
         let mut set = |key, value: Option<Value>| {
             if let Some(value) = value {
@@ -69,15 +92,30 @@ impl OpenAi {
             }
         };
         set("model", Some(self.model.as_str().into()));
-        set("messages", Some(messages.into()));
+        set(self.api.instructions(), history.system.map(Value::from));
+        set(self.api.conversation(), Some(history.messages.into()));
         set("temperature", self.temperature.map(Value::from));
         let seed = self.seed.map(|seed| seed.wrapping_add(task.epoch().into()));
         set("seed", seed.map(Value::from));
-        set("max_tokens", self.max_tokens.map(Value::from));
-        set("tools", is_native.then(|| task.tools().into()));
+        set(self.api.limit(), self.limit().map(Value::from));
+        set("tools", is_native.then(|| self.api.tools(task.tools())));
+        set("store", (self.api == Api::Responses).then(|| false.into()));
         for (key, value) in self.extra.iter().chain(task.options()) {
-            body.set(key, Cow::Borrowed(value));
+            let option = self.api.option(key, value);
+            let option = option.map_err(|error| misconfigured(&error))?;
+            match option {
+                BodyKey::AsItIs => body.set(key, Cow::Borrowed(value)),
+                BodyKey::At(place, value) => body.put(place, value),
+                BodyKey::Dropped => {}
+            }
         }
         Ok((body, unsent))
     }
+}
+
+/// The failure for a key that the API has not.
+fn misconfigured(error: &Error) -> AgentError {
+    let hint = error.hint_text().unwrap_or_default();
+    let message = format!("{}; hint: {hint}", error.message());
+    AgentError::of(FailureKind::Misconfigured, message)
 }

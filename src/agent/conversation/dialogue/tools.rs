@@ -38,6 +38,7 @@ impl Dialogue<'_> {
             }
             if matches!(reply, ToolReply::Error(_)) {
                 self.current().failed_calls += 1;
+                self.failed.push(call.id.clone());
             }
             self.messages.push(message);
         }

@@ -11,7 +11,7 @@ use crate::eval::registry::{BuiltIn, MadeAgent};
 pub(super) const ENTRY: Recipe<OpenAiKeys, MadeAgent> = Recipe {
     about: BuiltIn {
         name: "openai",
-        summary: "a model behind Chat Completions of any compatible endpoint",
+        summary: "a model behind Chat Completions, Responses or Messages of any compatible endpoint",
         page: include_str!("openai.md"),
     },
     #[cfg(feature = "http")]
@@ -28,6 +28,8 @@ pub(super) struct OpenAiKeys {
     base_url: String,
     #[cfg_attr(feature = "schema", schemars(extend("not" = { "type": "string", "pattern": r"^\s*$" })))]
     model: String,
+    #[serde(default)]
+    api: ApiKey,
     api_key_env: Option<String>,
     system: Option<String>,
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0)))]
@@ -49,6 +51,16 @@ pub(super) struct OpenAiKeys {
     /// Sent in the body, as `extra_body` is.
     #[serde(default)]
     options: Map<String, Value>,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+enum ApiKey {
+    #[default]
+    Chat,
+    Responses,
+    Messages,
 }
 
 #[derive(Clone, Copy, Default, Deserialize)]
@@ -98,8 +110,8 @@ pub(super) struct PriceKeys {
 mod made {
     use serde_json::Value;
 
-    use super::{FileKey, OpenAiKeys, PriceKeys, ToolsKey, UnsendableKey};
-    use crate::agent::openai::{FileKind, OpenAi, Price, Tools, Unsendable, check_extra};
+    use super::{ApiKey, FileKey, OpenAiKeys, PriceKeys, ToolsKey, UnsendableKey};
+    use crate::agent::openai::{Api, FileKind, OpenAi, Price, Tools, Unsendable, check_extra};
     use crate::error::{Error, Result, Under};
     use crate::eval::registry::MadeAgent;
     use crate::eval::registry::recipe::Surroundings;
@@ -122,6 +134,14 @@ mod made {
             let error = Error::usage("`temperature` is no number from 0 on");
             return Err(at("temperature")(error.hint("write `temperature: 0`")));
         }
+        let api = match keys.api {
+            ApiKey::Chat => Api::Chat,
+            ApiKey::Responses => Api::Responses,
+            ApiKey::Messages => Api::Messages,
+        };
+        if keys.seed.is_some() {
+            api.check_seed().map_err(at("seed"))?;
+        }
         let mut filler = Filler::new(folder);
         let url = filler.text("base_url", &keys.base_url);
         let url = url.map_err(at("base_url"))?;
@@ -138,7 +158,7 @@ mod made {
                 filled.map_err(at(key))?;
             }
         }
-        let agent = OpenAi::new(&url, model).map_err(|error| filler.hide(error));
+        let agent = OpenAi::with_api(&url, model, api).map_err(|error| filler.hide(error));
         let mut agent = agent.map_err(at("base_url"))?.hides(filler.found());
         if let Some(name) = &keys.api_key_env {
             agent = agent.api_key_env(name, folder).map_err(at("api_key_env"))?;
@@ -169,8 +189,8 @@ mod made {
             agent = agent.price(self::price(&price).map_err(at("price"))?);
         }
         variables::check_names(&keys.plain_env).map_err(at("plain_env"))?;
-        check_extra(&keys.extra_body).map_err(at("extra_body"))?;
-        check_extra(&keys.options).map_err(at("options"))?;
+        check_extra(api, &keys.extra_body).map_err(at("extra_body"))?;
+        check_extra(api, &keys.options).map_err(at("options"))?;
         let agent = agent
             .plain_env(keys.plain_env)
             .extra_body(keys.extra_body)
