@@ -43,8 +43,10 @@ fn questions_are_asked_and_paid_for() {
         )),
     });
     for api in ["responses", "messages"] {
-        let more = format!(", api: {api}, api_key_env: KEY_OF_TEST, price: {{ input: 1, output: 10 }}");
-        let project = Project::with_eval(&THREE, &server.openai(&more), "limits: { backoff_s: 0 }\n");
+        let more =
+            format!(", api: {api}, api_key_env: KEY_OF_TEST, price: {{ input: 1, output: 10 }}");
+        let project =
+            Project::with_eval(&THREE, &server.openai(&more), "limits: { backoff_s: 0 }\n");
         project.write(".env", "KEY_OF_TEST=sk-of-this-test-4711\n");
         run(&project).exits(0).says("3 samples, 3 correct");
         let result = &record(&project, "b")["result"];
@@ -59,7 +61,10 @@ fn questions_are_asked_and_paid_for() {
             _ => "authorization: bearer sk-of-this-test-4711",
         };
         assert!(last.headers.contains(key), "{}", last.headers);
-        assert_eq!(last.headers.contains("anthropic-version"), api == "messages");
+        assert_eq!(
+            last.headers.contains("anthropic-version"),
+            api == "messages"
+        );
     }
 }
 
@@ -67,14 +72,34 @@ fn questions_are_asked_and_paid_for() {
 fn what_an_api_has_not_is_refused_before_anything_is_asked() {
     let server = Server::shouting();
     for (more, place, expect) in [
-        (", api: responses, seed: 7", "seed", "`api: responses` has no `seed`"),
-        (", api: messages, seed: 7", "seed", "extra_body: { seed: 7 }"),
-        (", api: messages, options: { logprobs: true }", "logprobs", "`api: messages` has no `logprobs`"),
-        (", api: responses, extra_body: { stop: x }", "stop", "remove it, or ask with `api: chat`"),
+        (
+            ", api: responses, seed: 7",
+            "seed",
+            "`api: responses` has no `seed`",
+        ),
+        (
+            ", api: messages, seed: 7",
+            "seed",
+            "extra_body: { seed: 7 }",
+        ),
+        (
+            ", api: messages, options: { logprobs: true }",
+            "logprobs",
+            "`api: messages` has no `logprobs`",
+        ),
+        (
+            ", api: responses, extra_body: { stop: x }",
+            "stop",
+            "remove it, or ask with `api: chat`",
+        ),
         (", api: completions", "api", "completions"),
     ] {
         let project = Project::with_eval(&THREE, &server.openai(more), "");
-        run(&project).exits(2).says("eval.yaml:4:").says(place).says(expect);
+        run(&project)
+            .exits(2)
+            .says("eval.yaml:4:")
+            .says(place)
+            .says(expect);
     }
     assert_eq!(server.requested().len(), 0);
 }
@@ -100,7 +125,10 @@ fn check_resumed(api: &'static str, call: &Value, key: &str, expect: &Value) {
         "c.jsonl",
         "{\"id\": \"a\", \"turns\": [{\"user\": \"Oslo?\", \"ground_truth\": \"rain\"}]}\n",
     );
-    project.write("tools.yaml", "- { name: weather, returns: [{ when: { city: Oslo }, result: rain }] }\n");
+    project.write(
+        "tools.yaml",
+        "- { name: weather, returns: [{ when: { city: Oslo }, result: rain }] }\n",
+    );
     project.write(
         "eval.yaml",
         format!(
@@ -149,9 +177,15 @@ fn a_judge_asks_for_its_form_in_the_words_of_the_api() {
     let verdict = r#"{"reason": "It is the same.", "match": 5, "comments": ""}"#;
     let server = Server::new(move |requested, _| match &*requested.line {
         "POST /v1/responses" => fine(&response(&json!([text_item(verdict)]))),
-        _ => fine(&message(&json!([{"type": "text", "text": verdict}]), "end_turn")),
+        _ => fine(&message(
+            &json!([{"type": "text", "text": verdict}]),
+            "end_turn",
+        )),
     });
-    for (api, form) in [("responses", "/text/format/type"), ("messages", "/output_config/format/type")] {
+    for (api, form) in [
+        ("responses", "/text/format/type"),
+        ("messages", "/output_config/format/type"),
+    ] {
         let agent = server.openai(&format!(", api: {api}"));
         let project = Project::with_eval(
             &THREE[..1],
@@ -160,6 +194,11 @@ fn a_judge_asks_for_its_form_in_the_words_of_the_api() {
         );
         let ran = run(&project);
         let last = server.requested().pop().unwrap().body;
-        assert_eq!(last.pointer(form), Some(&json!("json_schema")), "{last} {}", ran.err);
+        assert_eq!(
+            last.pointer(form),
+            Some(&json!("json_schema")),
+            "{last} {}",
+            ran.err
+        );
     }
 }
