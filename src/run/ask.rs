@@ -37,7 +37,7 @@ use attempt::{AgentCaller, AttemptLogs, Attempted, check_size};
 use cached::Cached;
 use repeated_failures::FirstAttempts;
 use retry::Tries;
-use throttle::Throttle;
+use throttle::{NoTurn, Throttle};
 
 /// If this machine has no room for a single question for this long, a notice says so.
 const STUCK: Duration = Duration::from_secs(2);
@@ -121,14 +121,21 @@ impl AgentRequests {
         loop {
             // Waiting for a turn does not count as latency.
             let waiting = clock::now();
-            let turn = self.throttle.turn();
+            let turn = self.throttle.turn(tries.patience());
             tries.waited(clock::since(waiting));
-            let Some(turn) = turn else {
-                let attempts = tries.started();
-                if is_noted {
-                    self.ledger.not_started(question, attempts);
+            let turn = match turn {
+                Ok(turn) => turn,
+                Err(no_turn) => {
+                    let attempts = tries.started();
+                    if is_noted {
+                        self.ledger.not_started(question, attempts);
+                    }
+                    let error = tries.waited_too_long();
+                    return match error.filter(|_| matches!(no_turn, NoTurn::TooLate)) {
+                        Some(error) => self.too_late(question, error, attempts),
+                        None => Ended::Stopped { attempts },
+                    };
                 }
-                return Ended::Stopped { attempts };
             };
             let room = match AgentCaller::room() {
                 Ok(room) => room,
@@ -199,7 +206,7 @@ impl AgentRequests {
         let Attempted {
             result, latency_s, ..
         } = loop {
-            let Some(turn) = self.throttle.turn() else {
+            let Ok(turn) = self.throttle.turn(None) else {
                 let message = "not asked again: the run ends";
                 return Err(AgentError::of(FailureKind::Cancelled, message));
             };
@@ -406,6 +413,26 @@ impl AgentRequests {
                 attempts,
                 is_wrong,
             })),
+        }
+    }
+
+    /// The end of a question that would have to wait for a rate limit for too long.
+    fn too_late(&self, question: &Question, error: AgentError, attempts: u32) -> Ended {
+        let clean = self.ledger.failed(question, attempts, &error, 0.0);
+        self.emitter.emit(&Event::AttemptFailed {
+            id: question.id(),
+            epoch: question.epoch,
+            attempt: attempts,
+            error: &clean,
+            retry: false,
+        });
+        let eval = &self.plan.eval;
+        let is_wrong = eval.errors.are_wrong(&error, &*eval.agent);
+        Ended::Failed {
+            error,
+            latency_s: 0.0,
+            attempts,
+            is_wrong,
         }
     }
 }

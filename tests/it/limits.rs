@@ -200,6 +200,28 @@ fn without_retries_nothing_is_asked_twice_not_even_after_a_429() {
     assert_eq!(failed.count(), 1);
 }
 
+/// Also where others are waited for meanwhile.
+#[test]
+fn no_sample_waits_for_rate_limits_longer_than_it_may() {
+    let server = Server::new(|_, _| refusal("429 Too Many Requests", "slower"));
+    let project = Project::new();
+    requested::write_questions(&project, 8);
+    let limits = "limits: { concurrency: 4, rate_limit_wait_s: 1, backoff_s: 0.3 }\n";
+    project.spec(&server.openai(""), limits);
+    let started = Instant::now();
+    project
+        .run("run eval.yaml")
+        .exits(3)
+        .says("and `limits.rate_limit_wait_s` is 1");
+    // Four at a time, with a second of waiting each.
+    let took = started.elapsed();
+    assert!(took < Duration::from_secs(5), "{took:?}");
+    for record in project.last_lines("samples.jsonl") {
+        let ended_by = &record["result"]["error"]["ended_by"];
+        assert_eq!(ended_by, "limits.rate_limit_wait_s", "{record}");
+    }
+}
+
 #[test]
 fn a_body_without_end_is_cut_off() {
     let server = Server::new(|_, _| Answer::Flood(1 << 40));

@@ -42,21 +42,21 @@ impl OpenAi {
         }
         let is_filtered = marks.word.map(Finish::of) == Some(Finish::Refused);
         marks.note(&mut metadata);
-        let said = match self.api {
-            Api::Chat => said_in_choices(json.remove("choices")),
-            Api::Responses => said_in_items(json.remove("output")),
-            Api::Messages => said_in_blocks(json.remove("content")),
+        let message = match self.api {
+            Api::Chat => from_choices(json.remove("choices")),
+            Api::Responses => from_items(json.remove("output")),
+            Api::Messages => from_blocks(json.remove("content")),
         };
-        let said = said.map_err(bad)?;
+        let message = message.map_err(bad)?;
         let is_empty =
-            said.text.as_deref().unwrap_or_default().is_empty() && said.tool_calls.is_empty();
-        if is_filtered && is_empty && said.refusal.is_none() {
+            message.text.as_deref().unwrap_or_default().is_empty() && message.tool_calls.is_empty();
+        if is_filtered && is_empty && message.refusal.is_none() {
             let error = AgentError::of(FailureKind::Refused, WITHHELD);
             return Err(self.endpoint.with_address(error));
         }
-        let text = said
+        let text = message
             .text
-            .filter(|text| !text.is_empty() || said.refusal.is_none());
+            .filter(|text| !text.is_empty() || message.refusal.is_none());
         let figures = self.figures(&json);
         let usage = figures.reported();
         figures.note(&mut metadata);
@@ -67,9 +67,9 @@ impl OpenAi {
             metadata.insert("finish_reason".to_owned(), "length".into());
         }
         Ok(Output {
-            text: text.or(said.refusal),
-            messages: said.messages,
-            tool_calls: said.tool_calls,
+            text: text.or(message.refusal),
+            messages: message.messages,
+            tool_calls: message.tool_calls,
             usage,
             steps: None,
             conversation: None,
@@ -90,9 +90,9 @@ impl OpenAi {
     }
 }
 
-/// What the model said.
+/// What a model replied.
 #[derive(Default)]
-struct Said {
+struct ModelReply {
     text: Option<String>,
     /// The words in which it refused.
     refusal: Option<String>,
@@ -102,7 +102,7 @@ struct Said {
     messages: Vec<Value>,
 }
 
-fn said_in_choices(choices: Option<Value>) -> Result<Said, &'static str> {
+fn from_choices(choices: Option<Value>) -> Result<ModelReply, &'static str> {
     let Some(Value::Array(mut choices)) = choices else {
         return Err("it has no `choices`");
     };
@@ -118,7 +118,7 @@ fn said_in_choices(choices: Option<Value>) -> Result<Said, &'static str> {
     let is_plain = message
         .iter()
         .all(|(key, value)| is_known(key) || is_nothing(value));
-    Ok(Said {
+    Ok(ModelReply {
         text: content(message.get("content"))?,
         refusal: refusal(&message).map(str::to_owned),
         tool_calls: tool_calls(&message)?,
@@ -127,11 +127,11 @@ fn said_in_choices(choices: Option<Value>) -> Result<Said, &'static str> {
 }
 
 /// The `output` of a response.
-fn said_in_items(items: Option<Value>) -> Result<Said, &'static str> {
+fn from_items(items: Option<Value>) -> Result<ModelReply, &'static str> {
     let Some(Value::Array(items)) = items else {
         return Err("it has no `output`");
     };
-    let mut said = Said::default();
+    let mut message = ModelReply::default();
     for item in &items {
         match item["type"].as_str() {
             Some("message") => {
@@ -139,35 +139,37 @@ fn said_in_items(items: Option<Value>) -> Result<Said, &'static str> {
                     return Err("a message of its `output` has no `content`");
                 };
                 for part in parts {
-                    said.add(&part["text"]);
+                    message.add(&part["text"]);
                     let refusal = part["refusal"].as_str().filter(|text| !text.is_empty());
-                    said.refusal = said.refusal.or_else(|| refusal.map(str::to_owned));
+                    message.refusal = message.refusal.or_else(|| refusal.map(str::to_owned));
                 }
             }
-            Some("function_call") => said.call(&item["call_id"], &item["name"], &item["arguments"]),
+            Some("function_call") => {
+                message.call(&item["call_id"], &item["name"], &item["arguments"])
+            }
             _ => {}
         }
     }
-    Ok(said.of(items))
+    Ok(message.of(items))
 }
 
 /// The `content` of a message.
-fn said_in_blocks(blocks: Option<Value>) -> Result<Said, &'static str> {
+fn from_blocks(blocks: Option<Value>) -> Result<ModelReply, &'static str> {
     let Some(Value::Array(blocks)) = blocks else {
         return Err("it has no `content`");
     };
-    let mut said = Said::default();
+    let mut message = ModelReply::default();
     for block in &blocks {
         match block["type"].as_str() {
-            Some("text") => said.add(&block["text"]),
-            Some("tool_use") => said.call(&block["id"], &block["name"], &block["input"]),
+            Some("text") => message.add(&block["text"]),
+            Some("tool_use") => message.call(&block["id"], &block["name"], &block["input"]),
             _ => {}
         }
     }
-    Ok(said.of(blocks))
+    Ok(message.of(blocks))
 }
 
-impl Said {
+impl ModelReply {
     /// Adds a text, if it is one.
     fn add(&mut self, text: &Value) {
         if let Some(text) = text.as_str() {

@@ -31,6 +31,8 @@ pub(in crate::run) struct Tries<'a> {
     is_limited: bool,
     /// The time waited for rate limits.
     limited: Duration,
+    /// The last refusal by a rate limit.
+    refusal: Option<AgentError>,
     time: SampleTime,
 }
 
@@ -47,6 +49,7 @@ impl<'a> Tries<'a> {
             lost: 0,
             is_limited: false,
             limited: Duration::ZERO,
+            refusal: None,
             time: SampleTime::new(limits.sample_timeout),
         }
     }
@@ -82,6 +85,19 @@ impl<'a> Tries<'a> {
         if std::mem::take(&mut self.is_limited) {
             self.limited = self.limited.saturating_add(waited);
         }
+    }
+
+    /// How long the next attempt may be waited for, if a rate limit is the reason.
+    pub(in crate::run) fn patience(&self) -> Option<Duration> {
+        let most = self.limits.rate_limit_wait.filter(|_| self.is_limited)?;
+        Some(most.saturating_sub(self.limited))
+    }
+
+    /// The error of a question that was waited for too long.
+    pub(in crate::run) fn waited_too_long(&mut self) -> Option<AgentError> {
+        let error = self.refusal.take()?;
+        let most = self.limits.rate_limit_wait?;
+        Some(self.over(error, "the next attempt would come later", most))
     }
 
     /// Handles a failed attempt; `is_everyones` if it counts against no sample, `hold` if nobody is asked for so long
@@ -122,7 +138,7 @@ impl<'a> Tries<'a> {
     /// Schedules another attempt after a rate limit, unless the wait for it would be longer than what is left of `most`.
     fn limited(
         &mut self,
-        mut error: AgentError,
+        error: AgentError,
         most: Duration,
         hold: Duration,
     ) -> (AgentError, Option<Duration>) {
@@ -131,21 +147,27 @@ impl<'a> Tries<'a> {
         if remaining > 0.0 && asked <= remaining && hold.as_secs_f64() <= remaining {
             self.refused += 1;
             self.is_limited = true;
+            self.refusal = Some(error.clone());
             // The throttle decides how long to pause.
             return self.within_time(error, Duration::ZERO);
         }
-        let most = most.as_secs_f64();
         let why = if asked > remaining {
             format!("it asks for a pause of {asked} s")
         } else {
             format!("{:.1} s were waited", self.limited.as_secs_f64())
         };
+        (self.over(error, &why, most), None)
+    }
+
+    /// The error that ends a sample which waited as long as it may.
+    fn over(&self, mut error: AgentError, why: &str, most: Duration) -> AgentError {
+        let most = most.as_secs_f64();
         let _ = write!(
             error.message,
             "; {why}, and `limits.rate_limit_wait_s` is {most}"
         );
         error.ended_by = error.ended_by.or(Some(EndedBy::RateLimitWait));
-        (error, None)
+        error
     }
 
     /// Schedules another attempt after a pause, unless the sample's time is too short.

@@ -4,7 +4,7 @@
 //! thousand threads waiting for a rate limit cost nothing.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use crate::data::output::LONGEST_RETRY_AFTER;
@@ -49,6 +49,14 @@ struct Rules {
 /// Permission to ask; counted as in flight until [`Throttle::finish`].
 #[must_use]
 pub(in crate::run) struct Turn(Permit, Flight);
+
+/// Why a question may not be asked.
+pub(in crate::run) enum NoTurn {
+    /// The run was stopped or is ending.
+    Stopped,
+    /// Its turn does not come in the time that it may wait.
+    TooLate,
+}
 
 impl Throttle {
     /// `concurrency` overrides that of the limits. The run has used up `spent` since it `started`.
@@ -227,31 +235,34 @@ impl Throttle {
         self.governed(&mut rules, |governor| governor.replied(now, usage));
     }
 
-    /// Waits until the limits allow another question. `None` if none may be asked any more: the run was stopped or is
-    /// ending.
-    pub(in crate::run) fn turn(&self) -> Option<Turn> {
-        let (over, outage) = match self.wait()? {
-            Ok(permit) => return Some(Turn(permit, Flight::begin())),
+    /// Waits until the limits allow another question, at most for the time `patience`.
+    pub(in crate::run) fn turn(&self, patience: Option<Duration>) -> Result<Turn, NoTurn> {
+        let (over, outage) = match self.wait(patience)? {
+            Ok(permit) => return Ok(Turn(permit, Flight::begin())),
             Err(over) => (over, lock(&self.rules).outage.clone()),
         };
         self.stopper.over_for(self.name.as_deref(), &over, &outage);
-        None
+        Err(NoTurn::Stopped)
     }
 
-    /// Waits until a question may be asked. `None` if the run was stopped meanwhile.
-    fn wait(&self) -> Option<Result<Permit, Over>> {
-        let _turn = lock(&self.head);
+    /// Waits until a question may be asked.
+    fn wait(&self, patience: Option<Duration>) -> Result<Result<Permit, Over>, NoTurn> {
+        let end = patience.map(|patience| clock::since(self.started).saturating_add(patience));
+        let _turn = self.head_of_queue(end).ok_or(NoTurn::TooLate)?;
         let mut rules = lock(&self.rules);
         loop {
             if self.stopper.is_stopped() {
-                return None;
+                return Err(NoTurn::Stopped);
             }
             let now = clock::since(self.started);
             let until = match self.governed(&mut rules, |governor| governor.try_acquire(now)) {
-                Admission::Go(permit) => return Some(Ok(permit)),
-                Admission::Over(over) => return Some(Err(over)),
+                Admission::Go(permit) => return Ok(Ok(permit)),
+                Admission::Over(over) => return Ok(Err(over)),
                 Admission::Wait(until) => until,
             };
+            if end.is_some_and(|end| until.unwrap_or(now) > end || now >= end) {
+                return Err(NoTurn::TooLate);
+            }
             let hold = rules.governor.hold();
             if let Some(news) = rules.pauses.begins(now, hold) {
                 let last_message = rules.outage.clone();
@@ -265,6 +276,25 @@ impl Throttle {
             });
             let waited = self.ended.wait_timeout(rules, pause);
             rules = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Waits to be the one that is next; `None` if that takes longer than until `end`.
+    fn head_of_queue(&self, end: Option<Duration>) -> Option<MutexGuard<'_, ()>> {
+        let Some(end) = end else {
+            return Some(lock(&self.head));
+        };
+        loop {
+            match self.head.try_lock() {
+                Ok(head) => return Some(head),
+                Err(TryLockError::Poisoned(head)) => return Some(head.into_inner()),
+                Err(TryLockError::WouldBlock) => {}
+            }
+            let remaining = end.saturating_sub(clock::since(self.started));
+            if remaining.is_zero() {
+                return None;
+            }
+            std::thread::sleep(remaining.min(POLL_INTERVAL));
         }
     }
 

@@ -19,7 +19,7 @@ use crate::run::ask::repeated_failures::FirstAttempts;
 use crate::run::ask::retry::Tries;
 use crate::run::ask::scratch::new_folder;
 use crate::run::ask::thread_pool::{WorkerPool, guarded};
-use crate::run::ask::throttle::Throttle;
+use crate::run::ask::throttle::{NoTurn, Throttle};
 use crate::scorer::ask::client::{
     JudgeRequest, OptionalJuror, RequestPolicy, of_judge, refuses_form,
 };
@@ -171,10 +171,16 @@ impl JudgeSlot {
         let mut tries = Tries::new(subject.id, subject.epoch, &self.limits, 0);
         loop {
             let waiting = clock::now();
-            let turn = self.throttle.turn();
+            let turn = self.throttle.turn(tries.patience());
             tries.waited(clock::since(waiting));
-            let Some(turn) = turn else {
-                return Called::Stopped;
+            let turn = match turn {
+                Ok(turn) => turn,
+                Err(NoTurn::Stopped) => return Called::Stopped,
+                Err(NoTurn::TooLate) => {
+                    let error = tries.waited_too_long();
+                    call.error = error.map(|error| journal.failed(subject, call, &error, false));
+                    return Called::Failed;
+                }
             };
             let is_affordable = judging.budget.purchase();
             if !is_affordable {
