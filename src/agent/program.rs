@@ -5,12 +5,14 @@
 
 use std::path::{Path, PathBuf};
 
+use super::command::absolute;
 use crate::data::{AgentError, FailureKind};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::system::process::Environment;
 use crate::system::process::launch::{DESCRIPTORS, Launch, NotStarted};
 use crate::system::sandbox::{Sandbox, Ulimits};
 use crate::system::shortage::check_limits;
+use crate::text::redact::Redactor;
 use crate::text::redact::literal::keys_of_command;
 
 /// A program as given in a spec or in Rust.
@@ -43,6 +45,40 @@ impl Program {
             cwd,
             folder,
             env: self.environment.vars(),
+        }
+    }
+
+    /// Its file.
+    pub(super) fn file(&self) -> std::result::Result<PathBuf, AgentError> {
+        let folder = absolute(&self.folder)?;
+        self.launch(&folder, &folder).check().map_err(not_started)
+    }
+
+    /// Why an agent of this kind cannot be asked, without secrets.
+    pub(super) fn unusable(&self, kind: &str, failure: &AgentError) -> Error {
+        let program = self.argv.join(" ");
+        let (message, hint) = match failure.message.split_once("; hint: ") {
+            Some((message, hint)) => (message, Some(hint)),
+            None => (failure.message.as_str(), None),
+        };
+        let failure = AgentError {
+            message: message.to_owned(),
+            ..failure.clone()
+        };
+        let mut message = failure.with_stderr();
+        if failure.kind == FailureKind::Unusable {
+            message = format!("`{program}` {message}");
+        }
+        let redactor = Redactor::new(&[], &self.secret_values()).unwrap_or_default();
+        let message = redactor.text(&message, &mut 0);
+        let error = match failure.kind {
+            FailureKind::Shortage => Error::infrastructure(message),
+            _ => Error::usage(message),
+        };
+        let error = error.at(format_args!("agent `{kind}`"));
+        match hint {
+            Some(hint) => error.hint(hint),
+            None => error,
         }
     }
 

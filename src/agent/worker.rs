@@ -16,46 +16,36 @@
 //! - An answer goes only to the request whose id it names.
 //! - A sample that crashes the program fails alone.
 
-mod cell;
+pub(super) mod cell;
 mod driver;
-mod fallen;
+pub(super) mod fallen;
 mod message;
 mod orders;
-mod pool;
-mod talk;
+pub(super) mod pool;
+pub(super) mod talk;
 #[cfg(test)]
 mod tests;
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
 use super::Agent;
 use super::command::{Input, absolute, cancelled};
-use super::program::{Confinement, Program, forward_program, not_started, passes_variables};
+use super::program::{Confinement, Program, forward_program, passes_variables};
 use crate::data::task::Live;
 use crate::data::{AgentError, FailureKind, Output, Task};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::system::cancel::Cancel;
 use crate::system::process::FileHashes;
-use crate::system::process::worker::WorkerProcess;
 use crate::system::sandbox::{Sandbox, Ulimits};
 use crate::system::{clock, lock};
-use crate::text::redact::Redactor;
-use cell::Vars;
 use driver::Driver;
-use pool::{Key, Lease, Pool};
+use pool::{Key, Pool, Pooled, WorkerRefusal};
 use serde_json::Value;
 use talk::Setup;
-
-/// How often in a row a program may fail to become ready.
-const MOST_STARTS: u32 = 3;
-/// How often a task is retried because its process was killed, though it was the only one there.
-const MOST_KILLS: u32 = 3;
-/// The pause before it is started again.
-const PAUSE: Duration = Duration::from_millis(100);
 
 /// An agent that is a long-running program which answers many tasks.
 ///
@@ -75,7 +65,7 @@ pub struct Worker {
     /// Known hashes of the files in `argv`.
     named: FileHashes,
     confinement: Confinement,
-    pool: Pool,
+    pool: Pool<Driver>,
     /// Where the conversations are that it remembers.
     sessions: Mutex<HashMap<String, HeldSession>>,
 }
@@ -116,7 +106,7 @@ pub(in crate::agent) struct Exchange<'a> {
     pub(in crate::agent) task: Option<&'a Task>,
 }
 
-fn is_of_agent(message: &Value) -> bool {
+pub(super) fn is_of_agent(message: &Value) -> bool {
     message.get("role").is_some_and(|role| role == "assistant")
 }
 
@@ -323,6 +313,18 @@ impl Worker {
         }
     }
 
+    /// The error for a refusal; `None` if the task is to be sent again.
+    fn after(&self, refusal: WorkerRefusal, key: &Key, starts: &mut u32) -> Option<AgentError> {
+        let refusal = match refusal {
+            WorkerRefusal::Foreign(mut failure) => {
+                failure.message = format!("`{}` {}", self.program.argv.join(" "), failure.message);
+                WorkerRefusal::Foreign(failure)
+            }
+            other => other,
+        };
+        self.pool.after(refusal, key, starts)
+    }
+
     /// Forgets a session; returns the process that has it, if that still runs.
     fn forget(&self, session: &str) -> Option<Arc<Driver>> {
         let held = lock(&self.sessions).remove(session)?;
@@ -341,58 +343,10 @@ impl Worker {
         self.forget(session);
     }
 
-    /// The error for a refusal; `None` if the task is to be sent again.
-    fn after(&self, refusal: WorkerRefusal, key: &Key, starts: &mut u32) -> Option<AgentError> {
-        match refusal {
-            WorkerRefusal::Own(failure) => Some(failure),
-            WorkerRefusal::Fell(failure) => Some(self.pool.fell(key, failure, 1)),
-            WorkerRefusal::Guilty(failure) => Some(self.pool.fell(key, failure, 0)),
-            WorkerRefusal::Killed(failure) => Some(self.pool.fell(key, failure, MOST_KILLS)),
-            WorkerRefusal::Unsent => None,
-            WorkerRefusal::NotReady(failure) if failure.kind == FailureKind::Shortage => {
-                Some(failure)
-            }
-            WorkerRefusal::NotReady(failure) => {
-                *starts += 1;
-                if failure.kind == FailureKind::NotFound || *starts >= MOST_STARTS {
-                    return Some(self.pool.give_up(FailureKind::Unusable, failure));
-                }
-                std::thread::sleep(PAUSE * *starts);
-                None
-            }
-            WorkerRefusal::Foreign(mut failure) => {
-                failure.message = format!("`{}` {}", self.program.argv.join(" "), failure.message);
-                Some(self.pool.give_up(FailureKind::Misconfigured, failure))
-            }
-        }
-    }
-
     /// Starts a process; its sandbox hides these paths.
     fn start(&self, hidden: &[PathBuf]) -> Result<Driver, AgentError> {
-        let folder = self.absolute_folder()?;
-        let vars = self.program.environment.vars().into_iter();
-        let mut vars: Vars = vars.map(|(name, value)| (name.into(), value)).collect();
-        let (mut args, mut cell) = (self.program.argv.clone(), None);
-        if !self.confinement.is_none() {
-            // The confinement's own error would only say that it cannot run something.
-            let program = self.program_file(&folder)?;
-            let own = &self.program.argv[1..];
-            (args, cell) = self.confinement.wrap(&program, own, &folder, hidden)?;
-        }
-        if let Some(cell) = &cell {
-            cell.set(&mut vars);
-        }
-        let begin = move || {
-            let vars = vars.iter().map(|(name, value)| (&**name, value.clone()));
-            WorkerProcess::start(&args, &folder, vars.collect())
-        };
+        let (begin, cell) = self.confinement.begin(&self.program, hidden)?;
         Driver::start(begin, cell, self.setup)
-    }
-
-    /// The program's file.
-    fn program_file(&self, folder: &Path) -> Result<PathBuf, AgentError> {
-        let launch = self.program.launch(folder, folder);
-        launch.check().map_err(not_started)
     }
 
     fn absolute_folder(&self) -> Result<PathBuf, AgentError> {
@@ -401,14 +355,13 @@ impl Worker {
 
     /// Whether the program exists and, if it greets, is ready.
     fn try_out(&self) -> Result<(), AgentError> {
-        let folder = self.absolute_folder()?;
-        self.program_file(&folder)?;
+        self.program.file()?;
         // The paths to hide are known only with the first task.
         if self.setup.handshake.is_none() || self.confinement.sandbox.is_some() {
             return Ok(());
         }
         let key = Key::default();
-        let lease: Lease<'_> = self.pool.lease(&key, None, &Cancel::new())?;
+        let lease = self.pool.lease(&key, None, &Cancel::new())?;
         let mut starts = 0;
         loop {
             let refusal = match lease.driver(|| self.start(&[])) {
@@ -421,34 +374,6 @@ impl Worker {
             if let Some(failure) = self.after(refusal, &key, &mut starts) {
                 return Err(failure);
             }
-        }
-    }
-
-    /// Why the agent cannot be asked, without secrets.
-    fn unusable(&self, failure: &AgentError) -> Error {
-        let program = self.program.argv.join(" ");
-        let (message, hint) = match failure.message.split_once("; hint: ") {
-            Some((message, hint)) => (message, Some(hint)),
-            None => (failure.message.as_str(), None),
-        };
-        let failure = AgentError {
-            message: message.to_owned(),
-            ..failure.clone()
-        };
-        let mut message = failure.with_stderr();
-        if failure.kind == FailureKind::Unusable {
-            message = format!("`{program}` {message}");
-        }
-        let redactor = Redactor::new(&[], &self.secret_values()).unwrap_or_default();
-        let message = redactor.text(&message, &mut 0);
-        let error = match failure.kind {
-            FailureKind::Shortage => Error::infrastructure(message),
-            _ => Error::usage(message),
-        };
-        let error = error.at("agent `worker`");
-        match hint {
-            Some(hint) => error.hint(hint),
-            None => error,
         }
     }
 }
@@ -483,7 +408,8 @@ impl Agent for Worker {
     fn check(&self) -> Result<()> {
         self.confinement.check()?;
         self.pool.renew();
-        self.try_out().map_err(|failure| self.unusable(&failure))
+        let unusable = |failure| self.program.unusable("worker", &failure);
+        self.try_out().map_err(unusable)
     }
 
     fn keeps_sessions(&self) -> bool {
@@ -519,25 +445,6 @@ struct WorkerRequest {
 }
 
 type WorkerReply = Result<Output, WorkerRefusal>;
-
-/// Why there is no answer.
-#[derive(Debug)]
-enum WorkerRefusal {
-    /// For a reason of this request.
-    Own(AgentError),
-    /// The process ended or had to be ended while it had the request; another may have been the reason.
-    Fell(AgentError),
-    /// The process had to be ended while this was its only request.
-    Guilty(AgentError),
-    /// The process was killed during the request, by someone or for lack of memory.
-    Killed(AgentError),
-    /// The request was never sent.
-    Unsent,
-    /// The process did not become ready.
-    NotReady(AgentError),
-    /// It speaks another version of the protocol.
-    Foreign(AgentError),
-}
 
 /// A request that was sent.
 struct Open {

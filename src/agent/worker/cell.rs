@@ -12,16 +12,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::agent::command::Input;
-use crate::agent::program::Confinement;
+use crate::agent::command::absolute;
+use crate::agent::program::{Confinement, Program};
 use crate::data::{AgentError, FailureKind, Task, TaskFile};
 use crate::system;
+use crate::system::process::launch::NotStarted;
+use crate::system::process::worker::WorkerProcess;
 use crate::system::sandbox::{Inmate, Sandbox, Used};
 
 /// Variables of a process.
-pub(super) type Vars = BTreeMap<OsString, OsString>;
+type Vars = BTreeMap<OsString, OsString>;
+
+/// Starts a process.
+pub(in crate::agent) type Begin = Box<dyn FnOnce() -> Result<WorkerProcess, NotStarted> + Send>;
 
 /// The folder of one sandboxed process.
-pub(super) struct Cell {
+pub(in crate::agent) struct Cell {
     folder: PathBuf,
     /// The program's folder for temporary files.
     temporary: PathBuf,
@@ -30,11 +36,36 @@ pub(super) struct Cell {
 }
 
 /// The files of a task, removed on drop.
-pub(super) struct Delivery(PathBuf);
+pub(in crate::agent) struct Delivery(PathBuf);
 
 impl Confinement {
+    /// How to start a program that stays, with the cell of its sandbox. The sandbox hides these paths.
+    pub(in crate::agent) fn begin(
+        &self,
+        program: &Program,
+        hidden: &[PathBuf],
+    ) -> Result<(Begin, Option<Cell>), AgentError> {
+        let folder = absolute(&program.folder)?;
+        let vars = program.environment.vars().into_iter();
+        let mut vars: Vars = vars.map(|(name, value)| (name.into(), value)).collect();
+        let (mut args, mut cell) = (program.argv.clone(), None);
+        if !self.is_none() {
+            // The confinement's own error would only say that it cannot run something.
+            let file = program.file()?;
+            (args, cell) = self.wrap(&file, &program.argv[1..], &folder, hidden)?;
+        }
+        if let Some(cell) = &cell {
+            cell.set(&mut vars);
+        }
+        let begin = move || {
+            let vars = vars.iter().map(|(name, value)| (&**name, value.clone()));
+            WorkerProcess::start(&args, &folder, vars.collect())
+        };
+        Ok((Box::new(begin), cell))
+    }
+
     /// The arguments that run a program confined, with the cell of its sandbox.
-    pub(super) fn wrap(
+    fn wrap(
         &self,
         program: &Path,
         args: &[String],
@@ -102,7 +133,7 @@ impl Cell {
     }
 
     /// Its home and working folder; in memory with bubblewrap.
-    fn home(&self) -> PathBuf {
+    pub(in crate::agent) fn home(&self) -> PathBuf {
         self.folder.join("home")
     }
 
@@ -111,13 +142,13 @@ impl Cell {
     }
 
     /// Changes variables for a process in the sandbox.
-    pub(super) fn set(&self, vars: &mut Vars) {
+    fn set(&self, vars: &mut Vars) {
         vars.insert("HOME".into(), self.home().into_os_string());
         vars.insert("TMPDIR".into(), self.temporary.clone().into());
     }
 
-    /// Copies the files of a task in, and returns the request line that names them.
-    pub(super) fn deliver(&self, task: &Task) -> Result<(Delivery, Vec<u8>), AgentError> {
+    /// Copies the files of a task in, and returns the task that names the copies.
+    pub(in crate::agent) fn deliver(&self, task: &Task) -> Result<(Delivery, Task), AgentError> {
         let number = self.count.fetch_add(1, Ordering::Relaxed);
         let folder = self.files().join(number.to_string());
         let delivery = Delivery(folder.clone());
@@ -145,7 +176,7 @@ impl Cell {
             scratch: None,
             ..task.clone()
         };
-        Ok((delivery, Input::Json.encode(&task)?))
+        Ok((delivery, task))
     }
 
     /// The line for a task, and its files if it has any.
@@ -157,8 +188,8 @@ impl Cell {
         if task.files().is_empty() {
             return Ok((None, Arc::clone(line)));
         }
-        let (delivery, line) = self.deliver(task)?;
-        Ok((Some(delivery), Arc::new(line)))
+        let (delivery, task) = self.deliver(task)?;
+        Ok((Some(delivery), Arc::new(Input::Json.encode(&task)?)))
     }
 }
 

@@ -5,10 +5,11 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
+use super::WorkerRequest;
 use super::cell::Cell;
 use super::orders::Orders;
+use super::pool::{Pooled, WorkerRefusal};
 use super::talk::{Setup, Talk};
-use super::{WorkerRefusal, WorkerRequest};
 use crate::agent::program::not_started;
 use crate::data::{AgentError, FailureKind, Output};
 use crate::system::lock;
@@ -99,19 +100,18 @@ impl Driver {
             .unwrap_or(Err(WorkerRefusal::Unsent))
             .map(|_: Output| ())
     }
+}
 
-    /// Whether the process is gone, or about to be.
-    pub(super) fn is_over(&self) -> bool {
+impl Pooled for Driver {
+    fn is_over(&self) -> bool {
         self.orders.inbox().over
     }
 
-    /// Tells the process to end after its current requests, without waiting.
-    pub(super) fn close(&self) {
+    fn close(&self) {
         self.orders.give(|inbox| inbox.close = true);
     }
 
-    /// Waits until the process is gone.
-    pub(super) fn join(&self) {
+    fn join(&self) {
         let thread = lock(&self.thread).take();
         if let Some(thread) = thread {
             let _ = thread.join();

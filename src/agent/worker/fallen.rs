@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use crate::agent::command::in_seconds;
 use crate::agent::worker::orders::Inbox;
-use crate::agent::worker::{Open, WorkerRefusal, WorkerReply, WorkerRequest};
+use crate::agent::worker::pool::WorkerRefusal;
+use crate::agent::worker::{Open, WorkerReply, WorkerRequest};
 use crate::data::{AgentError, FailureKind};
 use crate::system::process::Tail;
 use crate::system::process::group::{how_it_ended, signal_of};
@@ -75,13 +76,13 @@ impl Fallen {
     }
 }
 
-pub(super) fn timed_out(allowed: Duration) -> AgentError {
+pub(in crate::agent) fn timed_out(allowed: Duration) -> AgentError {
     let message = format!("did not answer in {}", in_seconds(allowed));
     AgentError::of(FailureKind::TimedOut, message)
 }
 
 /// The error for a process that ended by itself.
-pub(super) fn ended(status: Option<ExitStatus>) -> AgentError {
+pub(in crate::agent) fn ended(status: Option<ExitStatus>) -> AgentError {
     match status {
         None => AgentError::of(FailureKind::Exited, "closed its stdout"),
         Some(status) => AgentError {

@@ -7,7 +7,6 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::driver::Driver;
 use crate::agent::command::cancelled;
 use crate::data::{AgentError, FailureKind};
 use crate::system::cancel::Cancel;
@@ -18,11 +17,47 @@ const MOST_FALLEN: usize = 5;
 /// How often a waiter checks whether the run was stopped.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// A sample and its epoch.
-pub(super) type Key = (String, u32);
+/// How often in a row a program may fail to become ready.
+const MOST_STARTS: u32 = 3;
+/// How often a task is retried because its process was killed, though it was the only one there.
+const MOST_KILLS: u32 = 3;
+/// The pause before it is started again.
+const PAUSE: Duration = Duration::from_millis(100);
 
-pub(super) struct Pool {
-    places: Vec<Mutex<Option<Arc<Driver>>>>,
+/// Why there is no answer.
+#[derive(Debug)]
+pub(in crate::agent) enum WorkerRefusal {
+    /// For a reason of this request.
+    Own(AgentError),
+    /// The process ended or had to be ended while it had the request; another may have been the reason.
+    Fell(AgentError),
+    /// The process had to be ended while this was its only request.
+    Guilty(AgentError),
+    /// The process was killed during the request, by someone or for lack of memory.
+    Killed(AgentError),
+    /// The request was never sent.
+    Unsent,
+    /// The process did not become ready.
+    NotReady(AgentError),
+    /// It speaks another version of the protocol.
+    Foreign(AgentError),
+}
+
+/// A process of a pool.
+pub(in crate::agent) trait Pooled {
+    /// Whether it is gone, or about to be.
+    fn is_over(&self) -> bool;
+    /// Has it end after its current requests, without waiting.
+    fn close(&self);
+    /// Waits until it is gone.
+    fn join(&self);
+}
+
+/// A sample and its epoch.
+pub(in crate::agent) type Key = (String, u32);
+
+pub(in crate::agent) struct Pool<D: Pooled> {
+    places: Vec<Mutex<Option<Arc<D>>>>,
     in_flight: usize,
     state: Mutex<State>,
     /// Signalled when a slot may be free.
@@ -56,13 +91,13 @@ struct Load {
 }
 
 /// The right to send one request to one process.
-pub(super) struct Lease<'a> {
-    pool: &'a Pool,
+pub(in crate::agent) struct Lease<'a, D: Pooled> {
+    pool: &'a Pool<D>,
     place: usize,
 }
 
-impl Pool {
-    pub(super) fn new(processes: usize, in_flight: usize) -> Self {
+impl<D: Pooled> Pool<D> {
+    pub(in crate::agent) fn new(processes: usize, in_flight: usize) -> Self {
         Self {
             places: (0..processes).map(|_| Mutex::default()).collect(),
             in_flight,
@@ -75,12 +110,12 @@ impl Pool {
     }
 
     /// Waits for a slot to ask `key`, in the process `at` a place if that is given.
-    pub(super) fn lease(
+    pub(in crate::agent) fn lease(
         &self,
         key: &Key,
         at: Option<usize>,
         cancel: &Cancel,
-    ) -> Result<Lease<'_>, AgentError> {
+    ) -> Result<Lease<'_, D>, AgentError> {
         let mut state = lock(&self.state);
         let alone = state.suspects.contains_key(key);
         state.lonely += usize::from(alone);
@@ -120,14 +155,14 @@ impl Pool {
     }
 
     /// `key` was answered.
-    pub(super) fn answered(&self, key: &Key) {
+    pub(in crate::agent) fn answered(&self, key: &Key) {
         let mut state = lock(&self.state);
         state.fallen.clear();
         state.suspects.remove(key);
     }
 
     /// The process died while it had `key`; returns the error for it. The first `free` times are retried.
-    pub(super) fn fell(&self, key: &Key, failure: AgentError, free: u32) -> AgentError {
+    fn fell(&self, key: &Key, failure: AgentError, free: u32) -> AgentError {
         let mut state = lock(&self.state);
         let times = state.suspects.entry(key.clone()).or_default();
         *times += 1;
@@ -150,8 +185,38 @@ impl Pool {
         failure
     }
 
+    /// The error for a refusal; `None` if the task is to be sent again. `starts` counts failed starts.
+    pub(in crate::agent) fn after(
+        &self,
+        refusal: WorkerRefusal,
+        key: &Key,
+        starts: &mut u32,
+    ) -> Option<AgentError> {
+        match refusal {
+            WorkerRefusal::Own(failure) => Some(failure),
+            WorkerRefusal::Fell(failure) => Some(self.fell(key, failure, 1)),
+            WorkerRefusal::Guilty(failure) => Some(self.fell(key, failure, 0)),
+            WorkerRefusal::Killed(failure) => Some(self.fell(key, failure, MOST_KILLS)),
+            WorkerRefusal::Unsent => None,
+            WorkerRefusal::NotReady(failure) if failure.kind == FailureKind::Shortage => {
+                Some(failure)
+            }
+            WorkerRefusal::NotReady(failure) => {
+                *starts += 1;
+                if failure.kind == FailureKind::NotFound || *starts >= MOST_STARTS {
+                    return Some(self.give_up(FailureKind::Unusable, failure));
+                }
+                std::thread::sleep(PAUSE * *starts);
+                None
+            }
+            WorkerRefusal::Foreign(failure) => {
+                Some(self.give_up(FailureKind::Misconfigured, failure))
+            }
+        }
+    }
+
     /// Marks all processes as unusable. The first caller gets the reason; for the others the run is cancelled.
-    pub(super) fn give_up(&self, kind: FailureKind, reason: AgentError) -> AgentError {
+    fn give_up(&self, kind: FailureKind, reason: AgentError) -> AgentError {
         let was_broken = std::mem::replace(&mut lock(&self.state).is_broken, true);
         self.freed.notify_all();
         if was_broken {
@@ -161,7 +226,7 @@ impl Pool {
     }
 
     /// Resets the state for a new run: earlier faults may be fixed.
-    pub(super) fn renew(&self) {
+    pub(in crate::agent) fn renew(&self) {
         let mut state = lock(&self.state);
         state.is_broken = false;
         state.fallen.clear();
@@ -169,7 +234,7 @@ impl Pool {
     }
 
     /// Ends every idle process, and waits until they are gone.
-    pub(super) fn close(&self) {
+    pub(in crate::agent) fn close(&self) {
         let idle = |place: &usize| lock(&self.state).loads[*place].requests == 0;
         self.end((0..self.places.len()).filter(idle));
     }
@@ -223,17 +288,17 @@ impl State {
     }
 }
 
-impl Lease<'_> {
+impl<D: Pooled> Lease<'_, D> {
     /// The place of the process.
-    pub(super) fn place(&self) -> usize {
+    pub(in crate::agent) fn place(&self) -> usize {
         self.place
     }
 
     /// The process of this slot, started with `start` if there is none.
-    pub(super) fn driver(
+    pub(in crate::agent) fn driver(
         &self,
-        start: impl FnOnce() -> Result<Driver, AgentError>,
-    ) -> Result<Arc<Driver>, AgentError> {
+        start: impl FnOnce() -> Result<D, AgentError>,
+    ) -> Result<Arc<D>, AgentError> {
         let mut place = lock(&self.pool.places[self.place]);
         if let Some(driver) = place.as_ref().filter(|driver| !driver.is_over()) {
             return Ok(Arc::clone(driver));
@@ -248,7 +313,7 @@ impl Lease<'_> {
     }
 }
 
-impl Drop for Lease<'_> {
+impl<D: Pooled> Drop for Lease<'_, D> {
     fn drop(&mut self) {
         let mut state = lock(&self.pool.state);
         let load = &mut state.loads[self.place];
@@ -265,7 +330,7 @@ impl Drop for Lease<'_> {
     }
 }
 
-impl Drop for Pool {
+impl<D: Pooled> Drop for Pool<D> {
     fn drop(&mut self) {
         self.end(0..self.places.len());
     }

@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 use super::fallen::{Fallen, Refused, ended};
 use super::message::PROTOCOL;
 use super::orders::{Inbox, Orders};
-use super::{Open, WorkerRefusal, WorkerReply, WorkerRequest, message};
+use super::pool::WorkerRefusal;
+use super::{Open, WorkerReply, WorkerRequest, message};
 use crate::agent::command;
 use crate::agent::command::lines::LiveLines;
 use crate::agent::command::{StreamKind, in_seconds};
@@ -409,7 +410,7 @@ impl<'a> Talk<'a> {
 
 /// Data that is not a whole line yet.
 #[derive(Default)]
-pub(super) struct Incoming {
+pub(in crate::agent) struct Incoming {
     bytes: Vec<u8>,
     /// The start of the next line.
     start: usize,
@@ -419,12 +420,12 @@ pub(super) struct Incoming {
 
 impl Incoming {
     /// The buffer to append pieces to.
-    pub(super) fn buffer(&mut self) -> &mut Vec<u8> {
+    pub(in crate::agent) fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
     }
 
     /// The next whole line, without its end.
-    pub(super) fn next_line(&mut self) -> Option<Vec<u8>> {
+    pub(in crate::agent) fn next_line(&mut self) -> Option<Vec<u8>> {
         let rest = &self.bytes[self.searched..];
         let Some(length) = rest.iter().position(|&byte| byte == b'\n') else {
             // Moved once per piece, not once per line.
@@ -441,12 +442,12 @@ impl Incoming {
     }
 
     /// The length of the unfinished line.
-    pub(super) fn pending(&self) -> usize {
+    pub(in crate::agent) fn pending(&self) -> usize {
         self.bytes.len() - self.start
     }
 
     /// The unfinished line, at the end of the input.
-    pub(super) fn rest(&mut self) -> Vec<u8> {
+    pub(in crate::agent) fn rest(&mut self) -> Vec<u8> {
         let mut bytes = std::mem::take(&mut self.bytes);
         bytes.drain(..self.start);
         (self.start, self.searched) = (0, 0);

@@ -5,9 +5,10 @@ use serde_json::{Map, Value};
 use super::{End, Talk};
 use crate::agent::command::reply;
 use crate::agent::reply::ReportedFigures;
+use crate::agent::worker::Open;
 use crate::agent::worker::fallen::timed_out;
 use crate::agent::worker::message::{self, Message, PROTOCOL};
-use crate::agent::worker::{Open, WorkerRefusal};
+use crate::agent::worker::pool::WorkerRefusal;
 use crate::data::{AgentError, FailureKind, Output};
 use crate::system::process::excerpt::beginning;
 
