@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`Command`] | a program, started for each task. [`Input`] and [`Reply`] set the formats, [`Cwd`] the working directory, [`vars`](Command::vars) and [`secret_values`](Command::secret_values) the environment variables; [`Stream`] follows its output ([`StreamKind`]); [`term_grace`](Command::term_grace) is the time it has to clean up |
 //! | [`Worker`] | long-running programs that answer many tasks, each [`capacity`](Worker::capacity) at a time; [`close_grace`](Worker::close_grace) is the time they have to end; [`vars`](Worker::vars) and [`secret_values`](Worker::secret_values) as for `Command` |
+//! | [`Acp`] | coding agents that speak the Agent Client Protocol, which stay and have a session for each task; [`Permissions`] says what they may do |
 //! | `OpenAi` | an endpoint for chat completions, responses or messages, by `Api` (feature `http`): `FileKind` and `Unsendable` set the handling of a sample's files, `Tools` that of its tools, `Price` the cost of tokens |
 //! | `Http` | any endpoint with JSON requests and replies (feature `http`): `with_method` sets the HTTP method, `Places` the position of the answer in a reply |
 //! | [`Replay`] | a recording |
@@ -18,6 +19,7 @@
 //! `Command` and `Worker` can run in a [`Sandbox`], with or without a [`Network`], with a disk limit
 //! ([`disk_bytes`](Sandbox::disk_bytes)) and with [`Ulimits`] (`memory_bytes`, `file_bytes`, …).
 
+pub(crate) mod acp;
 #[cfg(feature = "tokio")]
 mod asynchronous;
 pub(crate) mod command;
@@ -38,6 +40,7 @@ pub(crate) mod worker;
 
 pub use crate::data::Party;
 pub use crate::system::sandbox::{Network, Sandbox, SandboxKind, Ulimits};
+pub use acp::{Acp, Permissions};
 #[cfg(feature = "tokio")]
 pub use asynchronous::{Asynchronous, asynchronous};
 pub use command::{Command, Cwd, Input, Reply, Stream, StreamKind};
@@ -182,6 +185,13 @@ pub trait Agent: Send + Sync {
     /// Whether it remembers a conversation from turn to turn. One that was interrupted then starts over; with an agent
     /// that lives by the [messages](Task::messages) of each task alone it goes on.
     fn keeps_sessions(&self) -> bool {
+        false
+    }
+
+    /// Whether it executes calls of tools itself: the [messages](Output::messages) of its answer are then what it did in
+    /// this turn, with the answer at the end.
+    #[doc(hidden)]
+    fn executes_calls(&self) -> bool {
         false
     }
 

@@ -357,7 +357,9 @@ fn identifying_keys(spec: &Value) -> Cow<'_, Value> {
         "start_timeout_s",
         "close_timeout_s",
     ];
-    let is_one = spec.get("type").is_some_and(|kind| kind == "worker");
+    let is_one = spec
+        .get("type")
+        .is_some_and(|kind| kind == "worker" || kind == "acp");
     let is_mere = |key: &String| OF_WORKERS.contains(&&**key);
     match spec {
         Value::Object(keys) if is_one && keys.keys().any(is_mere) => {

@@ -338,25 +338,26 @@ impl<'a> Dialogue<'a> {
     /// One reply of the agent; returns its calls.
     fn take_step(&mut self, step: u32) -> Result<Vec<ToolCall>, Broken> {
         let known = self.recorded(Speaker::Agent, Some(step));
-        let entry = if let Some(entry) = known {
-            entry
+        let (own, entry) = if let Some(entry) = known {
+            (Vec::new(), entry)
         } else {
             self.allowed()?;
             self.ask_agent(step)?
         };
-        let calls = self.calls_of(&entry.message);
-        let mut repeated = 0;
-        for call in &calls {
-            let call = (call.name.clone(), call.arguments.clone());
-            repeated += u64::from(self.calls.contains(&call));
-            self.calls.push(call);
+        for message in own {
+            // What it executed itself is no call of the environment's.
+            let calls = self.calls_of(&message);
+            self.count_calls(&calls);
+            let has_failed = message["is_error"] == true;
+            self.current().failed_calls += u64::from(has_failed);
+            self.messages.push(message);
         }
+        let calls = self.calls_of(&entry.message);
+        self.count_calls(&calls);
         let own = entry.metadata.get(STEPS).and_then(Value::as_u64);
         self.usages.push(entry.usage);
         let turn = self.current();
         turn.steps += own.unwrap_or(1).max(1);
-        turn.tool_calls += calls.len() as u64;
-        turn.repeated_calls += repeated;
         turn.latency_s += entry.latency_s;
         let mut metadata = entry.metadata;
         metadata.shift_remove(STEPS);
@@ -370,8 +371,8 @@ impl<'a> Dialogue<'a> {
         Ok(calls)
     }
 
-    /// Asks the agent for its next reply.
-    fn ask_agent(&self, step: u32) -> Result<TurnMessage, AgentError> {
+    /// Asks the agent for its next reply; also returns what it did itself before.
+    fn ask_agent(&self, step: u32) -> Result<(Vec<Value>, TurnMessage), AgentError> {
         let started = clock::now();
         let mut latest = self.messages.iter().rev();
         let prompt = latest.find(|message| message["role"] == "user");
@@ -421,15 +422,22 @@ impl<'a> Dialogue<'a> {
         if let Some(steps) = output.steps_taken().filter(|steps| *steps > 1) {
             metadata.insert(STEPS.to_owned(), steps.into());
         }
-        self.journaled(TurnMessage {
+        let mut own = Vec::new();
+        if self.driver.agent.executes_calls() {
+            own = output.messages;
+            own.pop();
+        }
+        let last = self.journal_own(step, &own)?;
+        let entry = self.journaled(TurnMessage {
             turn: self.turn,
-            step: Some(step),
+            step: Some(last),
             by: Speaker::Agent,
             message,
             usage: output.usage,
             metadata,
             latency_s,
-        })
+        })?;
+        Ok((own, entry))
     }
 
     /// Waits until another request is allowed, which is no time of the agent.

@@ -13,6 +13,7 @@ use super::made_agent::MadeAgent;
 use super::recipe::{Surroundings, entries, unknown};
 use crate::error::{Error, Result, Under};
 
+pub mod acp;
 pub mod command;
 pub mod demo;
 pub mod echo;
@@ -22,7 +23,7 @@ pub mod openai;
 pub mod replay;
 pub mod worker;
 
-entries!(MadeAgent, of_own: command, worker, openai, http, replay, echo, demo, none);
+entries!(MadeAgent, of_own: command, worker, acp, openai, http, replay, echo, demo, none);
 
 /// A registered agent.
 fn of_own(

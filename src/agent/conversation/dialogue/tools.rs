@@ -1,4 +1,5 @@
-//! Executes the calls of a reply in the environment, whose session may get lost on the way.
+//! The calls of a reply: executes them in the environment, whose session may get lost on the way, or records those that
+//! the agent executed itself.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -54,6 +55,40 @@ impl Dialogue<'_> {
             environment.call(session, &call.name, &call.arguments)
         })?;
         Ok(reply.unwrap_or_else(|| ToolReply::Error("error: no tool can be called".into())))
+    }
+
+    /// Counts the calls of a message.
+    pub(super) fn count_calls(&mut self, calls: &[ToolCall]) {
+        for call in calls {
+            let call = (call.name.clone(), call.arguments.clone());
+            let is_repeated = self.calls.contains(&call);
+            self.calls.push(call);
+            let turn = self.current();
+            turn.tool_calls += 1;
+            turn.repeated_calls += u64::from(is_repeated);
+        }
+    }
+
+    /// Writes what an agent did itself to the journal; returns the step that follows.
+    pub(super) fn journal_own(&self, mut step: u32, own: &[Value]) -> Result<u32, AgentError> {
+        for (place, message) in own.iter().enumerate() {
+            let is_result = message["role"] == "tool";
+            step += u32::from(place > 0 && !is_result);
+            self.journal(&TurnMessage {
+                turn: self.turn,
+                step: Some(step),
+                by: if is_result {
+                    Speaker::Tool
+                } else {
+                    Speaker::Agent
+                },
+                message: message.clone(),
+                usage: None,
+                metadata: Map::new(),
+                latency_s: 0.0,
+            })?;
+        }
+        Ok(step + u32::from(!own.is_empty()))
     }
 
     /// Asks the environment, if there is one. Where it lost the session by the fault of another, the session is opened

@@ -66,7 +66,7 @@ enum Form {
 #[derive(Clone, Copy, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-enum CwdKey {
+pub(super) enum CwdKey {
     /// The spec's folder.
     #[default]
     Spec,

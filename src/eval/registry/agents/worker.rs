@@ -23,7 +23,7 @@ pub(super) const ENTRY: Recipe<WorkerKeys, MadeAgent> = Recipe {
 };
 
 /// The most processes of a `worker`, and the most samples that one of them has at once.
-const MOST_AT_ONCE: usize = 1024;
+pub(super) const MOST_AT_ONCE: usize = 1024;
 /// The timeout for a `worker` to greet.
 const START_TIMEOUT: Duration = Duration::from_mins(1);
 
@@ -62,6 +62,18 @@ pub(super) struct WorkerKeys {
     keep_scratch: Option<KeepKey>,
 }
 
+/// Checks keys that are seconds.
+pub(super) fn check_times(times: &[(&str, Option<f64>)]) -> Result<()> {
+    for (key, value) in times {
+        if value.is_some_and(|value| !(0.0..=86_400.0).contains(&value)) {
+            let message = format!("agent.{key} is no number of seconds from 0 to 86400");
+            let error = Error::usage(message).hint(format!("write seconds: `{key}: 30`"));
+            return Err(error.under(*key));
+        }
+    }
+    Ok(())
+}
+
 fn make(keys: WorkerKeys, surroundings: &Surroundings<'_>) -> Result<MadeAgent> {
     let wrong = |key: &str, message: String, hint: &str| {
         let error = Error::usage(message).hint(hint);
@@ -81,12 +93,7 @@ fn make(keys: WorkerKeys, surroundings: &Surroundings<'_>) -> Result<MadeAgent> 
         ("start_timeout_s", keys.start_timeout_s),
         ("close_timeout_s", keys.close_timeout_s),
     ];
-    for (key, value) in times {
-        if value.is_some_and(|value| !(0.0..=86_400.0).contains(&value)) {
-            let message = format!("agent.{key} is no number of seconds from 0 to 86400");
-            return wrong(key, message, &format!("write seconds: `{key}: 30`"));
-        }
-    }
+    check_times(&times)?;
     if keys.start_timeout_s.is_some() && !keys.handshake {
         let message = "agent.start_timeout_s does nothing without `handshake: true`".to_owned();
         let hint = "add `handshake: true`, and have the program say hello when it is ready";

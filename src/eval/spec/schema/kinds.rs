@@ -38,7 +38,7 @@ pub(super) fn agent(generator: &mut SchemaGenerator, own: &[String]) -> Value {
                 let line = json!({ "required": ["shell"], "properties": { "shell": { "not": { "type": "null" } } } });
                 kind["oneOf"] = json!([program, line]);
             }
-            "worker" => kind["allOf"] = json!([program]),
+            "acp" | "worker" => kind["allOf"] = json!([program]),
             _ => {}
         }
         kind
