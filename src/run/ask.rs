@@ -121,7 +121,7 @@ impl AgentRequests {
         loop {
             // Waiting for a turn does not count as latency.
             let waiting = clock::now();
-            let turn = self.throttle.turn(tries.patience());
+            let turn = self.throttle.turn(tries.longest_wait());
             tries.waited(clock::since(waiting));
             let turn = match turn {
                 Ok(turn) => turn,

@@ -118,6 +118,7 @@ fn turn_of(session: &str, turn: u32) -> Task {
             session: session.into(),
             turn,
             messages: messages.into(),
+            failed: [].as_slice().into(),
         }),
         ..task("talk")
     }

@@ -101,10 +101,6 @@ pub(super) fn build(
     if spec.limits.retries.is_none() {
         limits.retries = agent.default_retries();
     }
-    if limits.conversation_timeout.is_some() && !benchmark.has_conversations() {
-        let error = no_conversations("conversation_timeout_s", &*benchmark);
-        return Err(error.of_key("conversation_timeout_s").under("limits"));
-    }
     let parties = (spec.user, spec.tools);
     let agent = conversing(agent, &*benchmark, parties, &surroundings, &mut secrets)?;
     let mut eval = Eval::from_parts(benchmark, agent);
@@ -181,12 +177,6 @@ fn set_snapshot(eval: &mut Eval, keys: SnapshotKeys, folder: &Path, name: &str) 
     eval.snapshot.folder = snapshots(folder, keys.path, name, &eval.variant);
 }
 
-fn no_conversations(key: &str, benchmark: &dyn Benchmark) -> Error {
-    let name = benchmark.name();
-    let message = format!("`{key}` does nothing: the samples of `{name}` are no conversations");
-    Error::usage(message).hint("remove it, or take `benchmark: { type: conversations, path: … }`")
-}
-
 /// The agent with the user and the tools of its conversations.
 fn conversing(
     agent: Arc<dyn Agent>,
@@ -199,7 +189,11 @@ fn conversing(
     if let Some((key, _)) = given.into_iter().find(|(_, is_given)| *is_given)
         && !benchmark.has_conversations()
     {
-        return Err(no_conversations(key, benchmark).of_key(key));
+        let name = benchmark.name();
+        let message = format!("`{key}` does nothing: the samples of `{name}` are no conversations");
+        let error = Error::usage(message)
+            .hint("remove it, or take `benchmark: { type: conversations, path: … }`");
+        return Err(error.of_key(key));
     }
     if !benchmark.has_conversations() || agent.answers_conversations() {
         return Ok(agent);

@@ -27,13 +27,17 @@ pub(in crate::run) struct Tries<'a> {
     refused: u32,
     /// Attempts that failed because of other samples.
     lost: u32,
-    /// Whether the last attempt was refused by a rate limit, and is repeated.
-    is_limited: bool,
-    /// The time waited for rate limits.
-    limited: Duration,
-    /// The last refusal by a rate limit.
-    refusal: Option<AgentError>,
+    limited: RateLimited,
     time: SampleTime,
+}
+
+/// What rate limits did to the attempts.
+#[derive(Default)]
+struct RateLimited {
+    /// The refusal of the last attempt, if it is repeated.
+    refusal: Option<AgentError>,
+    /// The time waited so far.
+    waited: Duration,
 }
 
 impl<'a> Tries<'a> {
@@ -47,9 +51,7 @@ impl<'a> Tries<'a> {
             started: earlier,
             refused: 0,
             lost: 0,
-            is_limited: false,
-            limited: Duration::ZERO,
-            refusal: None,
+            limited: RateLimited::default(),
             time: SampleTime::new(limits.sample_timeout),
         }
     }
@@ -62,6 +64,7 @@ impl<'a> Tries<'a> {
     /// Starts another attempt and returns its number, from 1.
     pub(in crate::run) fn begin(&mut self) -> u32 {
         self.started += 1;
+        self.limited.refusal = None;
         self.started
     }
 
@@ -82,20 +85,24 @@ impl<'a> Tries<'a> {
 
     /// Counts the time waited for a turn, if a rate limit was the reason.
     pub(in crate::run) fn waited(&mut self, waited: Duration) {
-        if std::mem::take(&mut self.is_limited) {
-            self.limited = self.limited.saturating_add(waited);
+        if self.limited.refusal.is_some() {
+            self.limited.waited = self.limited.waited.saturating_add(waited);
         }
     }
 
     /// How long the next attempt may be waited for, if a rate limit is the reason.
-    pub(in crate::run) fn patience(&self) -> Option<Duration> {
-        let most = self.limits.rate_limit_wait.filter(|_| self.is_limited)?;
-        Some(most.saturating_sub(self.limited))
+    pub(in crate::run) fn longest_wait(&self) -> Option<Duration> {
+        self.limited.refusal.as_ref()?;
+        Some(
+            self.limits
+                .rate_limit_wait?
+                .saturating_sub(self.limited.waited),
+        )
     }
 
     /// The error of a question that was waited for too long.
     pub(in crate::run) fn waited_too_long(&mut self) -> Option<AgentError> {
-        let error = self.refusal.take()?;
+        let error = self.limited.refusal.take()?;
         let most = self.limits.rate_limit_wait?;
         Some(self.over(error, "the next attempt would come later", most))
     }
@@ -142,19 +149,18 @@ impl<'a> Tries<'a> {
         most: Duration,
         hold: Duration,
     ) -> (AgentError, Option<Duration>) {
-        let remaining = most.saturating_sub(self.limited).as_secs_f64();
+        let remaining = most.saturating_sub(self.limited.waited).as_secs_f64();
         let asked = error.retry_after_s.unwrap_or_default();
         if remaining > 0.0 && asked <= remaining && hold.as_secs_f64() <= remaining {
             self.refused += 1;
-            self.is_limited = true;
-            self.refusal = Some(error.clone());
+            self.limited.refusal = Some(error.clone());
             // The throttle decides how long to pause.
             return self.within_time(error, Duration::ZERO);
         }
         let why = if asked > remaining {
             format!("it asks for a pause of {asked} s")
         } else {
-            format!("{:.1} s were waited", self.limited.as_secs_f64())
+            format!("{:.1} s were waited", self.limited.waited.as_secs_f64())
         };
         (self.over(error, &why, most), None)
     }

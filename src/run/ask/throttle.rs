@@ -235,9 +235,9 @@ impl Throttle {
         self.governed(&mut rules, |governor| governor.replied(now, usage));
     }
 
-    /// Waits until the limits allow another question, at most for the time `patience`.
-    pub(in crate::run) fn turn(&self, patience: Option<Duration>) -> Result<Turn, NoTurn> {
-        let (over, outage) = match self.wait(patience)? {
+    /// Waits until the limits allow another question, for at most the time `longest`.
+    pub(in crate::run) fn turn(&self, longest: Option<Duration>) -> Result<Turn, NoTurn> {
+        let (over, outage) = match self.wait(longest)? {
             Ok(permit) => return Ok(Turn(permit, Flight::begin())),
             Err(over) => (over, lock(&self.rules).outage.clone()),
         };
@@ -246,8 +246,8 @@ impl Throttle {
     }
 
     /// Waits until a question may be asked.
-    fn wait(&self, patience: Option<Duration>) -> Result<Result<Permit, Over>, NoTurn> {
-        let end = patience.map(|patience| clock::since(self.started).saturating_add(patience));
+    fn wait(&self, longest: Option<Duration>) -> Result<Result<Permit, Over>, NoTurn> {
+        let end = longest.map(|longest| clock::since(self.started).saturating_add(longest));
         let _turn = self.head_of_queue(end).ok_or(NoTurn::TooLate)?;
         let mut rules = lock(&self.rules);
         loop {

@@ -171,7 +171,7 @@ impl JudgeSlot {
         let mut tries = Tries::new(subject.id, subject.epoch, &self.limits, 0);
         loop {
             let waiting = clock::now();
-            let turn = self.throttle.turn(tries.patience());
+            let turn = self.throttle.turn(tries.longest_wait());
             tries.waited(clock::since(waiting));
             let turn = match turn {
                 Ok(turn) => turn,

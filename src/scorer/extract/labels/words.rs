@@ -116,41 +116,63 @@ pub(super) struct Word {
 
 /// The places of [`NOUNS`] and [`OPTIONS`], each with its adjectives.
 pub(super) fn words(raw: &str) -> impl Iterator<Item = Word> + '_ {
-    let bytes = raw.as_bytes();
     let mut place = 0;
     std::iter::from_fn(move || {
-        while let Some(first) = bytes.get(place) {
-            if !first.is_ascii_alphabetic() {
-                place += 1;
-                continue;
-            }
-            let start = place;
-            // Small letters have this bit.
-            let mut small = 0x20;
-            place += 1;
-            while let Some(byte) = bytes.get(place).filter(|byte| byte.is_ascii_alphabetic()) {
-                small &= byte;
-                place += 1;
-            }
-            let run = &bytes[start..place];
-            let is_one = has_length(run);
-            if !is_one && (small != 0 || run.len() <= SHORTEST) {
-                continue;
-            }
-            let word = word_of(raw, start, run).or_else(|| {
-                // Models run on without a space: `AAnswer: B`.
-                let inner = run[1..]
-                    .windows(2)
-                    .position(|two| two[0].is_ascii_uppercase() && two[1].is_ascii_lowercase())?;
-                word_of(raw, start + 1 + inner, &run[1 + inner..])
-            });
-            if let Some(word) = word {
-                place = place.max(word.end);
-                return Some(word);
-            }
-        }
-        None
+        let word = next_word(raw, place)?;
+        place = word.end;
+        Some(word)
     })
+}
+
+/// The first word from `place` on.
+fn next_word(raw: &str, mut place: usize) -> Option<Word> {
+    let bytes = raw.as_bytes();
+    loop {
+        while bytes.get(place).is_some_and(|byte| !is_letter(*byte)) {
+            place += 1;
+        }
+        let start = place;
+        let first = bytes.get(start)?;
+        place += 1;
+        // Small letters have this bit.
+        let mut small = 0x20;
+        while let Some(byte) = bytes.get(place)
+            && is_letter(*byte)
+        {
+            small &= byte;
+            place += 1;
+        }
+        let length = place - start;
+        let is_one = has_length(*first, length);
+        if !is_one && (small != 0 || length <= SHORTEST) {
+            continue;
+        }
+        let run = &bytes[start..place];
+        let word = word_of(raw, start, run).or_else(|| {
+            // Models run on without a space: `AAnswer: B`.
+            let inner = run[1..]
+                .windows(2)
+                .position(|two| two[0].is_ascii_uppercase() && two[1].is_ascii_lowercase())?;
+            word_of(raw, start + 1 + inner, &run[1 + inner..])
+        });
+        if word.is_some() {
+            return word;
+        }
+    }
+}
+
+/// Whether a byte is an ASCII letter, by a table: every byte of a text is looked at.
+fn is_letter(byte: u8) -> bool {
+    const LETTERS: [bool; 256] = {
+        let mut letters = [false; 256];
+        let mut byte = 0;
+        while byte < 256 {
+            letters[byte] = (byte as u8).is_ascii_alphabetic();
+            byte += 1;
+        }
+        letters
+    };
+    LETTERS[usize::from(byte)]
 }
 
 /// The ASCII letters that a text begins with.
@@ -179,9 +201,9 @@ const LENGTHS: [u16; 26] = {
 };
 
 /// Whether one of [`NOUNS`] and [`OPTIONS`] has this first letter and length.
-fn has_length(run: &[u8]) -> bool {
-    let lengths = LENGTHS[usize::from((run[0] | 0x20) - b'a')];
-    run.len() < 16 && lengths & 1 << run.len() != 0
+fn has_length(first: u8, length: usize) -> bool {
+    let lengths = LENGTHS[usize::from((first | 0x20) - b'a')];
+    length < 16 && lengths & 1 << length != 0
 }
 
 fn word_of(raw: &str, start: usize, run: &[u8]) -> Option<Word> {
@@ -190,7 +212,7 @@ fn word_of(raw: &str, start: usize, run: &[u8]) -> Option<Word> {
             .iter()
             .any(|word| run.eq_ignore_ascii_case(word.as_bytes()))
     };
-    if !has_length(run) {
+    if !has_length(run[0], run.len()) {
         return None;
     }
     let is_noun = is_any(&NOUNS, run);
