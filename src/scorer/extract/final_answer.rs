@@ -3,7 +3,7 @@
 use memchr::memchr;
 
 use super::boxed::{self, LastBox};
-use super::labels::{Label, labels, start};
+use super::labels::{Label, final_in_last_line, labels, start};
 use super::numbers::{is_no_answer, sentence_end};
 use crate::data::FoundBy;
 use crate::text::is_invisible;
@@ -16,12 +16,14 @@ const LONGEST_SENTENCE: usize = 60;
 /// What follows the last label that is called final, or stands in the last tag, whichever is later; otherwise in the last
 /// box; otherwise a short value behind another label. All unwrapped; otherwise the whole answer, trimmed.
 pub(super) fn last(raw: &str) -> (&str, FoundBy) {
-    let mut last_final = None;
+    let is_value = |label: &Label| !is_placeholder(&raw[label.value..]);
+    let mut last_final = final_in_last_line(raw).filter(is_value);
     let mut last_other = None;
-    for label in labels(raw) {
-        if is_placeholder(&raw[label.value..]) {
-            continue;
-        }
+    let all = match last_final {
+        Some(_) => Default::default(),
+        None => labels(raw),
+    };
+    for label in all.into_iter().filter(is_value) {
         *(if label.is_final {
             &mut last_final
         } else {

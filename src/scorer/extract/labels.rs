@@ -5,7 +5,7 @@ mod words;
 use std::collections::VecDeque;
 use std::sync::LazyLock;
 
-use memchr::memchr_iter;
+use memchr::{memchr_iter, memrchr};
 use regex::Regex;
 
 use crate::text::is_invisible;
@@ -134,11 +134,36 @@ pub(super) struct Label {
     pub(super) is_heading: bool,
 }
 
+/// How a model that runs on asks itself another question.
+const QUESTION: &str = "\nQuestion:";
+
 /// How many labels of a text are looked at, from its end.
 const MOST: usize = 64;
 
+/// The last label that is called final, if it stands in the last line, so that nothing else need be looked at.
+pub(super) fn final_in_last_line(raw: &str) -> Option<Label> {
+    let end = raw.trim_end().len();
+    let line = memrchr(b'\n', raw[..end].as_bytes())? + 1;
+    // What follows may be of another question.
+    if memchr::memmem::find(raw.as_bytes(), QUESTION.as_bytes()).is_some() {
+        return None;
+    }
+    let mut labels = labels_from(raw, line);
+    while let Some(label) = labels.pop_back() {
+        if label.is_final {
+            return Some(label);
+        }
+    }
+    None
+}
+
 /// The last labels of a text, in order.
 pub(super) fn labels(raw: &str) -> VecDeque<Label> {
+    labels_from(raw, 0)
+}
+
+/// The same for those that begin at this place or later.
+fn labels_from(raw: &str, place: usize) -> VecDeque<Label> {
     let mut last = VecDeque::new();
     let mut add = |label: Option<Label>| {
         if last.len() == MOST {
@@ -146,16 +171,16 @@ pub(super) fn labels(raw: &str) -> VecDeque<Label> {
         }
         last.extend(label);
     };
-    let mut words = words(raw);
+    let mut words = words(raw, place);
     if raw.is_ascii() {
         words.for_each(|word| add(Label::read(raw, word)));
     } else {
         let mut next = words.next();
-        for found in OTHER_WORDS.find_iter(raw) {
+        for found in OTHER_WORDS.find_iter(&raw[place..]) {
             let lower = found.as_str().to_lowercase();
             let other = Word {
-                start: found.start(),
-                end: found.end(),
+                start: place + found.start(),
+                end: place + found.end(),
                 is_final: OTHER_FINAL.iter().any(|word| lower.contains(word)),
             };
             while let Some(word) = next.take_if(|word| word.start < other.start) {
@@ -172,7 +197,7 @@ pub(super) fn labels(raw: &str) -> VecDeque<Label> {
     if let Some(first) = last.front() {
         let rest = &raw[first.value..];
         let question =
-            memchr_iter(b'\n', rest.as_bytes()).find(|end| rest[*end..].starts_with("\nQuestion:"));
+            memchr_iter(b'\n', rest.as_bytes()).find(|end| rest[*end..].starts_with(QUESTION));
         if let Some(question) = question {
             let end = first.value + question;
             last.retain(|label| label.start < end);

@@ -114,9 +114,8 @@ pub(super) struct Word {
     pub(super) is_final: bool,
 }
 
-/// The places of [`NOUNS`] and [`OPTIONS`], each with its adjectives.
-pub(super) fn words(raw: &str) -> impl Iterator<Item = Word> + '_ {
-    let mut place = 0;
+/// The places of [`NOUNS`] and [`OPTIONS`] from `place` on, each with its adjectives.
+pub(super) fn words(raw: &str, mut place: usize) -> impl Iterator<Item = Word> + '_ {
     std::iter::from_fn(move || {
         let word = next_word(raw, place)?;
         place = word.end;

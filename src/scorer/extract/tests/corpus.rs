@@ -98,6 +98,24 @@ fn integer(found: &str, expect: Option<&str>) -> Option<String> {
     }
 }
 
+/// The short way to a final label finds the one that the long way finds.
+#[test]
+fn final_label_of_the_last_line_is_the_last_one_of_all() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/answers");
+    let text = std::fs::read_to_string(format!("{folder}/final_answer.jsonl")).unwrap();
+    let mut found = 0;
+    for line in text.lines() {
+        let line: Line = serde_json::from_str(line).unwrap();
+        if let Some(label) = labels::final_in_last_line(&line.reply) {
+            let all = labels::labels(&line.reply).into_iter();
+            let last = all.filter(|label| label.is_final).last().unwrap();
+            assert_eq!((last.start, last.value), (label.start, label.value));
+            found += 1;
+        }
+    }
+    assert!(found > 50, "{found}");
+}
+
 /// At most 1 % are read wrongly; the rest is read, or honestly nothing.
 #[test]
 fn replies_are_read_as_a_person_reads_them() {
