@@ -13,6 +13,7 @@ pub mod view;
 pub mod text {
     pub use crate::error::nearest;
     pub use crate::text::json_cursor::{Cursor, JsonNumber, JsonWord, Raw, Unexpected};
+    pub use crate::text::mcp::{McpReply, McpRequest, McpServer};
     pub use crate::text::near_copy::{NearCopies, NearCopy};
     pub use crate::text::redact::REDACTED;
     pub use crate::text::setting::Override;
@@ -69,7 +70,7 @@ pub mod system {
     }
     /// Handling of Ctrl-C and similar signals.
     pub mod signal {
-        pub use crate::system::process::signal::{Interrupt, cancel_on_signals, shield};
+        pub use crate::system::process::signal::{Interrupt, cancel_on_signals, interrupt, shield};
     }
     /// Width of a terminal.
     pub mod terminal {

@@ -12,6 +12,7 @@ pub(crate) mod hash;
 pub(crate) mod json_cursor;
 mod json_line;
 pub(crate) mod json_rpc;
+pub(crate) mod mcp;
 pub(crate) mod near_copy;
 mod pattern;
 mod python;

@@ -13,6 +13,7 @@ use crate::colour;
 use crate::command::accept::AcceptArgs;
 use crate::command::docs::completions::CompletionsArgs;
 use crate::command::docs::man::ManArgs;
+use crate::command::docs::mcp::McpArgs;
 use crate::command::docs::reference::{CommandsInGroups, ReferenceArgs};
 use crate::command::docs::schema::SchemaArgs;
 use crate::command::doctor::DoctorArgs;
@@ -130,6 +131,7 @@ pub(crate) enum CliCommand {
     Doctor(DoctorArgs),
     Schema(SchemaArgs),
     Completions(CompletionsArgs),
+    Mcp(McpArgs),
     Man(ManArgs),
     Reference(ReferenceArgs),
 }

@@ -69,6 +69,7 @@ fn main() -> ExitCode {
         Some(CliCommand::Completions(args)) => {
             command::docs::completions::run(&args, args::command())
         }
+        Some(CliCommand::Mcp(args)) => command::docs::mcp::run(&args),
         Some(CliCommand::Man(args)) => command::docs::man::run(&args, args::command()),
         Some(CliCommand::Reference(args)) => {
             command::docs::reference::run(&args, &args::in_groups())

@@ -131,6 +131,8 @@ pub struct Resumption {
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Audience {
+    /// The most that it may cost in US dollars, also where the eval's budget is higher.
+    pub most_usd: Option<f64>,
     /// The command holds our standard input open: its end stops the run.
     pub watched: bool,
     /// Show the output of agents.
@@ -229,6 +231,10 @@ impl Drive {
             (CacheUse::On, Some(_)) => CacheUse::Refresh,
             (usage, _) => usage,
         };
+        if let Some(most) = self.audience.most_usd {
+            let budget = &mut eval.limits.budget.cost_usd;
+            *budget = Some(budget.map_or(most, |own| own.min(most)));
+        }
         eval.redact.extend(self.redact.iter().cloned());
         Ok(eval)
     }

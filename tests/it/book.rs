@@ -85,6 +85,7 @@ pages! {
     concepts_baseline => "docs/src/concepts/baseline.md",
     concepts_green => "docs/src/concepts/green.md",
     concepts_how_many => "docs/src/concepts/how-many.md",
+    guides_coding_agents => "docs/src/guides/coding-agents.md",
     guides_red_run => "docs/src/guides/red-run.md",
     guides_comparing => "docs/src/guides/comparing.md",
     guides_reports => "docs/src/guides/reports.md",

@@ -72,6 +72,7 @@ mod killed;
 mod limits;
 mod masked;
 mod matrix;
+mod mcp;
 mod memory;
 mod merge;
 mod merge_changed;

@@ -32,7 +32,7 @@ pub(crate) const GROUPS: &[(&str, &[&str])] = &[
     ),
     ("Gates and the baseline", &["gate", "accept", "plan"]),
     ("Other programs", &["export", "import", "bfcl"]),
-    ("Set up", &["init", "schema", "completions", "man"]),
+    ("Set up", &["init", "mcp", "schema", "completions", "man"]),
 ];
 
 /// A heading and the ids of its options.

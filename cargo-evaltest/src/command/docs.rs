@@ -2,5 +2,6 @@
 
 pub(crate) mod completions;
 pub(crate) mod man;
+pub(crate) mod mcp;
 pub(crate) mod reference;
 pub(crate) mod schema;

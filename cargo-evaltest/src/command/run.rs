@@ -110,6 +110,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N")]
     pub(super) retries: Option<u32>,
 
+    /// The most that it may cost, also where the spec's budget is higher
+    #[arg(long, hide = true)]
+    at_most_usd: Option<f64>,
+
     /// Stop at the first sample whose agent failed
     #[arg(long)]
     fail_fast: bool,

@@ -7,6 +7,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
+use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
@@ -49,6 +50,15 @@ pub fn cancel_on_signals(cancel: &Cancel) -> io::Result<Interrupt> {
             }
         })?;
     Ok(interrupt)
+}
+
+/// Interrupts a child, as Ctrl-C does.
+pub fn interrupt(pid: u32) {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    if let Some(pid) = pid {
+        // It may be gone.
+        let _ = kill_process(pid, Signal::INT);
+    }
 }
 
 /// Starts a program in its own process group, so that Ctrl-C does not reach it.

@@ -79,6 +79,7 @@ impl RunArgs {
             ignore_baseline: self.ignore_baseline,
             cache: self.cache(),
             audience: Audience {
+                most_usd: self.at_most_usd,
                 stream: self.stream,
                 ci: CiPolicy {
                     is_set: evaltest::engine::system::project::is_ci(),
