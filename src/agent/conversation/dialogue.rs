@@ -13,6 +13,7 @@ use std::time::Instant;
 use serde_json::{Map, Value, json};
 
 use super::environment::{Session, ToolCall, as_function, tool_name};
+use super::user::UserTurn;
 use super::{Conversation, check_tools};
 use crate::agent::command::in_seconds;
 use crate::data::conversation::{
@@ -566,11 +567,3 @@ pub(crate) const MODE: &str = "mode";
 
 /// The metadata of a reply for which the agent took several steps of its own.
 const STEPS: &str = "steps";
-
-/// What the user does.
-pub(super) struct UserTurn {
-    /// What it says to the agent, if anything.
-    pub(super) text: Option<String>,
-    /// Why the conversation ends after that.
-    pub(super) ended: Option<ConversationEnd>,
-}

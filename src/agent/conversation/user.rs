@@ -5,10 +5,17 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::dialogue::UserTurn;
 use crate::agent::Agent;
 use crate::data::conversation::{ConversationEnd, Script};
 use crate::text::hash::Fingerprint;
+
+/// What the user does.
+pub(super) struct UserTurn {
+    /// What it says to the agent, if anything.
+    pub(super) text: Option<String>,
+    /// Why the conversation ends after that.
+    pub(super) ended: Option<ConversationEnd>,
+}
 
 /// By default.
 const MAX_TURNS: u32 = 10;

@@ -67,16 +67,12 @@ impl MultiTurnScorer {
         let python = options.read("python", "a path", |value| {
             value.as_str().map(PathBuf::from)
         })?;
-        let is_named = python.is_some();
         let python = python.unwrap_or_else(|| "python3".into());
-        let simulators = Simulators::new(python, options.folder(), None);
-        if is_named {
-            // Else it would be a mistake of each answer.
-            simulators
-                .package()
-                .map_err(|error| error.of_key("python"))?;
-        }
-        Ok(Self::new(Arc::new(simulators)))
+        Ok(Self::new(Arc::new(Simulators::new(
+            python,
+            options.folder(),
+            None,
+        ))))
     }
 
     /// What the simulators begin with, and the expected calls, of an entry of the package.
