@@ -5,6 +5,7 @@ mod words;
 use std::collections::VecDeque;
 use std::sync::LazyLock;
 
+use memchr::memmem::Finder;
 use memchr::{memchr_iter, memrchr};
 use regex::Regex;
 
@@ -145,7 +146,8 @@ pub(super) fn final_in_last_line(raw: &str) -> Option<Label> {
     let end = raw.trim_end().len();
     let line = memrchr(b'\n', raw[..end].as_bytes())? + 1;
     // What follows may be of another question.
-    if memchr::memmem::find(raw.as_bytes(), QUESTION.as_bytes()).is_some() {
+    static FURTHER: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(QUESTION));
+    if FURTHER.find(raw.as_bytes()).is_some() {
         return None;
     }
     let mut labels = labels_from(raw, line);

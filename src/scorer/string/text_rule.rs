@@ -331,9 +331,9 @@ fn is_between(c: char) -> bool {
 fn refuses(mut text: &str) -> bool {
     let behind = |text: &'_ str, start: &str| {
         let head = text.as_bytes().get(..start.len())?;
+        let is_first = head[0] | 0x20 == start.as_bytes()[0];
         // A head of ASCII ends between two characters.
-        head.eq_ignore_ascii_case(start.as_bytes())
-            .then_some(start.len())
+        (is_first && head.eq_ignore_ascii_case(start.as_bytes())).then_some(start.len())
     };
     // Each step makes the text shorter.
     while let Some(length) = APOLOGIES.iter().find_map(|start| behind(text, start)) {
