@@ -3,6 +3,7 @@
 pub(crate) mod alerts;
 mod folders;
 pub(crate) mod limits;
+pub(crate) mod perturb;
 pub(crate) mod plan;
 pub(crate) mod registry;
 pub(crate) mod spec;
@@ -17,6 +18,7 @@ use serde_json::{Map, Value};
 use crate::agent::{Agent, Conversation};
 use crate::benchmark::Benchmark;
 use crate::benchmark::prompt::Prompt;
+use crate::data::record::perturb::Perturb;
 use crate::data::{AgentError, FailureKind, Sample, Variant};
 use crate::error::Result;
 use crate::eval::limits::SharedBudget;
@@ -67,6 +69,7 @@ pub struct Eval {
     pub(crate) cluster: Option<String>,
     /// Number of epochs.
     pub(crate) epochs: u32,
+    pub(crate) perturb: Option<Perturb>,
     /// The tiers of the spec.
     pub(crate) tiers: Tiers,
     /// The selected tier, if any.
@@ -221,6 +224,7 @@ impl Eval {
             shuffle: None,
             cluster: None,
             epochs: 1,
+            perturb: None,
             tiers: Tiers::default(),
             requested_tier: None,
             progressive: None,
@@ -501,6 +505,9 @@ impl Eval {
             "errors": self.errors.as_str(),
             "tiers": self.tiers.describe(),
         });
+        if let Some(perturb) = &self.perturb {
+            described["perturb"] = serde_json::json!(perturb);
+        }
         if self.given_gates().is_some() {
             described["gates"] = gates.into();
         }
@@ -624,6 +631,23 @@ impl Eval {
     #[must_use]
     pub fn epochs(mut self, epochs: u32) -> Self {
         self.epochs = epochs;
+        self
+    }
+
+    /// Asks each sample once more in these ways, so that the run says how much accuracy each costs:
+    /// [`Gate::drop`](crate::Gate::drop). All other figures, the baseline and the snapshots are of the questions as they are.
+    ///
+    /// ```
+    /// use evaltest::dataset::{Perturb, PerturbKind};
+    /// # use evaltest::{Eval, Gate};
+    /// # fn perturbed(eval: Eval) -> Eval {
+    /// eval.perturb(Perturb::new(7, [PerturbKind::Typos]))
+    ///     .gate(Gate::drop(PerturbKind::Typos, 0.1))
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn perturb(mut self, perturb: Perturb) -> Self {
+        self.perturb = Some(perturb);
         self
     }
 

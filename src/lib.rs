@@ -204,7 +204,7 @@ pub mod summary {
     //! The parts of a [`Summary`](crate::Summary): figures of all samples and of slices ([`Group`]), of scorers
     //! ([`ScorerSummary`]), of
     //! epochs ([`EpochFigures`]: [`Estimate`]s with their `standard_error` and `disagreement`, [`Majority`], [`Flaky`]
-    //! samples), of labels ([`Labels`], [`LabelFigures`], [`Confusion`]), [`UsageTotal`] with its [`UnknownUsage`], answers
+    //! samples), of perturbed questions ([`PerturbFigures`]), of labels ([`Labels`], [`LabelFigures`], [`Confusion`]), [`UsageTotal`] with its [`UnknownUsage`], answers
     //! that ended early ([`ShortfallFigures`], by the [`Shortfall`] of a record), of judges ([`JudgeSummary`])
     //! and juries ([`JurySummary`]: each [`JurorSummary`], a [`JurorVote`] of a call, their [`LabelAgreement`], a [`WorsePanel`], and by
     //! [`ScorerPair`]), [`Latency`] (`p50` to `p99`), samples recovered by retries ([`Recovered`]), refused answers of
@@ -227,15 +227,17 @@ pub mod summary {
     pub use crate::verdict::summary::{
         AnswerMean, BaselineChange, Confusion, ConversationFigures, DifficultyDrop, EpochFigures,
         Estimate, Flaky, Group, JudgeSummary, JurorSummary, JurySummary, LabelAgreement,
-        LabelFigures, Labels, Latency, Majority, MissedCount, Range, ReadingFigures, Recovered,
-        ScorerSummary, ShortfallFigures, StepFigures, UnknownUsage, UsageTotal, WorsePanel,
+        LabelFigures, Labels, Latency, Majority, MissedCount, PerturbFigures, Range,
+        ReadingFigures, Recovered, ScorerSummary, ShortfallFigures, StepFigures, UnknownUsage,
+        UsageTotal, WorsePanel,
     };
 }
 
 pub mod dataset {
-    //! Reads samples from files, for your own [benchmarks](crate::Benchmark).
+    //! Reads samples from files, for your own [benchmarks](crate::Benchmark), and [perturbs](Perturb) them.
 
     pub use crate::data::dataset::{Columns, Filter, Format, Place, Row, Rows};
+    pub use crate::data::record::perturb::{Perturb, PerturbKind};
 }
 
 #[cfg(test)]

@@ -51,7 +51,10 @@ mod redaction;
 pub(crate) use checked::going_on;
 pub use manifest::{Manifest, MergedPart, RunPart, RunStatus};
 pub use records::{read as read_records, read_carried};
-pub(crate) use records::{read_lean as read_lean_records, read_where as read_records_where};
+pub(crate) use records::{
+    read_all_lean as read_all_lean_records, read_lean as read_lean_records,
+    read_where as read_records_where,
+};
 
 /// Version of the files in a run directory.
 ///

@@ -217,6 +217,11 @@ impl Conversation {
         Some(tools.map(|tools| tools.len() + sample.tools.len()))
     }
 
+    /// Whether a call of a tool may fail on purpose: a benchmark with rules of its own replays all calls for its verdict.
+    pub(crate) fn may_fail_calls(&self) -> bool {
+        self.environment.is_some() && self.rules.is_none()
+    }
+
     /// The agents that are asked.
     fn agents(&self) -> impl Iterator<Item = &dyn Agent> {
         let user = self.user.as_ref().map(SimulatedUser::agent);

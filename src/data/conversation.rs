@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::output::{Output, Usage};
+use super::record::perturb::ToolFault;
 use super::sample::Sample;
 
 /// The metadata key of a sample's script.
@@ -145,6 +146,8 @@ pub(crate) struct Talk {
     pub(crate) whole: Duration,
     /// Whether an agent may get instructions on how to call tools in words.
     pub(crate) in_words: bool,
+    /// The call that fails on purpose.
+    pub(crate) fault: Option<ToolFault>,
     /// What an earlier attempt left.
     pub(crate) earlier: Vec<TurnMessage>,
     pub(crate) journal: TalkJournal,
@@ -252,6 +255,9 @@ pub struct TurnOutcome {
     /// Calls of tools that failed.
     #[serde(skip_serializing_if = "is_zero")]
     pub failed_calls: u64,
+    /// Whether one of them failed on purpose, by `perturb`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub injected: bool,
     /// Calls of tools that repeat one of the conversation: same name, same arguments.
     #[serde(skip_serializing_if = "is_zero")]
     pub repeated_calls: u64,

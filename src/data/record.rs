@@ -4,6 +4,7 @@
 //! no change elsewhere; members that scoring computes belong to `Judgement`.
 
 pub(crate) mod parts;
+pub(crate) mod perturb;
 pub(crate) mod reading;
 
 use std::borrow::Cow;
@@ -19,6 +20,7 @@ use super::output::{AgentError, FailureKind, Output, Party, Usage};
 use super::score::Score;
 use crate::data::Details;
 use parts::{Part, Parts, read_parts};
+use perturb::PerturbKind;
 use reading::{FoundBy, Missed};
 
 /// How a sample ended.
@@ -92,8 +94,14 @@ pub struct Record {
     pub sample_id: String,
     /// The eval's name.
     pub eval: String,
-    /// The epoch, from 0.
+    /// The epoch, from 0. Perturbed answers count on behind the epochs.
     pub epoch: u32,
+    /// In what way the question was perturbed, if it was. Such an answer is in no figure but those of `perturb`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub perturb: Option<PerturbKind>,
+    /// Whether that changed nothing: the question was not asked, or no call of a tool failed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unchanged: bool,
     /// The whole prompt. Dropped from memory once it is on disk.
     pub prompt: Arc<str>,
     /// The ground truth; `null` if hidden.
@@ -309,6 +317,8 @@ impl Record {
             sample_id: sample_id.into(),
             eval: String::new(),
             epoch: 0,
+            perturb: None,
+            unchanged: false,
             prompt: Arc::clone(&NO_PROMPT),
             ground_truth: Value::Null,
             metadata: Map::new(),

@@ -20,9 +20,11 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use crate::agent::Conversation;
 use crate::benchmark::NO_TRUTH;
 use crate::data::DetailBounds;
 use crate::data::hub::Snapshot;
+use crate::data::record::perturb::trials;
 use crate::error::{Error, Result};
 use crate::eval::{Assert, Eval};
 use crate::scorer::extract::Extraction;
@@ -35,6 +37,7 @@ use crate::text::redact::Redactor;
 use crate::verdict::baseline::Baseline;
 use crate::verdict::baseline::readers::{Readers, UsedReaders};
 use crate::verdict::gate::Gate;
+use crate::verdict::summary::PERTURB;
 use crate::verdict::{check, gate};
 use crate::{scorer, snapshot, text};
 use hashes::keys;
@@ -114,7 +117,7 @@ impl Plan {
     /// The same; hints refer to specs.
     fn load_any(eval: &Eval, baseline: BaselineUse) -> Result<Self> {
         check_name(eval.family())?;
-        let checked = check_epochs(eval.epochs).and_then(|()| eval.tiers.check());
+        let checked = check_epochs(eval.epochs).and_then(|()| check_asked(eval));
         checked.map_err(|error| error.at(format!("eval `{}`", eval.name)))?;
         eval.prompt.check(&*eval.benchmark)?;
         gate::check_unique(&eval.gates)?;
@@ -233,6 +236,11 @@ impl Plan {
         tiers
             .map(|tier| (tier.name.clone(), tier.of(samples)))
             .collect()
+    }
+
+    /// How often each sample is asked: in its epochs, and perturbed.
+    pub(crate) fn trials(&self) -> usize {
+        trials(self.eval.epochs, self.eval.perturb.as_ref()) as usize
     }
 
     /// Whether the command line asks for fewer samples than the eval has.
@@ -384,6 +392,55 @@ pub(crate) fn check_epochs(epochs: u32) -> Result<()> {
     )
 }
 
+/// Refuses tiers and perturbed questions that cannot be asked.
+fn check_asked(eval: &Eval) -> Result<()> {
+    eval.tiers.check()?;
+    let Some(perturb) = &eval.perturb else {
+        return Ok(());
+    };
+    perturb.check().map_err(|error| error.under("perturb"))?;
+    if eval.agent.item_parts().is_some() {
+        let error = Error::usage("agent `none` is asked nothing, so nothing can be perturbed");
+        return Err(error.hint("remove `perturb`, or name an agent"));
+    }
+    if !eval.agent.recordings().is_empty() {
+        let error = Error::usage("a recording has no answers to perturbed questions");
+        return Err(error.hint(
+            "remove `perturb`, or judge the answers of a run again: `cargo evaltest rescore RUN_DIR`",
+        ));
+    }
+    let of_tools = perturb.kinds.iter().find(|kind| kind.is_of_tools());
+    let driver = eval.agent.conversation();
+    if let Some(kind) = of_tools
+        && !driver.is_some_and(Conversation::may_fail_calls)
+    {
+        let error = Error::usage(format!(
+            "`{kind}` of `perturb` is for conversations whose tools the eval executes"
+        ));
+        return Err(error.hint(format!(
+            "leave out `{kind}`, or write `tools: {{ environment: {{ type: worker, … }} }}` or `tools: {{ mock: tools.yaml }}`"
+        )));
+    }
+    Ok(())
+}
+
+/// The slices with those of perturbed answers.
+fn with_perturbed(mut slices: Slices, eval: &Eval) -> Result<Slices> {
+    let Some(perturb) = &eval.perturb else {
+        return Ok(slices);
+    };
+    if slices.contains_key(PERTURB) {
+        let message = format!(
+            "eval `{}`: the dataset has slices `{PERTURB}` of its own",
+            eval.name
+        );
+        return Err(Error::usage(message).hint("call the column otherwise, or remove `perturb`"));
+    }
+    let kinds = perturb.kinds.iter().map(|kind| kind.as_str().to_owned());
+    slices.insert(PERTURB.to_owned(), kinds.collect());
+    Ok(slices)
+}
+
 fn dataset_hash<'a>(
     items: impl Iterator<Item = &'a Packed>,
     eval: &Eval,
@@ -426,7 +483,7 @@ fn check_gates(
         .map(|scorer| (scorer.name().to_owned(), scorer.details()))
         .collect();
     let known = check::Known {
-        slices,
+        slices: with_perturbed(slices, eval)?,
         tiers: eval.tiers.names(),
         scorers: details.iter().map(|(name, _)| name.clone()).collect(),
         means: check::KnownMeans::of_details(&details),
@@ -439,6 +496,11 @@ fn check_gates(
                 .map(|scorer| (scorer.name().to_owned(), scorer.calibration().is_some()))
                 .collect(),
         ),
+        perturb: eval
+            .perturb
+            .iter()
+            .flat_map(|it| it.kinds.clone())
+            .collect(),
         epochs: eval.epochs,
         metrics: eval.benchmark.metric_names(),
     };

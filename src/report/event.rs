@@ -19,7 +19,7 @@ pub enum Event<'a> {
         eval: &'a str,
         /// Number of samples of the run.
         samples: usize,
-        /// Number of epochs of each sample.
+        /// Number of answers to each sample: epochs, and perturbed ones.
         epochs: u32,
         /// Number of answers finished in an earlier, interrupted part of the run.
         resumed: usize,

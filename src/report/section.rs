@@ -41,6 +41,7 @@ type Section = fn(&Source<'_>) -> Vec<Block>;
 const FIGURES: &[Section] = &[
     epochs::epochs,
     slices::slices,
+    epochs::perturbed,
     problems::problems,
     scorers::extraction,
     scorers::scorers,

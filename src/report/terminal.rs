@@ -112,6 +112,15 @@ pub fn epochs(epochs: u32) -> String {
     }
 }
 
+/// ", and once more in 2 ways"; empty for none.
+pub fn perturbed(ways: usize) -> String {
+    match ways {
+        0 => String::new(),
+        1 => ", and once more perturbed".to_owned(),
+        ways => format!(", and once more perturbed in {ways} ways"),
+    }
+}
+
 /// Writes the result of a run.
 pub fn run(run: &Run, out: &mut dyn Write) -> io::Result<()> {
     painted(run, Paint::Plain, out)

@@ -175,7 +175,7 @@ impl Prepared {
             Some(_) => 0,
             None => 1 + self.plan.eval.limits.retries as usize,
         };
-        let questions = samples * self.plan.eval.epochs as usize - self.answered;
+        let questions = samples * self.plan.trials() - self.answered;
         DryRun {
             eval: self.plan.eval.name.clone(),
             shard: self
@@ -184,6 +184,7 @@ impl Prepared {
                 .and_then(|coverage| coverage.part.shard),
             samples,
             epochs: self.plan.eval.epochs,
+            perturbed: self.plan.trials() / self.plan.eval.epochs.max(1) as usize - 1,
             answered: self.answered,
             most_requests: questions * attempts,
             judges: self.plan.scorers.iter().filter(asks).map(name).collect(),

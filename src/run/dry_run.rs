@@ -27,6 +27,9 @@ pub struct DryRun {
     pub samples: usize,
     /// Epochs per sample.
     pub epochs: u32,
+    /// In how many ways each is asked once more.
+    #[serde(skip_serializing_if = "is_none")]
+    pub perturbed: usize,
     /// Questions already answered, for a continued run.
     #[serde(skip_serializing_if = "is_none")]
     pub answered: usize,
@@ -44,17 +47,19 @@ impl fmt::Display for DryRun {
             shard,
             samples,
             epochs,
+            perturbed,
             answered,
             most_requests,
             judges,
         } = self;
         let shard = shard.map_or_else(String::new, |shard| format!("shard {shard}, "));
-        let questions = samples * *epochs as usize;
+        let questions = samples * *epochs as usize * (1 + perturbed);
         let least = (questions - answered).min(*most_requests);
         let epochs = terminal::epochs(*epochs);
+        let perturbed = terminal::perturbed(*perturbed);
         write!(
             f,
-            "{eval}: {shard}{samples} samples{epochs}, {}{}{most_requests} requests",
+            "{eval}: {shard}{samples} samples{epochs}{perturbed}, {}{}{most_requests} requests",
             match answered {
                 0 => String::new(),
                 answered => format!("{answered} of {questions} questions answered, "),
@@ -84,9 +89,9 @@ pub(super) fn answered(
     dir: &RunDir,
 ) -> Result<usize> {
     let known = known(plan, dir, false)?;
-    let epochs = plan.eval.epochs as usize;
+    let trials = plan.trials();
     let slots = known.iter().zip(0..);
-    let is_match = |slot: usize| slot / epochs < plan.items.len() && is_match(slot / epochs);
+    let is_match = |slot: usize| slot / trials < plan.items.len() && is_match(slot / trials);
     Ok(slots
         .filter(|(state, slot)| **state == EarlierState::Answer && is_match(*slot))
         .count())
@@ -107,11 +112,12 @@ pub(super) fn known(plan: &Plan, dir: &RunDir, failures_count: bool) -> Result<V
 pub(super) fn lost(plan: &Plan, dir: &RunDir) -> Result<Vec<String>> {
     let known = known(plan, dir, true)?;
     let places: HashMap<&str, usize> = plan.items.iter().map(|item| &*item.id).zip(0..).collect();
-    let epochs = plan.eval.epochs;
+    let trials = plan.trials();
     let mut lost = Vec::new();
     dir.requested_records(&mut |id, epoch| {
-        let place = places.get(id).filter(|_| epoch < epochs);
-        let slot = place.map(|place| place * epochs as usize + epoch as usize);
+        let trial = epoch as usize;
+        let place = places.get(id).filter(|_| trial < trials);
+        let slot = place.map(|place| place * trials + trial);
         // A record of another run was not lost by this journal.
         if slot.is_some_and(|slot| {
             known

@@ -110,7 +110,7 @@ impl Ledger {
             lines: earlier,
         } = earlier.open(&path)?;
         let FoundJournal { skipped, hash } = found;
-        let slots = plan.items.len() * plan.eval.epochs as usize;
+        let slots = plan.items.len() * plan.trials();
         let spool = Spool::create(dir.file(SPOOL), slots)?;
         let is_answered = |state: &&EarlierState| **state == EarlierState::Answer;
         let ledger = Self {
@@ -319,7 +319,9 @@ impl Ledger {
     /// Stores the record of a finished question, with what an earlier part of the run has of it.
     pub(super) fn keep(&self, slot: usize, record: &Record, foreign: Foreign) {
         // Before the answer is redacted.
-        let differs = self.plan.eval.snapshot.assert == Assert::Exact && self.differs(slot, record);
+        let is_asserted =
+            self.plan.eval.snapshot.assert == Assert::Exact && record.perturb.is_none();
+        let differs = is_asserted && self.differs(slot, record);
         let model = record.result.output.as_ref().and_then(Output::answered_by);
         let foreign = foreign.redacted(|value| {
             let mut count = 0;
@@ -330,7 +332,7 @@ impl Ledger {
         let mut inner = self.inner();
         inner.answered.remove(&slot);
         if differs {
-            let place = slot / self.epochs();
+            let place = slot / self.plan.trials();
             inner.differing.insert(place);
         }
         let added = spooled.and_then(|spooled| inner.spool.add(slot, &spooled));
@@ -457,7 +459,7 @@ impl Ledger {
 
     /// Whether a sample whose last epoch this is differs from its snapshot.
     fn differs(&self, slot: usize, record: &Record) -> bool {
-        let place = slot / self.epochs();
+        let place = slot / self.plan.trials();
         let content = EpochContent::of(record, self.plan.stored_parts());
         let mut inner = self.inner();
         let so_far = inner.contents.entry(place).or_default();

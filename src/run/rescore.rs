@@ -205,7 +205,7 @@ fn write(
     let mut gathered = Gathered::new(summary, &gates, baseline.as_ref());
     let samples = judge_all(&dir.file(RECORDS), new, judge, &mut |record| {
         gathered.add(record);
-        if let Some(metrics) = &mut metrics {
+        if let Some(metrics) = metrics.as_mut().filter(|_| record.perturb.is_none()) {
             metrics.add(record);
         }
     })?;
@@ -447,11 +447,11 @@ fn judge_all(
                 let status = record.result.status;
                 add(&record);
                 samples.retained += u64::from(seen.retained);
-                samples.skipped += u64::from(status == Status::Skipped);
+                samples.skipped += u64::from(status == Status::Skipped && !record.unchanged);
                 if status.is_error() {
                     errors.write(&judged.lines[start..end])?;
                 }
-                if notable.takes(&record) {
+                if record.perturb.is_none() && notable.takes(&record) {
                     samples.records.push(record);
                 }
                 start = end;

@@ -206,7 +206,7 @@ impl Session {
         self.emitter.emit(&Event::RunStarted {
             eval: &self.plan.eval.name,
             samples: self.selected.samples(),
-            epochs: self.plan.eval.epochs,
+            epochs: u32::try_from(self.plan.trials()).unwrap_or(u32::MAX),
             resumed: self.ledger.resumed(),
             dir: self.dir().path(),
             opening: &opening,
@@ -266,15 +266,17 @@ impl Session {
     /// Asks the sample at this dataset place in each epoch, except where an earlier part of the run did. Returns its
     /// records, redacted, without what only the disk needs.
     pub(crate) fn run_sample(&self, place: usize) -> Vec<Record> {
-        let epochs = self.plan.eval.epochs as usize;
+        let trials = self.plan.trials();
         let complete = |slot| {
             let mut record = self.complete(slot, None);
             self.through();
             record.forget();
             record
         };
-        (place * epochs..(place + 1) * epochs)
+        // Those of perturbed questions decide no test.
+        (place * trials..(place + 1) * trials)
             .map(complete)
+            .filter(|record| record.perturb.is_none())
             .collect()
     }
 
@@ -285,7 +287,7 @@ impl Session {
 
     /// Waits until the sample at this position of the [queue](Self::queue) may be asked; `false` if it never will.
     pub(crate) fn admits_sample(&self, turn: usize) -> bool {
-        self.admits(turn * self.plan.eval.epochs as usize)
+        self.admits(turn * self.plan.trials())
     }
 
     fn admits(&self, turn: usize) -> bool {
@@ -367,8 +369,8 @@ impl Session {
 
     /// Asks a sample once more, to distinguish a flip from flakiness. The answer counts in no metric.
     pub(crate) fn confirm(&self, place: usize) -> Result<Record, AgentError> {
-        let question = Question::of(&self.plan, place * self.plan.eval.epochs as usize);
-        if let Some(error) = &question.fault {
+        let question = Question::of(&self.plan, place * self.plan.trials());
+        if let Some(error) = &question.unreadable {
             let kind = FailureKind::NotStarted;
             return Err(AgentError::of(kind, error.message()));
         }
@@ -409,6 +411,8 @@ impl Session {
             if self.ledger.has_answer(slot) {
                 let record = self.complete(slot, None);
                 ended += usize::from(record.result.status != Status::Skipped);
+            } else if self.plan.eval.perturb.is_some() {
+                ended += usize::from(Question::of(&self.plan, slot).unchanged);
             }
         }
         if let Some(checkpoints) = self.finish.checkpoints().filter(|it| it.is_ended()) {

@@ -310,6 +310,9 @@ struct SheetSample {
 impl AnswerSheet {
     /// Adds a record; records of a sample must be consecutive.
     pub(crate) fn add(&mut self, record: &Record) {
+        if record.perturb.is_some() {
+            return;
+        }
         self.answers += 1;
         if self.answers > MOST_ANSWERS {
             self.samples = Vec::new();

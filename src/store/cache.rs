@@ -292,6 +292,8 @@ pub(crate) struct CacheKeyInput<'a> {
     pub(crate) epoch: u32,
     /// How many answers to it were refused before.
     pub(crate) again: u32,
+    /// The turn whose first call of a tool fails on purpose, and what the agent hears.
+    pub(crate) fault: Option<(u32, &'static str)>,
 }
 
 impl CacheKeyInput<'_> {
@@ -310,6 +312,9 @@ impl CacheKeyInput<'_> {
             .part(Value::from(sample.tools.as_slice()).to_string());
         if self.again > 0 {
             hash = hash.part("again").part(self.again.to_le_bytes());
+        }
+        if let Some((turn, message)) = self.fault {
+            hash = hash.part("fault").part(turn.to_le_bytes()).part(message);
         }
         if let Some(script) = Script::of(sample) {
             hash = hash.part("conversation").part(script.surroundings());
@@ -403,6 +408,7 @@ mod key_tests {
                 sample: &self.sample,
                 epoch: self.epoch,
                 again: 0,
+                fault: None,
             };
             input.key().unwrap()
         }
@@ -522,6 +528,7 @@ mod key_tests {
             sample: &base.sample,
             epoch: 0,
             again: 0,
+            fault: None,
         };
         assert!(input.key().is_err());
     }

@@ -237,7 +237,7 @@ fn damage_of(path: &Path, is_same: impl FnOnce(&Path) -> io::Result<bool>) -> Op
 
 /// The same for the records: their number and ids must also match the run.
 fn damage_of_records(path: &Path, hash: &str, manifest: &Manifest) -> Option<Damage> {
-    let most = manifest.selected.saturating_mul(manifest.epochs as usize);
+    let most = manifest.selected.saturating_mul(manifest.trials() as usize);
     let mut odd = None;
     let damage = damage_of(path, |path| {
         let keys = keys::read(path, most)?;

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::RunDir;
 use super::files::{JOURNAL, MANIFEST};
+use crate::data::record::perturb::{Perturb, trials};
 use crate::data::{DetailBounds, JudgeRule, Shard, Variant};
 use crate::error::{Error, Result};
 use crate::system::file::read_plain;
@@ -88,6 +89,9 @@ pub struct Manifest {
     /// How often each sample is asked.
     #[serde(default = "once")]
     pub epochs: u32,
+    /// In which ways each is asked once more, if it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) perturb: Option<Perturb>,
     /// Samples this run was to ask.
     pub selected: usize,
     /// Whether the run covers the eval as its spec defines it: only such a run can be a baseline.
@@ -313,6 +317,11 @@ fn once() -> u32 {
 }
 
 impl Manifest {
+    /// How often each sample was asked: in its epochs, and perturbed.
+    pub(crate) fn trials(&self) -> u32 {
+        trials(self.epochs, self.perturb.as_ref())
+    }
+
     /// Whether its agent replays a recording, as far as its spec says.
     pub(crate) fn replays(&self) -> bool {
         let agent = self.config.get("agent");

@@ -231,9 +231,10 @@ pub(crate) fn open(path: &Path) -> Result<BufReader<File>> {
     Ok(BufReader::with_capacity(BUFFER, file))
 }
 
-/// The records of a `samples.jsonl`, one at a time.
+/// The records of a `samples.jsonl`, one at a time, without those of perturbed questions.
 pub fn read(path: &Path) -> Result<impl Iterator<Item = Result<Record>> + use<>> {
-    read_by(path, |line| serde_json::from_slice(line))
+    let records = read_by(path, |line| serde_json::from_slice(line))?;
+    Ok(records.filter(is_as_it_is))
 }
 
 /// The records of a `samples.jsonl`, one at a time, each with unknown members.
@@ -243,7 +244,19 @@ pub fn read_carried(path: &Path) -> Result<impl Iterator<Item = Result<Carried<R
 
 /// The same, [abridged](read_abridged), which takes a fraction of the time.
 pub(crate) fn read_lean(path: &Path) -> Result<impl Iterator<Item = Result<Record>> + use<>> {
+    Ok(read_all_lean(path)?.filter(is_as_it_is))
+}
+
+/// The same with the records of perturbed questions.
+pub(crate) fn read_all_lean(path: &Path) -> Result<impl Iterator<Item = Result<Record>> + use<>> {
     read_by(path, read_abridged)
+}
+
+/// Whether a record is of a question as the dataset has it. An error stays.
+fn is_as_it_is(record: &Result<Record>) -> bool {
+    record
+        .as_ref()
+        .map_or(true, |record| record.perturb.is_none())
 }
 
 /// The records whose lines satisfy a predicate.

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use crate::stats::{AnswerCounts, accuracy_interval, chance_of_less};
 use crate::verdict::baseline::{Baseline, CurrentSample, Pairing, flipped};
 use crate::verdict::facts::Facts;
-use crate::verdict::gate::{ACCURACY, CORRECTED, Gate, MEAN, Op};
+use crate::verdict::gate::{ACCURACY, CORRECTED, DROP, Gate, MEAN, Op};
 use crate::verdict::metric::{Figures, UpperEnds, show};
 use crate::verdict::result::{GateResult, Verdict};
 use crate::verdict::summary::BaselineChange;
@@ -293,6 +293,9 @@ impl Gate {
         if self.metric.is(CORRECTED) {
             let name = self.metric.argument();
             return figures.corrected_ends(name, self.slice.as_ref(), confidence, threshold);
+        }
+        if self.metric.is(DROP) {
+            return figures.perturbed_ends(self.metric.argument(), threshold);
         }
         let groups = Groups::of(self, facts, figures)?;
         let upper = |errors: Option<bool>| {

@@ -11,13 +11,14 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::data::Record;
+use crate::data::record::perturb::PerturbKind;
 use crate::data::record::slices_of;
 use crate::error::{Error, Result};
 use crate::stats::ExactTest;
 use tokens::{metric_parts, pair};
 
 pub(crate) use metric::{
-    ACCURACY, CORRECTED, DIFFICULTY_DROP, ERROR_RATE, FAILURE_RATE, LATENCY_MAX,
+    ACCURACY, CORRECTED, DIFFICULTY_DROP, DROP, ERROR_RATE, FAILURE_RATE, LATENCY_MAX,
     LATENCY_PERCENTILE, MACRO_F1, MAJORITY, MEAN, MIN_SAMPLES, Metric, NO_CHANGE, NO_DECREASE,
     NO_INCREASE, NO_REGRESSION, OWN, Op, PASS_AT, PASS_HAT, RATE, REVIEWED, Suffix,
 };
@@ -85,6 +86,7 @@ const DEFAULT_MIN_SCORED: f64 = 0.9;
 /// | `latency_p95 <= 20s`, `latency_mean <= 5s` | [`latency_percentile`](Gate::latency_percentile), [`latency_mean`](Gate::latency_mean) |
 /// | `steps <= 8`, `steps_ratio <= 2` | [`steps`](Gate::steps), [`steps_ratio`](Gate::steps_ratio) |
 /// | `difficulty_drop <= 0.3`, `difficulty_drop(1->2) <= 0.3` | [`difficulty_drop`](Gate::difficulty_drop), [`difficulty_drop_between`](Gate::difficulty_drop_between) |
+/// | `drop(typos) <= 0.1` | [`drop`](Gate::drop), with [`confidence`](Gate::confidence) too |
 /// | `recovered_by_retry <= 10%` | [`recovered_by_retry`](Gate::recovered_by_retry) |
 /// | `error_rate[tier=quick] <= 2%` | any of them with [`tier`](Gate::tier) |
 /// | `cost_usd <= 2`, `tokens <= 9000` | [`cost_usd`](Gate::cost_usd), [`tokens`](Gate::tokens), [`input_tokens`](Gate::input_tokens), [`output_tokens`](Gate::output_tokens) |
@@ -324,6 +326,13 @@ impl Gate {
         }
     }
 
+    /// Perturbed questions have at most so much less accuracy, 0 to 1, than the same questions as they are: see
+    /// [`Eval::perturb`](crate::Eval::perturb).
+    pub fn drop(kind: PerturbKind, at_most: f64) -> Self {
+        let metric = Metric::of(DROP, Some(kind.as_str().to_owned()));
+        Self::bounded(metric, Op::AtMost, at_most)
+    }
+
     /// Only over the samples of a slice.
     #[must_use]
     pub fn slice(mut self, dimension: impl Into<String>, value: impl Into<String>) -> Self {
@@ -381,7 +390,8 @@ impl Gate {
     }
 
     /// `accuracy`, or `corrected`, fails only if the upper end of its two-sided interval at this confidence (0 to 1,
-    /// usually 0.95) is below the threshold, so that chance alone seldom fails an agent that is just good enough.
+    /// usually 0.95) is below the threshold, so that chance alone seldom fails an agent that is just good enough. `drop`,
+    /// whose interval is that of 0.95, must have its upper end within the threshold.
     #[must_use]
     pub fn confidence(mut self, confidence: f64) -> Self {
         self.confidence = Some(confidence);

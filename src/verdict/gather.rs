@@ -80,6 +80,9 @@ impl<'a> Gathered<'a> {
     /// Adds a record.
     pub(crate) fn add(&mut self, record: &Record) {
         self.summary.add(record);
+        if record.perturb.is_some() {
+            return;
+        }
         if record.epoch == 0 {
             self.end_sample();
             self.selected += 1;

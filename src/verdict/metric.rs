@@ -191,7 +191,7 @@ impl fmt::Display for Unit {
             Self::Seconds => "seconds",
             Self::Usd => "US dollars",
             Self::Amount(words) | Self::Any(words) => words,
-            Self::Drop => "share of the easier level's accuracy",
+            Self::Drop => "share that is lost",
         })
     }
 }

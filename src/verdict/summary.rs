@@ -25,6 +25,7 @@ mod group;
 mod json;
 mod judge;
 mod labels;
+mod perturbed;
 mod reading;
 mod shortfall;
 mod tally;
@@ -34,6 +35,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::data::record::perturb::PerturbKind;
 use crate::data::reviews::ReviewedFigures;
 use crate::data::{FoundBy, Outcome, Record};
 use crate::exit::Exit;
@@ -52,6 +54,8 @@ pub(crate) use judge::judge_notices;
 pub use judge::{JudgeSummary, JurorSummary, JurySummary, LabelAgreement, WorsePanel};
 pub(crate) use labels::MAX_LABELS;
 pub use labels::{Confusion, LabelFigures, Labels};
+pub(crate) use perturbed::PERTURB;
+pub use perturbed::PerturbFigures;
 pub use reading::{MissedCount, ReadingFigures};
 pub(crate) use reading::{found_by_counts, reading_notices};
 pub use shortfall::ShortfallFigures;
@@ -67,7 +71,7 @@ pub(crate) use tally::VALUE;
 ///   if agents report them; `refused`, if any; `reviewed`, if people reviewed; `tier`, in a run of one; `progressive`,
 ///   if the run goes on tier by tier; `alerts`, if it is in a history; `part`, of a shard or other part; `found_by`, if
 ///   known; `reading`, if something is to be said of it; `account`; `shortfall`, if answers ended at the limit of
-///   tokens or are refusals; `usage.unknown`, if answers do not report it.
+///   tokens or are refusals; `usage.unknown`, if answers do not report it; `perturb`, if questions were perturbed.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
 /// The most flaky samples that are listed; [`EpochFigures::flaky`] counts all.
@@ -111,6 +115,8 @@ pub struct Summary {
     pub difficulty_drop: Vec<DifficultyDrop>,
     /// The name of the first scorer, which decides.
     pub scorer: Option<String>,
+    /// What perturbed questions cost, by kind. Their answers are in no other figure but the slices `perturb`.
+    pub perturb: BTreeMap<PerturbKind, PerturbFigures>,
     /// Samples that are correct in some epochs and wrong in others, in dataset order, at most 1,000.
     pub flaky: Vec<Flaky>,
     /// How many answers were read in which way; empty in older files.
@@ -206,12 +212,20 @@ impl Summary {
     /// The summary of records in dataset order. `metrics` and `gates` are empty and `exit_code` is `Passed` until
     /// the caller fills them in.
     pub fn of(eval: &str, records: &[Record]) -> Self {
-        let epochs = records.iter().map(|record| record.epoch + 1).max();
+        let plain = records.iter().filter(|record| record.perturb.is_none());
+        let epochs = plain.map(|record| record.epoch + 1).max();
         let mut builder = SummaryBuilder::new(eval).epochs(epochs.unwrap_or(1));
         for record in records {
             builder.add(record);
         }
         builder.finish()
+    }
+
+    /// The slices of the dataset, without those of perturbed answers.
+    pub(crate) fn dataset_slices(
+        &self,
+    ) -> impl Iterator<Item = (&String, &BTreeMap<String, Group>)> + Clone {
+        self.slices.iter().filter(|(name, _)| *name != PERTURB)
     }
 
     /// Excludes skipped samples from all bounds, as they were not needed.

@@ -101,6 +101,7 @@ pages! {
     guides_cost => "docs/src/guides/cost.md",
     guides_cache => "docs/src/guides/cache.md",
     guides_flaky => "docs/src/guides/flaky.md",
+        guides_perturbed => "docs/src/guides/perturbed.md",
     guides_history => "docs/src/guides/history.md",
     guides_tiers => "docs/src/guides/tiers.md",
     guides_shards => "docs/src/guides/shards.md",

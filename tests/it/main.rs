@@ -90,6 +90,7 @@ mod packages;
 mod pairwise;
 mod parity;
 mod parts;
+mod perturbed;
 mod plan;
 mod progress;
 mod progressive;

@@ -117,8 +117,10 @@ impl RunTally {
             Event::SampleFinished { record } => {
                 let outcome = &record.result;
                 self.done += 1;
-                self.correct += u64::from(outcome.is_correct());
-                self.errors += u64::from(outcome.status.is_error());
+                if record.perturb.is_none() {
+                    self.correct += u64::from(outcome.is_correct());
+                    self.errors += u64::from(outcome.status.is_error());
+                }
                 if let Some(items) = &mut self.items {
                     items.ended(record);
                 }

@@ -10,6 +10,7 @@ use crate::data::conversation::{
     AppendMessage as _, ConversationEnd, Script, ScriptTurn, Speaker, Talk, TalkBudget,
     TalkJournal, TurnMessage,
 };
+use crate::data::record::perturb::ToolFault;
 use crate::data::{FailureKind, Party};
 use crate::system::lock;
 
@@ -38,6 +39,16 @@ fn scenario() -> Script {
 
 /// Holds a conversation; what is said goes to the journal, and what is there was said before.
 fn hold(driver: &Conversation, script: Script, journal: &Journal) -> Result<Output, AgentError> {
+    hold_with(driver, script, journal, None)
+}
+
+/// The same, with a call that fails.
+fn hold_with(
+    driver: &Conversation,
+    script: Script,
+    journal: &Journal,
+    fault: Option<ToolFault>,
+) -> Result<Output, AgentError> {
     let earlier = lock(journal).clone();
     let written = Arc::clone(journal);
     let talk = Talk {
@@ -50,6 +61,7 @@ fn hold(driver: &Conversation, script: Script, journal: &Journal) -> Result<Outp
             charge: Arc::new(|_| ()),
             waited_us: Arc::default(),
         },
+        fault,
         earlier,
         journal: TalkJournal(Arc::new(move |entry| {
             lock(&written).append_message(entry);
@@ -468,4 +480,57 @@ fn scripts_that_cannot_be_held_are_refused() {
             .check_script(&script(&["a"]), &[json!({"name": "weather"})])
             .is_ok()
     );
+}
+
+/// Calls the tool `add` in each turn until it works, and says its result.
+fn trying_again(task: &Task) -> Result<Output, AgentError> {
+    let (text, _) = last(task);
+    if text.starts_with("error: ") {
+        let call = json!({"id": "again", "function": {"name": "add", "arguments": "{}"}});
+        return Ok(Output::default().tool_calls([call]));
+    }
+    calling(task)
+}
+
+#[test]
+fn a_call_fails_on_purpose_once_in_its_turn_and_the_environment_never_hears_of_it() {
+    for loses_at in [None, Some(2), Some(3)] {
+        let counter = Arc::new(Counter {
+            loses_at,
+            ..Counter::default()
+        });
+        let driver = Conversation::new(trying_again).environment(counter);
+        let journal = Journal::default();
+        let fault = Some(ToolFault {
+            turn: 2,
+            message: "error: no luck",
+        });
+        let script = || script(&["a", "b", "c"]);
+        let output = hold_with(&driver, script(), &journal, fault).unwrap();
+        let results = output
+            .messages
+            .iter()
+            .filter(|message| message["role"] == "tool");
+        let results: Vec<_> = results
+            .map(|message| message["content"].as_str().unwrap())
+            .collect();
+        let expect = [
+            "{\"count\":1}",
+            "error: no luck",
+            "{\"count\":2}",
+            "{\"count\":3}",
+        ];
+        assert_eq!(results, expect);
+        let conversation = output.conversation.as_ref().unwrap();
+        assert_eq!(conversation.state, Some(json!({"count": 3})));
+        let turns = conversation.turns.iter();
+        let turns: Vec<_> = turns
+            .map(|turn| (turn.injected, turn.failed_calls))
+            .collect();
+        assert_eq!(turns, [(false, 0), (true, 1), (false, 0)]);
+        // One that was interrupted behind the fault goes on.
+        lock(&journal).truncate(8);
+        let again = hold_with(&driver, script(), &journal, fault).unwrap();
+        assert_eq!(again.messages, output.messages);
+    }
 }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::keys::{ScorerKeys, SnapshotKeys, SpecFile, ToolsKeys, UserKeys, WebhookKeys};
+use super::keys::{
+    PerturbKeys, ScorerKeys, SnapshotKeys, SpecFile, ToolsKeys, UserKeys, WebhookKeys,
+};
 use super::limits::{limits, parse_seconds};
 use super::parts::ChosenParts;
 use crate::agent::Agent;
@@ -141,6 +143,11 @@ pub(super) fn build(
     eval.shuffle = spec.shuffle.map(|shuffle| shuffle.seed);
     eval.epochs = spec.epochs.unwrap_or(1);
     crate::eval::plan::check_epochs(eval.epochs).under("epochs")?;
+    eval.perturb = spec
+        .perturb
+        .map(PerturbKeys::made)
+        .transpose()
+        .under("perturb")?;
     set_snapshot(&mut eval, spec.snapshot, folder, &name);
     eval.output_root = spec.output_root.map(|root| file::tidy(&folder.join(root)));
     eval.cache = spec

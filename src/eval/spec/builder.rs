@@ -5,7 +5,8 @@ use serde_json::{Map, Value};
 
 use super::CacheKey;
 use super::keys::{
-    AssertKey, ErrorsKey, FlipsKey, LimitsKeys, ShuffleKeys, SpecAlerts, WebhookKeys, given_alerts,
+    AssertKey, ErrorsKey, FlipsKey, LimitsKeys, PerturbKeys, ShuffleKeys, SpecAlerts, WebhookKeys,
+    given_alerts,
 };
 use super::limits::limits;
 use super::overrides::apply;
@@ -23,6 +24,7 @@ struct BuilderKeys {
     errors: Option<ErrorsKey>,
     shuffle: Option<ShuffleKeys>,
     epochs: Option<u32>,
+    perturb: Option<PerturbKeys>,
     #[serde(default)]
     snapshot: BuilderSnapshotKeys,
     gates: Option<Vec<Gate>>,
@@ -75,6 +77,10 @@ pub(crate) fn override_built(mut eval: Eval, overrides: &[Override]) -> Result<E
     };
     eval.errors = keys.errors.map_or(eval.errors, Into::into);
     eval.epochs = keys.epochs.unwrap_or(eval.epochs);
+    if let Some(perturb) = keys.perturb {
+        let place = |error: Error| error.at(format!("eval `{}`", eval.name));
+        eval.perturb = Some(perturb.made().map_err(place)?);
+    }
     eval.snapshot.confirm = keys.snapshot.confirm.or(eval.snapshot.confirm);
     if let Some(flips) = keys.snapshot.flips {
         eval.snapshot.flips = flips.into();

@@ -16,6 +16,7 @@ use super::tagged::{Rest, Tagged, TaggedKind};
 use crate::agent::Agent;
 use crate::benchmark::Benchmark;
 use crate::benchmark::prompt::Prompt;
+use crate::data::record::perturb::{Perturb, PerturbKind};
 use crate::error::{Result, Under, inside};
 use crate::eval::alerts::Webhook;
 use crate::eval::registry::{KeepKey, agents, benchmarks, scorers};
@@ -107,6 +108,9 @@ pub(super) struct SpecFile {
     /// `pass^3` and `majority` tell what several say together.
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 1000, "default" = 1)))]
     pub(super) epochs: Option<u32>,
+    /// Asks each sample once more in other forms, and says how much accuracy each costs: `drop(typos) <= 0.1`. All other
+    /// figures, the baseline and the snapshots are of the questions as they are.
+    pub(super) perturb: Option<PerturbKeys>,
     /// Sizes in which the eval can be run, `run --tier NAME`, by names of your own: each lies within the larger, and has
     /// of every value of the first slice its share. A gate may name one: `error_rate[tier=quick] <= 0.02`.
     #[cfg_attr(
@@ -322,6 +326,36 @@ pub(super) struct BudgetKeys {
 pub(super) struct ShuffleKeys {
     /// A whole number from 0, of which alone the order depends.
     pub(super) seed: u64,
+}
+
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub(super) struct PerturbKeys {
+    /// A whole number from 0, on which alone, with kind and sample, the texts depend.
+    seed: u64,
+    /// In which ways: `typos` in words, an `irrelevant_context` before the question, `reordered_options` of a
+    /// multiple-choice question, and in conversations a call of a tool that fails once (`tool_error`, `tool_timeout`).
+    #[cfg_attr(feature = "schema", schemars(extend("minItems" = 1, "uniqueItems" = true)))]
+    kinds: Vec<PerturbKind>,
+    /// The share of a question's words that get a typo, at least one word: above 0, up to 1; 0.1 by default.
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0, "maximum" = 1, "default" = 0.1)))]
+    rate: Option<f64>,
+}
+
+impl PerturbKeys {
+    /// What they ask for.
+    ///
+    /// # Errors
+    /// When it cannot be asked.
+    pub(super) fn made(self) -> Result<Perturb> {
+        let perturb = Perturb::new(self.seed, self.kinds);
+        let perturb = match self.rate {
+            Some(rate) => perturb.rate(rate),
+            None => perturb,
+        };
+        perturb.check().map(|()| perturb)
+    }
 }
 
 #[derive(Default, Deserialize)]

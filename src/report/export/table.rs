@@ -69,7 +69,11 @@ const LAST: [(&str, CellKind); 13] = [
 impl ExportTable {
     pub(super) fn of(run: &ReportedRun) -> Self {
         let names = run.manifest.scorers.clone();
-        let slices: Vec<String> = run.summary.slices.keys().cloned().collect();
+        let slices: Vec<String> = run
+            .summary
+            .dataset_slices()
+            .map(|(name, _)| name.clone())
+            .collect();
         let scorers = if names.len() > 1 {
             names.clone()
         } else {

@@ -319,7 +319,7 @@ fn weaker_parts(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let mut falls = falls.iter().filter_map(|fall| fall.interval);
     let has_level_advice = falls.any(|[low, _]| low >= LOST);
     let mut figures = Vec::new();
-    for (dimension, values) in &summary.slices {
+    for (dimension, values) in summary.dataset_slices() {
         if dimension == "level" && has_level_advice {
             continue;
         }

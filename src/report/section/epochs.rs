@@ -1,12 +1,12 @@
-//! Figures over several epochs.
+//! Figures over several answers to a question: over epochs, and of perturbed questions.
 
 use std::collections::BTreeMap;
 
 use super::accuracy;
 use super::source::{Source, number};
-use crate::figure::{Share, part_of};
+use crate::figure::{Interval, P, Points, Share, part_of};
 use crate::report::document::{Align, Block, Table, list};
-use crate::verdict::summary::{EpochFigures, Estimate, Summary};
+use crate::verdict::summary::{EpochFigures, Estimate, PerturbFigures, Summary};
 
 /// Maximum number of flaky samples on a terminal.
 const BRIEF: usize = 10;
@@ -168,4 +168,64 @@ fn flaky(summary: &Summary, figures: &EpochFigures, blocks: &mut Vec<Block>) {
     if more > 0 {
         blocks.push(Block::paragraph(format!("and {more} more.")));
     }
+}
+
+/// A row for each kind of perturbation.
+pub(super) fn perturbed(source: &Source<'_>) -> Vec<Block> {
+    let kinds = &source.summary.perturb;
+    if kinds.is_empty() {
+        return Vec::new();
+    }
+    let mut table = Table::of_numbers([
+        "perturbed",
+        "pairs",
+        "accuracy",
+        "drop",
+        "95 % interval",
+        "became wrong",
+        "became right",
+        "p",
+    ]);
+    for (kind, figures) in kinds {
+        let dash = || "-".to_owned();
+        table.row([
+            kind.to_string(),
+            figures.pairs.to_string(),
+            figures
+                .accuracy
+                .map_or_else(dash, |share| Share(share).to_string()),
+            figures
+                .drop
+                .map_or_else(dash, |drop| Points(drop).to_string()),
+            figures
+                .drop_ci95
+                .map_or_else(dash, |ci95| Interval(ci95.map(Points)).to_string()),
+            figures.b.to_string(),
+            figures.c.to_string(),
+            figures.p.map_or_else(dash, |p| P(p).cell()),
+        ]);
+    }
+    let title = (!source.is_brief()).then(|| Block::section("Perturbed questions"));
+    let lines = kinds
+        .iter()
+        .filter_map(|(kind, figures)| open(kind.as_str(), figures));
+    title
+        .into_iter()
+        .chain(table.block())
+        .chain(list(lines))
+        .collect()
+}
+
+/// What is in no pair.
+fn open(kind: &str, figures: &PerturbFigures) -> Option<String> {
+    let unchanged = (figures.unchanged > 0).then(|| {
+        format!(
+            "changes nothing in {} answers, which are in no pair",
+            figures.unchanged
+        )
+    });
+    let missing =
+        (figures.missing > 0).then(|| format!("{} answers have no verdict", figures.missing));
+    let both: Vec<String> = unchanged.into_iter().chain(missing).collect();
+    (!both.is_empty()).then(|| format!("{kind}: {}", both.join("; ")))
 }

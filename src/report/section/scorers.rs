@@ -89,7 +89,7 @@ fn brief(source: &Source<'_>) -> Option<Block> {
 
 /// The accuracy of each scorer in each slice.
 fn by_slice(summary: &Summary, blocks: &mut Vec<Block>) {
-    for (dimension, values) in &summary.slices {
+    for (dimension, values) in summary.dataset_slices() {
         let heads = std::iter::once(dimension).chain(summary.scorers.keys());
         let mut table = Table::of_numbers(heads.map(String::as_str));
         for (value, group) in in_order(values) {

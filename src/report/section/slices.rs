@@ -27,7 +27,7 @@ const PARTIAL: &str = "partial_match";
 /// A section for each dimension.
 pub(super) fn slices(source: &Source<'_>) -> Vec<Block> {
     let summary = source.summary;
-    let dimensions = summary.slices.iter();
+    let dimensions = summary.dataset_slices();
     if source.is_brief() {
         return dimensions
             .filter_map(|(dimension, values)| brief(dimension, values, summary))

@@ -213,6 +213,7 @@ impl AgentCaller {
             timeout: eval.limits.timeout,
             whole: eval.limits.conversation_timeout.unwrap_or(longest),
             in_words: !matches!(eval.prompt, Prompt::None),
+            fault: question.fault,
             earlier: lock(&question.messages).clone(),
             journal: logs.talk.clone(),
             budget: logs.budget.clone(),

@@ -110,6 +110,7 @@ impl Cached {
             sample: &question.item.sample,
             epoch: question.epoch,
             again: question.again(),
+            fault: question.fault.map(|fault| (fault.turn, fault.message)),
         };
         // An attachment that cannot be read will fail its sample.
         input.key().ok()

@@ -54,7 +54,7 @@ impl ScratchFolders {
         } else {
             attempt.to_string()
         };
-        let epoch = match self.plan.eval.epochs {
+        let epoch = match self.plan.trials() {
             1 => String::new(),
             _ => format!(".{}", question.epoch),
         };

@@ -62,8 +62,11 @@ impl<'a> SeenRecords<'a> {
 
     /// Adds the record of a slot, which the summary has counted.
     pub(in crate::run) fn add(&mut self, slot: usize, mut record: Record) {
+        if record.perturb.is_some() {
+            return;
+        }
         if let Some(assertions) = &mut self.assertions {
-            assertions.add(slot / self.plan.eval.epochs as usize, &record);
+            assertions.add(slot / self.plan.trials(), &record);
         }
         if let Some(metrics) = &mut self.metrics {
             metrics.0.add(&record);

@@ -85,14 +85,14 @@ impl<'a> EarlierPart<'a> {
     /// The slot of an event, if it is one of this eval.
     fn slot(&mut self, event: &StoredEvent) -> Option<usize> {
         let plan = self.plan;
-        let (epoch, epochs) = (event.epoch as usize, plan.eval.epochs as usize);
+        let (trial, trials) = (event.epoch as usize, plan.trials());
         if self.samples.is_empty() {
             let ids = plan.items.iter().map(|item| &*item.id);
             self.samples = ids.zip(0..).collect();
-            self.state = vec![EarlierState::Nothing; plan.items.len() * epochs];
+            self.state = vec![EarlierState::Nothing; plan.items.len() * trials];
         }
         let place = self.samples.get(&*event.sample_id)?;
-        (epoch < epochs).then_some(place * epochs + epoch)
+        (trial < trials).then_some(place * trials + trial)
     }
 }
 

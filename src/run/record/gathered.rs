@@ -86,6 +86,9 @@ impl<'a> GatheredRun<'a> {
     /// Adds a record.
     pub(in crate::run) fn add(&mut self, mut record: Record) {
         self.gathered.add(&record);
+        if record.perturb.is_some() {
+            return;
+        }
         let is_common = |baseline: &Baseline| baseline.id_of(&record.sample_id).is_some();
         if self.common.is_none() && self.baseline.is_some_and(is_common) {
             self.common = Some(record.sample_id.clone());

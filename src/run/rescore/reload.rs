@@ -7,7 +7,7 @@ use crate::run::CiPolicy;
 use crate::run::record::gathered::{GatheredRun, KnownFigures, RequestedGates};
 use crate::snapshot;
 use crate::store::files::{RECORDS, SUMMARY};
-use crate::store::{Manifest, RunDir, read_lean_records};
+use crate::store::{Manifest, RunDir, read_all_lean_records};
 use crate::verdict::baseline::Baseline;
 use crate::verdict::check;
 use crate::verdict::conclude::Run;
@@ -44,7 +44,7 @@ pub fn reload(dir: &RunDir, gates: Option<Vec<Gate>>, ci: CiPolicy) -> Result<Ru
         .hint("check this in the checkout that has the snapshots"));
     }
     let mut gathered = GatheredRun::new(&manifest, &gates, baseline.as_ref());
-    for record in read_lean_records(&dir.file(RECORDS))? {
+    for record in read_all_lean_records(&dir.file(RECORDS))? {
         gathered.add(record?);
     }
     // The benchmark that computed them is not here.

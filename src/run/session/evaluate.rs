@@ -20,10 +20,16 @@ impl Session {
     pub(in crate::run) fn complete(&self, slot: usize, turn: Option<usize>) -> Record {
         let permit = self.validation.permit(turn);
         let mut question = Question::of(&self.plan, slot);
-        if let Some(error) = &question.fault {
+        if let Some(error) = &question.unreadable {
             // Never ask another question in its place, nor judge an answer to an unknown one.
             self.stopper.unreadable(error);
             return question.into_record(&self.plan, skipped(0));
+        }
+        if question.unchanged {
+            let record = question.into_record(&self.plan, skipped(0));
+            self.emitter
+                .emit(&Event::SampleFinished { record: &record });
+            return record;
         }
         let mut past = self.ledger.past(slot);
         let foreign = std::mem::take(&mut past.foreign);

@@ -66,11 +66,11 @@ impl InterimAnalyses {
             // A changed row is reported when it is asked.
             plan.cluster(&plan.items[place].sample().ok()?)
         });
-        Some(Self::at(seed, &ends, plan.eval.epochs as usize))
+        Some(Self::at(seed, &ends, plan.trials()))
     }
 
     /// Places the analyses at the ends of groups; `ends` has the number of samples up to each.
-    fn at(seed: u32, ends: &[usize], epochs: usize) -> Self {
+    fn at(seed: u32, ends: &[usize], trials: usize) -> Self {
         let all = ends.last().copied().unwrap_or(0);
         let mut stops: Vec<EarlyStop> = Vec::new();
         for (place, analysis) in stats::analysis_points(all as u64)
@@ -79,7 +79,7 @@ impl InterimAnalyses {
         {
             let place = usize::try_from(place).unwrap_or(all);
             let end = ends[ends.partition_point(|end| *end < place)];
-            let questions = end * epochs;
+            let questions = end * trials;
             // Of two analyses of the same samples, the later knows more.
             stops.pop_if(|last| last.questions == questions);
             if end < all {

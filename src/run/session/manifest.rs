@@ -91,6 +91,7 @@ pub(in crate::run) fn new_manifest(
         part: coverage.map(|coverage| coverage.part.clone()),
         merged: Vec::new(),
         epochs: eval.epochs,
+        perturb: eval.perturb.clone(),
         selected,
         whole: selected == plan.items.len() && !options.scope.partial && coverage.is_none(),
         git_sha: None,

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::data::record::perturb::trials;
 use crate::eval::Eval;
 use crate::eval::limits::Limits;
 use crate::eval::plan::Plan;
 use crate::figure::{Count, Seconds, Usd};
-use crate::report::terminal::epochs;
+use crate::report::terminal::{epochs, perturbed};
 use crate::scorer::Scorer;
 use crate::system::project::display;
 use crate::text::clean;
@@ -45,6 +46,7 @@ pub(in crate::run) fn opening(plan: &Plan, bounds: &Limits, places: &[usize]) ->
         format!(", {by_tier} `{}`", clean(&tier.name))
     });
     let mut line = format!("asking {} {what}{tier}{}", agent(eval), epochs(eval.epochs));
+    line += &perturbed(eval.perturb.as_ref().map_or(0, |it| it.kinds.len()));
     let parts = limits(bounds, eval.agent.asks_endpoint())
         .into_iter()
         .chain(cost(plan, bounds, places));
@@ -157,5 +159,8 @@ fn most_usd(plan: &Plan, places: &[usize]) -> Option<f64> {
         eval.agent.most_usd(prompt.len())
     });
     let usd: f64 = usd.sum::<Option<f64>>()?;
-    Some(usd * f64::from(eval.epochs) * f64::from(eval.limits.retries + 1))
+    Some(
+        usd * f64::from(trials(eval.epochs, eval.perturb.as_ref()))
+            * f64::from(eval.limits.retries + 1),
+    )
 }

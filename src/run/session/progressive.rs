@@ -26,7 +26,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The tier checkpoints of a run.
 pub(in crate::run) struct TierCheckpoints {
-    epochs: usize,
+    trials: usize,
     state: Mutex<CheckpointState>,
     taken: Condvar,
 }
@@ -50,7 +50,7 @@ impl TierCheckpoints {
         tiers.truncate(last.unwrap_or(tiers.len()));
         tiers.extend(largest);
         Some(Self {
-            epochs: plan.eval.epochs as usize,
+            trials: plan.trials(),
             state: Mutex::new(CheckpointState {
                 through: 0,
                 progressive: Progressive::new(tiers, promotion.gate.clone()),
@@ -79,7 +79,7 @@ impl TierCheckpoints {
     pub(in crate::run) fn wait_for_turn(&self, turn: usize, is_stopped: impl Fn() -> bool) -> bool {
         let mut state = lock(&self.state);
         loop {
-            if turn < state.end(self.epochs) {
+            if turn < state.end(self.trials) {
                 return !is_stopped();
             }
             if state.is_ended || is_stopped() {
@@ -95,7 +95,7 @@ impl TierCheckpoints {
     pub(in crate::run) fn through(&self) -> bool {
         let mut state = lock(&self.state);
         state.through += 1;
-        state.progressive.is_ended() && state.through == state.end(self.epochs)
+        state.progressive.is_ended() && state.through == state.end(self.trials)
     }
 
     /// Records a checkpoint: the run ends here, or continues with the next tier.
@@ -118,7 +118,7 @@ impl TierCheckpoints {
     /// The number of questions up to where the run ended, if it did.
     pub(in crate::run) fn ended_questions(&self) -> Option<usize> {
         let state = lock(&self.state);
-        state.is_ended.then(|| state.end(self.epochs))
+        state.is_ended.then(|| state.end(self.trials))
     }
 
     /// The current progress.
@@ -141,10 +141,10 @@ impl TierCheckpoints {
 
 impl CheckpointState {
     /// The number of questions up to the end of the tier.
-    fn end(&self, epochs: usize) -> usize {
+    fn end(&self, trials: usize) -> usize {
         let samples = self.progressive.tier().map(|step| step.samples);
         samples.map_or(usize::MAX, |samples| {
-            usize::try_from(samples).unwrap_or(usize::MAX) * epochs
+            usize::try_from(samples).unwrap_or(usize::MAX) * trials
         })
     }
 }
@@ -340,7 +340,7 @@ mod tests {
         let tiers = [("a", 2), ("b", 4), ("c", 6)];
         let tiers = tiers.map(|(name, samples)| (name.to_owned(), samples));
         let checkpoints = TierCheckpoints {
-            epochs: 1,
+            trials: 1,
             state: Mutex::new(CheckpointState {
                 through: 0,
                 progressive: Progressive::new(tiers.into(), None),

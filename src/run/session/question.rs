@@ -5,8 +5,10 @@ use std::sync::{Arc, Mutex};
 use crate::data::RefusedAnswer;
 use crate::data::annotated_steps;
 use crate::data::conversation::TurnMessage;
+use crate::data::record::perturb::{PerturbKind, ToolFault};
 use crate::data::{Outcome, Record};
 use crate::error::Error;
+use crate::eval::perturb;
 use crate::eval::plan::{Item, Plan};
 use crate::store::journal::{Kind, StoredEvent};
 use crate::verdict::baseline::older_ids::rounded_id;
@@ -20,8 +22,14 @@ pub(in crate::run) struct Question {
     pub(in crate::run) slot: usize,
     pub(in crate::run) item: Item,
     pub(in crate::run) epoch: u32,
+    /// In what way it is perturbed.
+    pub(in crate::run) perturb: Option<PerturbKind>,
+    /// Whether that changes nothing: then it is not asked.
+    pub(in crate::run) unchanged: bool,
+    /// The call of a tool that fails.
+    pub(in crate::run) fault: Option<ToolFault>,
     /// Why it cannot be asked, if its row changed since the dataset was read. The item has no texts then.
-    pub(in crate::run) fault: Option<Error>,
+    pub(in crate::run) unreadable: Option<Error>,
     /// Refused answers, for which it is asked again.
     pub(in crate::run) refused: Vec<RefusedAnswer>,
     /// What was said so far, if it is a conversation.
@@ -31,22 +39,32 @@ pub(in crate::run) struct Question {
 }
 
 impl Question {
-    /// The question with this slot: the place of the sample in the dataset times the number of epochs, plus the epoch.
+    /// The question with this slot: the place of the sample in the dataset times the number of its trials, plus the
+    /// trial.
     pub(in crate::run) fn of(plan: &Plan, slot: usize) -> Self {
-        let epochs = plan.eval.epochs as usize;
-        let packed = &plan.items[slot / epochs];
-        let (item, fault) = match packed.unpack() {
+        let (trials, epochs) = (plan.trials(), plan.eval.epochs as usize);
+        let packed = &plan.items[slot / trials];
+        let (mut item, unreadable) = match packed.unpack() {
             Ok(item) => (item, None),
             Err(error) => (packed.shell(), Some(error)),
         };
+        let how = plan.eval.perturb.as_ref();
+        let how = how.and_then(|how| Some((how, how.kind_of(slot % trials, epochs)?)));
+        let fault = how.and_then(|(how, kind)| perturb::fault(&item.sample, how, kind));
+        let unchanged = how.is_some_and(|(how, kind)| {
+            fault.is_none() && !perturb::perturb(&mut item.sample, how, kind)
+        });
         Self {
             slot,
             item,
+            perturb: how.map(|(_, kind)| kind),
+            unchanged: unchanged && unreadable.is_none(),
             fault,
+            unreadable,
             refused: Vec::new(),
             messages: Arc::default(),
             note: None,
-            epoch: u32::try_from(slot % epochs).unwrap_or_default(),
+            epoch: u32::try_from(slot % trials).unwrap_or_default(),
         }
     }
 
@@ -102,6 +120,8 @@ impl Question {
             sample_id: sample.id,
             eval: plan.eval.name.clone(),
             epoch: self.epoch,
+            perturb: self.perturb,
+            unchanged: self.unchanged || self.fault.is_some() && never_failed(&outcome),
             prompt,
             ground_truth: sample.target.map(|target| target.0).unwrap_or_default(),
             annotated_steps: annotated_steps(&sample.metadata),
@@ -116,4 +136,9 @@ impl Question {
         plan.redactor.record(&mut record);
         record
     }
+}
+
+/// Whether no call failed on purpose in a conversation that was held: the turn had none.
+fn never_failed(outcome: &Outcome) -> bool {
+    outcome.is_answered() && !outcome.turns.iter().any(|turn| turn.injected)
 }

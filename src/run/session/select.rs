@@ -18,7 +18,8 @@ pub(in crate::run) struct Selected {
     places: Vec<usize>,
     /// The places in asking order.
     queue: Vec<usize>,
-    epochs: usize,
+    /// How often each is asked.
+    trials: usize,
 }
 
 /// The error for an empty selection.
@@ -58,7 +59,7 @@ impl Selected {
         Ok(Self {
             queue,
             places,
-            epochs: plan.eval.epochs as usize,
+            trials: plan.trials(),
         })
     }
 
@@ -101,7 +102,7 @@ impl Selected {
         Self {
             places,
             queue,
-            epochs: self.epochs,
+            trials: self.trials,
         }
     }
 
@@ -115,21 +116,21 @@ impl Selected {
         self.places.len()
     }
 
-    /// How many questions: every sample in each of its epochs.
+    /// How many questions: every sample in each of its epochs, and perturbed.
     pub(in crate::run) fn questions(&self) -> usize {
-        self.queue.len() * self.epochs
+        self.queue.len() * self.trials
     }
 
     /// The slot of the question at this position. The epochs of a sample are adjacent, so a run that stops early has
     /// whole samples.
     pub(in crate::run) fn at(&self, turn: usize) -> Option<usize> {
-        let place = self.queue.get(turn / self.epochs)?;
-        Some(place * self.epochs + turn % self.epochs)
+        let place = self.queue.get(turn / self.trials)?;
+        Some(place * self.trials + turn % self.trials)
     }
 
     /// The slots of all questions, in dataset order.
     pub(in crate::run) fn slots(&self) -> impl Iterator<Item = usize> {
-        let slots = |&place: &usize| place * self.epochs..(place + 1) * self.epochs;
+        let slots = |&place: &usize| place * self.trials..(place + 1) * self.trials;
         self.places.iter().flat_map(slots)
     }
 }
@@ -216,6 +217,9 @@ pub(in crate::run) fn check_resumable(
     // The scorers are the same: the hash can only differ in which failures count as wrong.
     if manifest.scorer_hash != plan.scorer_hash {
         return refuse("what `errors` counts as wrong");
+    }
+    if manifest.perturb != plan.eval.perturb {
+        return refuse("`perturb`");
     }
     if manifest.epochs != plan.eval.epochs {
         return Err(Error::usage(format!(

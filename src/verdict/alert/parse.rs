@@ -14,7 +14,7 @@ use std::str::FromStr;
 use super::{ALPHA, Alert, AlertRule, Direction, DropReference};
 use crate::error::{Error, Result, nearest};
 use crate::verdict::gate::tokens::{bracketed, metric_parts, number_or_percent, slice};
-use crate::verdict::gate::{Metric, Op};
+use crate::verdict::gate::{DROP, Metric, Op};
 use crate::verdict::metric::{SlicedMetric, Unit, UsedBy};
 
 /// Rules that are written as a call.
@@ -48,7 +48,9 @@ impl FromStr for Alert {
 fn rule(text: &str) -> Result<AlertRule> {
     let (name, rest) = text.split_once('(').unwrap_or((text, ""));
     let name = name.trim();
-    let is_metric = rest.is_empty() || name.contains('[') || Metric::is_known(name);
+    // A gate has a metric of that name.
+    // A metric of gates has the name of a rule.
+    let is_metric = rest.is_empty() || name.contains('[') || name != DROP && Metric::is_known(name);
     if is_metric {
         return bound(text);
     }

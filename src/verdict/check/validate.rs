@@ -5,19 +5,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::data::ConversationEnd;
 use crate::data::DetailBounds;
+use crate::data::record::perturb::PerturbKind;
 use crate::error::{Error, Result, nearest};
 use crate::stats::as_f64;
 use crate::text::clean;
 use crate::verdict::facts::Facts;
 use crate::verdict::gate::figure::VALUE;
 use crate::verdict::gate::{
-    CORRECTED, DIFFICULTY_DROP, ERROR_RATE, Gate, MACRO_F1, MEAN, MIN_SAMPLES, OWN, RATE, Slice,
-    WrittenIn,
+    CORRECTED, DIFFICULTY_DROP, DROP, ERROR_RATE, Gate, MACRO_F1, MEAN, MIN_SAMPLES, OWN, RATE,
+    Slice, WrittenIn,
 };
 use crate::verdict::judged::items::CORRECT;
 use crate::verdict::metric::{KnownMeans, LISTED, own_names};
 use crate::verdict::result::{GateResult, Verdict};
-use crate::verdict::summary::Summary;
+use crate::verdict::summary::{PERTURB, Summary};
 
 /// The detail that names a label.
 const LABEL: &str = "label";
@@ -39,6 +40,8 @@ pub(crate) struct Known {
     pub bounds: DetailBounds,
     /// The scorers that use a judge, and whether their calibration is named; `None` if that no longer matters.
     pub(crate) calibrated: Option<BTreeMap<String, bool>>,
+    /// In which ways questions are perturbed.
+    pub(crate) perturb: Vec<PerturbKind>,
     /// Epochs per sample.
     pub epochs: u32,
     /// The names of the benchmark's own metrics, if known.
@@ -71,6 +74,7 @@ impl Known {
             details: BTreeMap::new(),
             bounds: DetailBounds::new(),
             calibrated: None,
+            perturb: Vec::new(),
             epochs: 1,
             metrics: None,
         }
@@ -91,10 +95,16 @@ impl Known {
             details: BTreeMap::new(),
             bounds: DetailBounds::new(),
             calibrated: None,
+            perturb: summary.perturb.keys().copied().collect(),
             epochs,
             metrics: Some(own_names(&summary.metrics)),
         }
     }
+}
+
+/// What to write so that a kind is asked.
+fn asked_with(kind: &str) -> String {
+    format!("write `perturb: {{ seed: 7, kinds: [{kind}] }}` into the spec")
 }
 
 impl Gate {
@@ -131,6 +141,7 @@ impl Gate {
             return Err(Error::usage(message).hint(choices("metrics", name, names)));
         }
         self.validate_levels(known)?;
+        self.validate_perturbed(known)?;
         if let Some(scorer) = self.metric.scorer() {
             let names = known.scorers.iter().map(String::as_str);
             if !names.clone().any(|name| name == scorer) {
@@ -152,6 +163,9 @@ impl Gate {
         };
         let Some(values) = known.slices.get(dimension) else {
             let message = format!("gate `{self}`: no sample has a `{dimension}`");
+            if dimension == PERTURB {
+                return Err(Error::usage(message).hint(asked_with(value)));
+            }
             if let Some(hint) = missing(dimension, value) {
                 return Err(Error::usage(message).hint(hint));
             }
@@ -216,6 +230,20 @@ impl Gate {
         } else {
             format!("the steps are {}", steps.join(", "))
         }))
+    }
+
+    /// Refuses a drop by a kind of perturbation that the eval does not ask for.
+    fn validate_perturbed(&self, known: &Known) -> Result<()> {
+        if !self.metric.is(DROP) {
+            return Ok(());
+        }
+        let refused = |error: Error| error.at(format_args!("gate `{self}`"));
+        let kind: PerturbKind = self.metric.argument().parse().map_err(refused)?;
+        if known.perturb.contains(&kind) {
+            return Ok(());
+        }
+        let error = Error::usage(format!("gate `{self}`: no question is asked with `{kind}`"));
+        Err(error.hint(asked_with(kind.as_str())))
     }
 
     /// Refuses a correction of a figure that is not a judge's, or of a judge without calibration.

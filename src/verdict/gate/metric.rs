@@ -22,6 +22,8 @@ pub(crate) const MAJORITY: &str = "majority";
 pub(crate) const LATENCY_PERCENTILE: &str = "latency_p";
 pub(crate) const LATENCY_MAX: &str = "latency_max";
 pub(crate) const DIFFICULTY_DROP: &str = "difficulty_drop";
+/// The drop of accuracy by a kind of perturbation.
+pub(crate) const DROP: &str = "drop";
 pub(crate) const REVIEWED: &str = "reviewed.";
 pub(crate) const NO_REGRESSION: &str = "no_regression";
 pub(crate) const NO_INCREASE: &str = "no_increase";

@@ -1,11 +1,13 @@
 //! Checks of gates that do not depend on the samples.
 
+use super::levels::CONFIDENCE as INTERVAL;
 use super::{Takes, Unit};
 use crate::error::{Error, Result};
 use crate::verdict::gate::figure::LATENCY;
-use crate::verdict::gate::{ACCURACY, CORRECTED, ERROR_RATE, Gate, Op};
+use crate::verdict::gate::{ACCURACY, CORRECTED, DROP, ERROR_RATE, Gate, Op};
 
-const CONFIDENCE: &str = "`confidence` belongs to `accuracy >=` and `corrected(…) >=`";
+const CONFIDENCE: &str =
+    "`confidence` belongs to `accuracy >=`, `corrected(…) >=` and `drop(…) <=`";
 
 const MIN_SCORED: &str = "`min_scored` belongs to a threshold for an accuracy or a mean";
 
@@ -81,16 +83,7 @@ impl Gate {
                     .hint("write a share such as `min_scored=0.5`, or `min_scored=50%`"));
             }
         }
-        if let Some(confidence) = self.confidence {
-            let is_least = matches!(op, Op::AtLeast | Op::Above);
-            if ![ACCURACY, CORRECTED].contains(&self.metric.name) || !is_least {
-                return refuse(CONFIDENCE.to_owned());
-            }
-            if !(confidence > 0.0 && confidence < 1.0) {
-                return Err(refused("`confidence` lies between 0 and 1".to_owned())
-                    .hint("write a share such as `confidence=0.95`, or `confidence=95%`"));
-            }
-        }
+        self.validate_confidence(op, &refused)?;
         if !threshold.is_finite() {
             return refuse("the threshold is no number".to_owned());
         }
@@ -110,6 +103,31 @@ impl Gate {
         }
         if threshold < entry.unit.range()[0] {
             return refuse("the threshold is below 0".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Refuses a confidence where there is no interval, and one that its interval has not.
+    fn validate_confidence(&self, op: Op, refused: &dyn Fn(String) -> Error) -> Result<()> {
+        let Some(confidence) = self.confidence else {
+            return Ok(());
+        };
+        if self.metric.is(DROP) && matches!(op, Op::AtMost | Op::Below) {
+            let is_known = confidence.total_cmp(&INTERVAL).is_eq();
+            let error = || refused("the interval of a drop is that of 95 %".to_owned());
+            return if is_known {
+                Ok(())
+            } else {
+                Err(error().hint("write `confidence=0.95`"))
+            };
+        }
+        let is_least = matches!(op, Op::AtLeast | Op::Above);
+        if ![ACCURACY, CORRECTED].contains(&self.metric.name) || !is_least {
+            return Err(refused(CONFIDENCE.to_owned()));
+        }
+        if !(confidence > 0.0 && confidence < 1.0) {
+            return Err(refused("`confidence` lies between 0 and 1".to_owned())
+                .hint("write a share such as `confidence=0.95`, or `confidence=95%`"));
         }
         Ok(())
     }

@@ -1,10 +1,16 @@
-//! Figures of the whole run: the drop of accuracy between levels, and answers recovered by retries.
+//! Figures of the whole run: the drop of accuracy between levels and by perturbed questions, and answers recovered by
+//! retries.
 
-use super::Measured;
 use super::figures::Figures;
+use super::{Measured, UpperEnds};
+use crate::data::record::perturb::PerturbKind;
+use crate::figure::{Interval, Value};
 use crate::stats;
 use crate::verdict::gate::LevelStep;
-use crate::verdict::summary::Group;
+use crate::verdict::summary::{Group, PerturbFigures};
+
+/// The confidence of the interval of a drop by perturbation.
+pub(super) const CONFIDENCE: f64 = 0.95;
 
 /// Why there is no drop.
 const UNDEFINED: &str = "an accuracy of 0 cannot drop, and a level without a verdict has none";
@@ -59,6 +65,52 @@ impl Figures<'_> {
             low: most(|drop| drop.low),
             high: most(|drop| drop.high),
             from: format!("of accuracy from level {}", step.replace("->", " to ")),
+        })
+    }
+
+    /// How much accuracy a kind of perturbation costs.
+    pub(super) fn perturbed_drop(&self, kind: &str) -> Result<Measured, String> {
+        let figures = self
+            .perturbed(kind)
+            .ok_or_else(|| format!("no question was asked with `{kind}`"))?;
+        let (Some(value), Some(ci95)) = (figures.drop, figures.drop_ci95) else {
+            let unchanged = figures.unchanged;
+            return Err(format!(
+                "no pair of answers has two verdicts; in {unchanged} samples `{kind}` changes nothing"
+            ));
+        };
+        let [low, high] = figures.drop_bounds.unwrap_or([value; 2]);
+        Ok(Measured {
+            value,
+            low,
+            high,
+            from: format!(
+                "over {} pairs, {} became wrong and {} right, {}",
+                figures.pairs,
+                figures.b,
+                figures.c,
+                Interval(ci95.map(Value)).ci95()
+            ),
+        })
+    }
+
+    /// The figures of a kind of perturbation.
+    pub(in crate::verdict) fn perturbed(&self, kind: &str) -> Option<&PerturbFigures> {
+        let kind: PerturbKind = kind.parse().ok()?;
+        self.facts.summary.perturb.get(&kind)
+    }
+
+    /// The upper ends of the interval of that drop.
+    pub(in crate::verdict) fn perturbed_ends(
+        &self,
+        kind: &str,
+        threshold: f64,
+    ) -> Option<UpperEnds> {
+        let figures = self.perturbed(kind)?;
+        let [_, upper] = figures.drop_ci95?;
+        Some(UpperEnds {
+            ends: figures.drop_upper_bounds.unwrap_or([upper; 2]),
+            text: UpperEnds::text(CONFIDENCE, upper, threshold),
         })
     }
 

@@ -4,7 +4,7 @@ use super::figures::Figures;
 use super::mean::Found;
 use super::{Measured, show};
 use crate::data::Unread;
-use crate::verdict::gate::{CORRECTED, Gate, MEAN};
+use crate::verdict::gate::{CORRECTED, DROP, Gate, MEAN};
 
 impl Figures<'_> {
     /// How many answers the scorer of a gate could not judge, and how far that leaves its figure open; `None` where it
@@ -44,6 +44,16 @@ impl Figures<'_> {
         threshold: f64,
     ) -> String {
         let [low, high] = range(measured, threshold);
+        if let Some(figures) = self
+            .perturbed(gate.metric().argument())
+            .filter(|_| gate.metric().is(DROP))
+        {
+            return format!(
+                "{} answers are missing, and with them it would be between {low} and {high}; ask them again with \
+                 `cargo evaltest run --resume RUN_DIR`",
+                figures.missing
+            );
+        }
         let unreported = self.unreported(gate.metric().name);
         if unreported > 0 {
             let answers = if unreported == 1 {

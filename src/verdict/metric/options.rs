@@ -46,7 +46,7 @@ pub const GATE_OPTIONS: &[(&str, &str, &str)] = &[
     ),
     (
         "confidence",
-        "of `accuracy` and `corrected`, behind the number: red only where the whole interval of this confidence is on the wrong side",
+        "of `accuracy` and `corrected`, behind the number: red only where the whole interval of this confidence is on the wrong side; of `drop`, where it is 0.95: green only where the whole interval is on the right side",
         "accuracy >= 0.6 (confidence=0.95)",
     ),
     (

@@ -4,7 +4,7 @@ use super::conversations;
 use super::{Basis, MetricEntry, MetricForm, Takes, Unit, UsedBy};
 use crate::stats;
 use crate::verdict::gate::{
-    ACCURACY, CORRECTED, DIFFICULTY_DROP, ERROR_RATE, FAILURE_RATE, LATENCY_MAX,
+    ACCURACY, CORRECTED, DIFFICULTY_DROP, DROP, ERROR_RATE, FAILURE_RATE, LATENCY_MAX,
     LATENCY_PERCENTILE, MACRO_F1, MAJORITY, MEAN, MIN_SAMPLES, NO_CHANGE, NO_DECREASE, NO_INCREASE,
     NO_REGRESSION, OWN, PASS_AT, PASS_HAT, REVIEWED, Suffix,
 };
@@ -374,6 +374,22 @@ pub static METRICS: &[MetricEntry] = &[
         less_is_better: true,
         whole_run: Some("two levels stand in parentheses: `difficulty_drop(1->2) <= 0.3`"),
         measure: |figures, gate| figures.difficulty_drop(gate.metric.levels().as_ref()),
+        ..ENTRY
+    },
+    MetricEntry {
+        name: DROP,
+        takes: Takes::Name("name a kind of `perturb`: `drop(typos)`"),
+        forms: &[MetricForm {
+            form: "drop(KIND)",
+            meaning: "how much less accuracy perturbed questions have, over the pairs of answers to one question as it is and perturbed: 0 is ideal, 0.1 is 10 points lost. Of the whole run",
+            example: "drop(typos) <= 0.1",
+        }],
+        unit: Unit::Drop,
+        less_is_better: true,
+        basis: Basis::Answers,
+        whole_run: Some("leave the slice out"),
+        used_by: UsedBy::Gates,
+        measure: |figures, gate| figures.perturbed_drop(gate.metric.argument()),
         ..ENTRY
     },
     MetricEntry {

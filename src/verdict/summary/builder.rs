@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::difficulty_drops;
 use super::judge::JudgeTally;
+use super::perturbed::{PERTURB, PerturbTally};
 use super::reading::ReadingTally;
 use super::shortfall::ShortfallFigures;
 use super::tally::Tally;
@@ -39,6 +40,7 @@ pub(crate) struct SummaryBuilder {
     /// The epochs of the current sample, if there are several.
     sample: Option<Gathering>,
     flaky: Vec<Flaky>,
+    perturbed: PerturbTally,
 }
 
 /// The epochs of a sample so far.
@@ -73,6 +75,7 @@ impl SummaryBuilder {
             epochs: 1,
             sample: None,
             flaky: Vec::new(),
+            perturbed: PerturbTally::default(),
         }
     }
 
@@ -80,6 +83,7 @@ impl SummaryBuilder {
     #[must_use]
     pub(crate) fn epochs(mut self, epochs: u32) -> Self {
         self.epochs = epochs;
+        self.perturbed.has_epochs = epochs > 1;
         self
     }
 
@@ -120,6 +124,11 @@ impl SummaryBuilder {
     /// Adds a record.
     pub(crate) fn add(&mut self, record: &Record) {
         let outcome = &record.result;
+        if let Some(kind) = record.perturb {
+            self.perturbed.add(kind, record);
+            return;
+        }
+        self.perturbed.add_plain(record);
         self.total.add(record);
         self.judge.add(record, self.scorer.as_deref());
         self.reading.add(record);
@@ -213,7 +222,8 @@ impl SummaryBuilder {
         self.end_sample();
         let total = self.total.finish();
         let (found_by, reading) = self.reading.finish();
-        let slices: BTreeMap<_, BTreeMap<_, _>> = self
+        let (perturb, perturbed) = self.perturbed.finish();
+        let mut slices: BTreeMap<_, BTreeMap<_, _>> = self
             .slices
             .into_iter()
             .map(|(dimension, values)| {
@@ -221,6 +231,9 @@ impl SummaryBuilder {
                 (dimension, groups.collect())
             })
             .collect();
+        if self.has_slices && !perturbed.is_empty() {
+            slices.insert(PERTURB.to_owned(), perturbed);
+        }
         Summary {
             format_version: FORMAT_VERSION,
             eval: self.eval,
@@ -240,6 +253,7 @@ impl SummaryBuilder {
                 .unwrap_or_default(),
             slices,
             scorer: self.scorer,
+            perturb,
             flaky: self.flaky,
             found_by,
             reading,

@@ -75,6 +75,7 @@ impl Serialize for Summary {
             "scorer": self.scorer, if self.scorer.is_some();
             "scorers": whole.scorers;
             "epochs": whole.epochs, if whole.epochs.is_some();
+            "perturb": self.perturb, if !self.perturb.is_empty();
             "flaky": self.flaky, if !self.flaky.is_empty();
             "found_by": self.found_by, if !self.found_by.is_empty();
             "reading": self.reading, if self.reading.is_some();
@@ -125,6 +126,7 @@ impl Summary {
             slices: required(members, "slices")?,
             difficulty_drop: optional(members, "difficulty_drop")?,
             scorer: optional(members, "scorer")?,
+            perturb: optional(members, "perturb")?,
             flaky: optional(members, "flaky")?,
             found_by: optional(members, "found_by")?,
             reading: optional(members, "reading")?,

@@ -13,6 +13,8 @@ pub(crate) fn record(id: &str, status: Status, correct: bool, level: &str) -> Re
         sample_id: id.to_owned(),
         eval: "test".to_owned(),
         epoch: 0,
+        perturb: None,
+        unchanged: false,
         prompt: "".into(),
         ground_truth: Value::Null,
         metadata: Map::new(),

@@ -228,17 +228,14 @@ fn line(record: &Record, out: &mut dyn Write) -> io::Result<()> {
     };
     let message = outcome.error.as_ref().map(|error| error.message.as_str());
     let message = message.or(outcome.prediction.as_deref());
-    writeln!(
-        out,
-        "{verdict:<14} {}{}  {}",
-        clean(&record.sample_id),
-        in_epoch(record.epoch),
-        excerpt(message.unwrap_or("(nothing)"))
-    )?;
-    let (id, epoch) = (clean(&record.sample_id), in_epoch(record.epoch));
+    let perturbed = record.perturb.map(|kind| format!(", {kind}"));
+    let trial = perturbed.unwrap_or_default() + &in_epoch(record.epoch);
+    let id = clean(&record.sample_id);
+    let message = excerpt(message.unwrap_or("(nothing)"));
+    writeln!(out, "{verdict:<14} {id}{trial}  {message}")?;
     outcome.unjudged_beside().try_for_each(|(scorer, reason)| {
         let unread = format!("unread by `{}`", clean(scorer));
-        writeln!(out, "{unread:<14} {id}{epoch}  {}", excerpt(reason))
+        writeln!(out, "{unread:<14} {id}{trial}  {}", excerpt(reason))
     })
 }
 

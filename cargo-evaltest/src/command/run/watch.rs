@@ -206,7 +206,9 @@ fn observer(
     let is_terminal = std::io::stderr().is_terminal();
     move |event| match event {
         Event::SampleFinished { record } => {
-            lock(&verdicts).add(record);
+            if record.perturb.is_none() {
+                lock(&verdicts).add(record);
+            }
             if is_terminal {
                 progress.event(event);
             }

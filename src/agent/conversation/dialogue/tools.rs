@@ -50,6 +50,12 @@ impl Dialogue<'_> {
         if let Some(refusal) = self.refusal(call) {
             return Ok(refusal);
         }
+        if let Some(fault) = self.talk.fault.filter(|fault| fault.turn == self.turn)
+            && !self.current().injected
+        {
+            self.current().injected = true;
+            return Ok(ToolReply::Error(fault.message.into()));
+        }
         let what = format!("call of `{}`", call.name);
         let reply = self.environment(&what, |environment, session| {
             environment.call(session, &call.name, &call.arguments)
@@ -153,11 +159,13 @@ impl Dialogue<'_> {
             return lost(error);
         }
         let mut turn = 0;
+        let mut is_to_fail = false;
         let mut calls = VecDeque::new();
         for message in &self.messages {
             match message["role"].as_str() {
                 Some("user") => {
                     turn += 1;
+                    is_to_fail = self.talk.fault.is_some_and(|fault| fault.turn == turn);
                     if let Err(error) = environment.turn(&self.of_session(turn)) {
                         return lost(error);
                     }
@@ -168,6 +176,10 @@ impl Dialogue<'_> {
                         continue;
                     };
                     if self.refusal(&call).is_some() {
+                        continue;
+                    }
+                    // It failed on purpose, and the environment never heard of it.
+                    if std::mem::take(&mut is_to_fail) {
                         continue;
                     }
                     match environment.call(&self.of_session(turn), &call.name, &call.arguments) {

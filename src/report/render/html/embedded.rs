@@ -144,7 +144,7 @@ pub(super) fn embedded(place: usize, run: &ReportedRun, out: &mut dyn Write) -> 
 
 /// Slices such as `level=1`, sorted.
 fn slice_names(run: &ReportedRun) -> Vec<String> {
-    let slices = run.summary.slices.iter();
+    let slices = run.summary.dataset_slices();
     let names = slices.flat_map(|(dimension, values)| {
         let values = values.keys();
         values.map(move |value| format!("{dimension}={value}"))

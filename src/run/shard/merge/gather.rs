@@ -119,7 +119,9 @@ pub(crate) fn gather(
             if let Some(answers) = &mut answers {
                 answers.add(&record);
             }
-            metrics.add(&record);
+            if record.perturb.is_none() {
+                metrics.add(&record);
+            }
             gathered.add(record);
         });
         // Return the first error of the two.
@@ -201,7 +203,7 @@ fn join_records(
     for piece in &pieces.all {
         lines.push(Some(PieceLines::new(piece.dir.file(RECORDS), count)));
     }
-    let epochs = pieces.manifest.epochs;
+    let trials = pieces.manifest.trials();
     for (_, number) in &pieces.owners {
         let number = *number as usize;
         let piece = &pieces.all[number];
@@ -209,12 +211,12 @@ fn join_records(
         let Some(own) = &mut lines[number] else {
             continue;
         };
-        for epoch in 0..epochs {
+        for trial in 0..trials {
             let line = own.next().map_err(|error| unread(&piece.dir, &error))?;
             let line = line.ok_or_else(|| odd("it has fewer records than the run asked"))?;
             let record = read_abridged(line)
                 .map_err(|error| odd(&format!("a line is no record: {error}")))?;
-            if record.epoch != epoch || !line.ends_with(b"\n") {
+            if record.epoch != trial || !line.ends_with(b"\n") {
                 return Err(odd("its records are not those of the run"));
             }
             samples.write(line)?;

@@ -350,6 +350,7 @@ pub(super) fn difference(one: &Manifest, other: &Manifest) -> Option<&'static st
             "limit",
         ),
         (one.prompt == other.prompt, "prompt"),
+        (one.perturb == other.perturb, "`perturb`"),
         (one.masked == other.masked, "`snapshot.answers`"),
         (
             one.dataset_hash == other.dataset_hash

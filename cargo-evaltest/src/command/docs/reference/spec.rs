@@ -91,6 +91,7 @@ limits:
 errors: infrastructure
 shuffle: { seed: 7 }
 epochs: 4
+perturb: { seed: 7, kinds: [typos, irrelevant_context], rate: 0.1 }
 snapshot: { assert: baseline, answers: plain, flips: gate, confirm: 2, path: snapshots/shop }
 tiers: { quick: { limit: 5 }, standard: { limit: 20 }, full: {} }
 gates: [accuracy >= 0.6, no_regression(alpha=0.05)]
