@@ -226,7 +226,7 @@ fn unknown_names_list_the_legal_ones() {
         "type: comand",
         "eval.yaml:4:16: ",
         "unknown agent `comand`",
-        "did you mean `command`? legal names: `command`, `worker`, `openai`, `http`, `replay`, `echo`, `demo`",
+        "did you mean `command`? legal names: `command`, `worker`, `acp`, `openai`, `http`, `replay`, `echo`, `demo`",
     );
     check_more(
         "scorer: { type: gaya }",

@@ -338,7 +338,7 @@ mod tests {
             }
             let remaining = options
                 .into_iter()
-                .filter(|arg| arg.get_help_heading().is_none());
+                .filter(|arg| arg.get_help_heading().is_none() && !arg.is_hide_set());
             let remaining: Vec<_> = remaining.map(clap::Arg::get_id).collect();
             assert!(remaining.is_empty(), "{name}: {remaining:?}");
         }
