@@ -195,6 +195,12 @@ pub trait Agent: Send + Sync {
         false
     }
 
+    /// Whether it can be given tools by a server of MCP.
+    #[doc(hidden)]
+    fn takes_server(&self) -> bool {
+        false
+    }
+
     /// Called when a conversation is over, however it ended.
     fn end_session(&self, session: &str) {
         let _ = session;

@@ -19,6 +19,7 @@ pub(crate) mod shortage;
 pub(crate) mod clock;
 pub(crate) mod parallel;
 
+pub(crate) mod bridge;
 pub(crate) mod cancel;
 pub(crate) mod panics;
 

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use super::Agent;
 use super::command::{Cwd, absolute};
+use super::conversation::SERVER;
 use super::program::{Confinement, Program, forward_program, passes_variables};
 use super::worker::fallen::timed_out;
 use super::worker::pool::{Key, Pool, Pooled, WorkerRefusal};
@@ -215,7 +216,7 @@ impl Acp {
                         let message = "ended, and with it the conversation that it remembered";
                         return Err(AgentError::of(FailureKind::Lost, message));
                     }
-                    let known = known.as_ref().map(|known| known.id.clone());
+                    let known = known.as_ref().map(|known| &*known.id);
                     match self.ask(&process, task, known, lease.place(), allowed) {
                         Ok(output) => {
                             self.pool.answered(&key);
@@ -244,7 +245,7 @@ impl Acp {
         &self,
         process: &Arc<Connection>,
         task: &Task,
-        known: Option<String>,
+        known: Option<&str>,
         place: usize,
         allowed: Option<Duration>,
     ) -> Result<Output, WorkerRefusal> {
@@ -255,7 +256,7 @@ impl Acp {
             task: Some(task),
         };
         let stderr_before = talk.stderr_size();
-        let mut session = known.clone();
+        let mut session = known.map(str::to_owned);
         let is_first = session.is_none();
         let mut replied = self.open_and_prompt(process, &mut talk, &mut session, &wait);
         if let (Err(Fault::TimedOut | Fault::Cancelled), Some(id)) = (&replied, &session)
@@ -372,7 +373,12 @@ impl Acp {
             AgentError::of(FailureKind::NotStarted, message)
         })?;
         let mut turn = Turn::default();
-        let params = json!({"cwd": cwd, "mcpServers": []});
+        let servers = task.server().map(|server| {
+            let (program, args) = server.command.split_first()?;
+            Some(json!({"name": SERVER, "command": program, "args": args, "env": []}))
+        });
+        let servers: Vec<Value> = servers.flatten().into_iter().collect();
+        let params = json!({"cwd": cwd, "mcpServers": servers});
         let opened = match talk.call("session/new", params, wait, &mut turn) {
             Ok(opened) => opened,
             Err(Fault::Refused(error)) if error.code == AUTH_REQUIRED => {
@@ -561,6 +567,10 @@ impl Agent for Acp {
 
     fn keeps_sessions(&self) -> bool {
         true
+    }
+
+    fn takes_server(&self) -> bool {
+        self.confinement.sandbox.is_none()
     }
 
     fn executes_calls(&self) -> bool {

@@ -306,6 +306,9 @@ impl Command {
             vars.insert(OsStr::new(SCRATCH), scratch.into_os_string());
         }
         let (attempt, epoch) = (task.attempt().to_string(), task.epoch().to_string());
+        if let Some(server) = task.server() {
+            vars.insert(OsStr::new("EVALTEST_MCP"), server.config.clone().into());
+        }
         vars.insert(OsStr::new("EVALTEST_SAMPLE_ID"), task.id().into());
         vars.insert(OsStr::new("EVALTEST_ATTEMPT"), attempt.into());
         vars.insert(OsStr::new("EVALTEST_EPOCH"), epoch.into());
@@ -394,6 +397,10 @@ impl Agent for Command {
 
     fn needs_scratch(&self) -> bool {
         true
+    }
+
+    fn takes_server(&self) -> bool {
+        self.confinement.sandbox.is_none()
     }
 }
 

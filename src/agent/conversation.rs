@@ -8,6 +8,7 @@ mod dialogue;
 mod environment;
 mod mock;
 mod program;
+mod server;
 #[cfg(test)]
 mod tests;
 mod user;
@@ -36,6 +37,7 @@ pub use environment::{Environment, Session, ToolReply};
 pub(crate) use environment::{IN_WORDS, ToolCall};
 pub use mock::MockTools;
 pub use program::WorkerEnvironment;
+pub(crate) use server::NAME as SERVER;
 pub use user::SimulatedUser;
 
 /// The most replies with calls in a turn.
@@ -71,6 +73,8 @@ pub struct Conversation {
     user: Option<SimulatedUser>,
     max_steps: u32,
     tool_timeout: Duration,
+    /// Whether the tools are offered by a server of MCP.
+    by_server: bool,
 }
 
 impl Conversation {
@@ -87,6 +91,7 @@ impl Conversation {
             user: None,
             max_steps: MAX_STEPS,
             tool_timeout: TOOL_TIMEOUT,
+            by_server: false,
         }
     }
 
@@ -122,6 +127,15 @@ impl Conversation {
     #[must_use]
     pub fn tool_timeout(mut self, timeout: Duration) -> Self {
         self.tool_timeout = timeout;
+        self
+    }
+
+    /// Offers the tools of the environment as a server of the Model Context Protocol on stdio, for agents that call tools
+    /// themselves: to `acp` agents with each session; to `command` as the file that `$EVALTEST_MCP` names, and to
+    /// `worker` in the key `mcp` of its line.
+    #[must_use]
+    pub fn serve_tools(mut self) -> Self {
+        self.by_server = true;
         self
     }
 
@@ -285,6 +299,9 @@ impl Agent for Conversation {
     }
 
     fn check(&self) -> Result<()> {
+        if self.by_server {
+            crate::system::bridge::program()?;
+        }
         self.agents().try_for_each(Agent::check)?;
         self.environment.iter().try_for_each(|it| it.check())
     }
@@ -337,7 +354,8 @@ impl Agent for Conversation {
     fn fingerprint(&self) -> Option<String> {
         let mut keys = Fingerprint::of("conversation")
             .part("agent", self.agent.fingerprint()?)
-            .part("max_steps", self.max_steps);
+            .part("max_steps", self.max_steps)
+            .part("by_server", self.by_server);
         if let Some(environment) = &self.environment {
             keys = keys.part("environment", environment.fingerprint()?);
         }

@@ -416,6 +416,10 @@ impl Agent for Worker {
         true
     }
 
+    fn takes_server(&self) -> bool {
+        self.confinement.sandbox.is_none()
+    }
+
     fn end_session(&self, session: &str) {
         if let Some(driver) = self.forget(session) {
             driver.send(message::end(session));

@@ -3,6 +3,7 @@
 //! A conversation is one sample. Its script is the entry [`SCRIPT`] of the sample's metadata, which agents do not see.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -195,6 +196,17 @@ pub(crate) struct TurnTask {
     pub(crate) messages: Arc<[Value]>,
     /// The ids of the calls among them that failed.
     pub(crate) failed: Arc<[String]>,
+    /// The server of the tools, if they are offered by MCP.
+    pub(crate) server: Option<Arc<ToolServerAddress>>,
+}
+
+/// A program that serves the tools of a conversation by MCP.
+#[derive(Debug)]
+pub(crate) struct ToolServerAddress {
+    /// The program and its arguments.
+    pub(crate) command: Vec<String>,
+    /// The file by which clients find it.
+    pub(crate) config: PathBuf,
 }
 
 impl TurnTask {
@@ -206,6 +218,7 @@ impl TurnTask {
             turn: 1,
             messages: Arc::new([message]),
             failed: Arc::default(),
+            server: None,
         }
     }
 }

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use serde_json::{Map, Value};
 
-use super::conversation::{Talk, TurnTask};
+use super::conversation::{Talk, ToolServerAddress, TurnTask};
 use super::sample::Sample;
 use crate::system::cancel::Cancel;
 use crate::system::clock;
@@ -146,6 +146,11 @@ impl Task {
     /// The name of the conversation, which no other has at the same time; `None` outside of conversations.
     pub fn session(&self) -> Option<&str> {
         Some(&self.turn.as_ref()?.session)
+    }
+
+    /// The server of the tools of a conversation, if they are offered by MCP.
+    pub(crate) fn server(&self) -> Option<&ToolServerAddress> {
+        self.turn.as_ref()?.server.as_deref()
     }
 
     /// The metadata that the benchmark marks as visible to agents.

@@ -62,6 +62,7 @@ use bwrap::Strength;
 use relay::Relay;
 use view::Wishes;
 
+pub(in crate::system) use launcher::own_or_installed;
 pub use launcher::serve_if_requested;
 
 /// Default limit of bytes that a sandboxed agent may write.

@@ -80,7 +80,7 @@ impl RpcError {
         error
     }
 
-    fn read(error: Value) -> Self {
+    fn read(error: &Value) -> Self {
         let message = error["message"].as_str().unwrap_or_default().to_owned();
         Self {
             code: error["code"].as_i64().unwrap_or(INTERNAL_ERROR),
@@ -112,7 +112,7 @@ impl RpcMessage {
                 }),
                 (_, Some(error)) => Ok(Self::Response {
                     id,
-                    result: Err(RpcError::read(error)),
+                    result: Err(RpcError::read(&error)),
                 }),
                 (None, None) => invalid("the message has no `method`, `result` or `error`"),
             };
@@ -194,8 +194,8 @@ mod tests {
         ];
         for message in messages {
             let line = message.line();
-            let ends = line.iter().filter(|&&byte| byte == b'\n').count();
-            assert_eq!(ends, 1, "{message:?}");
+            let end = line.iter().position(|&byte| byte == b'\n');
+            assert_eq!(end, Some(line.len() - 1), "{message:?}");
             assert_eq!(RpcMessage::read(&line), Ok(message));
         }
     }

@@ -428,3 +428,111 @@ fn waiting_for_the_rate_is_no_time_of_the_agent() {
     let latency = &project.last_lines("samples.jsonl")[0]["result"]["latency_s"];
     assert!(latency.as_f64().unwrap() < 0.7, "{latency}");
 }
+
+/// Asks the server of the tools for what each line of `asks` says, and answers with the last reply.
+const CLIENT: &str = r#"#!/bin/sh
+read -r task
+config=$(cat "$EVALTEST_MCP")
+program=${config#*'"command":"'}; program=${program%%'"'*}
+socket=${config##*',"'}; socket=${socket%%'"'*}
+while read -r ask; do
+  case $task in *'"role":"tool"'*) continue ;; esac
+  printf '{"jsonrpc":"2.0","id":1,"method":"tools/%s}\n' "$ask"
+done <asks | "$program" __evaltest_bridge "$socket" >replies
+last=$(tail -n 1 replies)
+text=${last##*'"text":"'}
+printf '{"answer": "%s"}\n' "${text%%'"'*}"
+"#;
+
+/// A conversation whose agent calls tools by the server.
+fn served(asks: &[&str], more: &str) -> Project {
+    let lines = [json!({"id": "a", "turns": [{"user": "Rain?", "ground_truth": "rain"}]})];
+    let tools = "tools: { environment: { type: worker, command: [./world.sh] }, tool_timeout_s: 5, mcp: true, max_steps: 2 }";
+    let project = project(&lines, tools, more);
+    project.script("agent.sh", CLIENT);
+    let asks = asks.iter().map(|ask| format!("{ask}\n"));
+    project.write("asks", asks.collect::<String>());
+    project
+}
+
+const OSLO: &str = r#"call","params":{"name":"weather","arguments":{"city":"Oslo"}}"#;
+
+#[test]
+fn tools_are_offered_by_a_server() {
+    let unknown = r#"call","params":{"name":"nothing","arguments":{}}"#;
+    let project = served(&["list\"", unknown, OSLO], "scorer: exact");
+    project
+        .run("run c.yaml")
+        .exits(0)
+        .says("1 samples, 1 correct");
+    let replies = project.read("replies");
+    assert!(replies.contains(r#""name":"weather""#), "{replies}");
+    assert!(replies.contains("there is no tool `nothing`"), "{replies}");
+    let record = &project.last_lines("samples.jsonl")[0];
+    let messages = record["result"]["output"]["messages"]
+        .as_array()
+        .unwrap()
+        .iter();
+    let roles: Vec<_> = messages
+        .map(|message| message["role"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        roles,
+        [
+            "user",
+            "assistant",
+            "tool",
+            "assistant",
+            "tool",
+            "assistant"
+        ]
+    );
+    let turn = &record["result"]["turns"][0];
+    assert_eq!(
+        (&turn["steps"], &turn["tool_calls"]),
+        (&json!(3), &json!(2))
+    );
+    assert_eq!(turn["failed_calls"], 1);
+    assert_eq!(record["result"]["state"]["calls"], 1);
+    // What the agent called is in the journal, before its answer.
+    let events = project.last_lines("events.jsonl");
+    let by: Vec<_> = events
+        .iter()
+        .filter(|event| event["kind"] == "turn")
+        .map(|event| event["by"].as_str().unwrap())
+        .collect();
+    assert_eq!(by, ["user", "agent", "tool", "agent", "tool", "agent"]);
+}
+
+#[test]
+fn a_server_of_tools_has_limits_and_its_environment_may_fail() {
+    let project = served(&[OSLO, OSLO, OSLO], "scorer: exact");
+    project.run("run c.yaml").exits(0);
+    let record = &project.last_lines("samples.jsonl")[0];
+    assert_eq!(record["result"]["ended"], "max_steps");
+    let death = r#"call","params":{"name":"weather","arguments":{"city":"Death"}}"#;
+    let project = served(&[death], "scorer: exact");
+    project.run("run c.yaml").exits(3);
+    let record = &project.last_lines("samples.jsonl")[0];
+    assert_eq!(record["result"]["status"], "environment_failed");
+}
+
+#[test]
+fn tools_that_no_agent_would_see_are_refused() {
+    let project = served(&[], "scorer: exact");
+    project
+        .run_of(&["run", "c.yaml", "--agent", "echo"])
+        .exits(2)
+        .says("`mcp: true` is for the agents `acp`, `command` and `worker`");
+    project
+        .run_of(&[
+            "run",
+            "c.yaml",
+            "--agent",
+            "{ type: acp, command: [cat] }",
+            "--set",
+            "tools.mcp=false",
+        ])
+        .exits(2)
+        .says("add `mcp: true` to `tools`");
+}

@@ -53,7 +53,7 @@ impl Server {
     }
 
     /// Calls a tool; returns its result, which text and JSON say alike.
-    fn call(&mut self, name: &str, arguments: Value) -> Value {
+    fn call(&mut self, name: &str, arguments: &Value) -> Value {
         let reply = self.ask("tools/call", &json!({"name": name, "arguments": arguments}));
         let result = &reply["result"];
         assert_eq!(result["isError"], false, "{reply}");
@@ -65,7 +65,7 @@ impl Server {
 
     /// Calls a tool that refuses.
     #[track_caller]
-    fn refuses(&mut self, name: &str, arguments: Value, expect: &str) {
+    fn refuses(&mut self, name: &str, arguments: &Value, expect: &str) {
         let reply = self.ask("tools/call", &json!({"name": name, "arguments": arguments}));
         let result = &reply["result"];
         assert_eq!(result["isError"], true, "{reply}");
@@ -126,34 +126,34 @@ fn a_coding_agent_runs_an_eval_and_sees_what_went_wrong() {
     for tool in tools {
         assert_eq!(tool["inputSchema"]["additionalProperties"], false);
     }
-    let evals = server.call("list_evals", json!({}));
+    let evals = server.call("list_evals", &json!({}));
     assert_eq!(evals["evals"][0]["samples"], 2);
-    let ran = server.call("run_eval", json!({"eval": "e", "limit": 2}));
+    let ran = server.call("run_eval", &json!({"eval": "e", "limit": 2}));
     assert_eq!(ran["summary"]["correct"], 1);
     let run = ran["run"].clone();
     let again = server.call(
         "run_eval",
-        json!({"eval": "evals/e.yaml", "limit": 2, "epochs": 2}),
+        &json!({"eval": "evals/e.yaml", "limit": 2, "epochs": 2}),
     );
-    let summary = server.call("summary", json!({"run": run}));
+    let summary = server.call("summary", &json!({"run": run}));
     assert_eq!(summary["accuracy"], 0.5);
-    let failures = server.call("show", json!({"run": run}));
+    let failures = server.call("show", &json!({"run": run}));
     assert_eq!(failures["wrong"][0]["ids"], json!(["wrong"]));
-    let shown = server.call("show", json!({"run": run, "id": "wrong"}));
+    let shown = server.call("show", &json!({"run": run, "id": "wrong"}));
     assert_eq!(shown["result"]["score"]["correct"], false);
     assert_eq!(shown["result"]["output"]["text"], "ONE");
-    let compared = server.call("compare", json!({"a": run, "b": again["run"]}));
+    let compared = server.call("compare", &json!({"a": run, "b": again["run"]}));
     for result in [ran, summary, failures, shown, compared] {
         assert!(!result.to_string().contains("SECRET-TRUTH"), "{result}");
     }
     let lines =
         json!([{"prediction": "4", "ground_truth": "4"}, {"prediction": "4", "ground_truth": "5"}]);
-    let scored = server.call("score", json!({"scorer": "exact", "lines": lines}));
+    let scored = server.call("score", &json!({"scorer": "exact", "lines": lines}));
     assert_eq!(scored["scores"][0]["correct"], true);
     assert_eq!(scored["scores"][1]["correct"], false);
     server.end();
     let mut open = Server::start(&project, "--show-truth");
-    let shown = open.call("show", json!({"run": run, "id": "wrong"}));
+    let shown = open.call("show", &json!({"run": run, "id": "wrong"}));
     assert_eq!(shown["ground_truth"], "SECRET-TRUTH");
     open.end();
 }
@@ -165,50 +165,50 @@ fn mistakes_are_results_with_a_hint() {
     let three = "lower `limit`, or have the server started with `--max-samples 4`";
     server.refuses(
         "run_eval",
-        json!({"eval": "e", "limit": 2, "epochs": 2}),
+        &json!({"eval": "e", "limit": 2, "epochs": 2}),
         three,
     );
-    server.refuses("run_eval", json!({"eval": "e"}), "`limit` is missing");
+    server.refuses("run_eval", &json!({"eval": "e"}), "`limit` is missing");
     server.refuses(
         "run_eval",
-        json!({"eval": "e", "limit": 0}),
+        &json!({"eval": "e", "limit": 0}),
         "`limit` is no integer: `0`",
     );
     server.refuses(
         "run_eval",
-        json!({"eval": "e", "limit": 1, "epoch": 1}),
+        &json!({"eval": "e", "limit": 1, "epoch": 1}),
         "did you mean `epochs`?",
     );
     server.refuses(
         "run_eval",
-        json!({"eval": "--resume", "limit": 1}),
+        &json!({"eval": "--resume", "limit": 1}),
         "`eval` is no name",
     );
     server.refuses(
         "run_eval",
-        json!({"eval": "f", "limit": 1}),
+        &json!({"eval": "f", "limit": 1}),
         "the evals of this project: `e`",
     );
     let option = json!({"eval": "e", "limit": 1, "agent_option": {"a": 1}});
-    server.refuses("run_eval", option, "receives no options");
+    server.refuses("run_eval", &option, "receives no options");
     server.refuses(
         "show",
-        json!({"run": "nothing", "id": "a"}),
+        &json!({"run": "nothing", "id": "a"}),
         "is not a run directory",
     );
     server.refuses(
         "score",
-        json!({"scorer": "exakt", "lines": [{}]}),
+        &json!({"scorer": "exakt", "lines": [{}]}),
         "did you mean `exact`?",
     );
     let program = json!({"scorer": "{type: command, command: [touch, made]}", "lines": [{}]});
-    server.refuses("score", program, "is no name of a scorer");
+    server.refuses("score", &program, "is no name of a scorer");
     server.refuses(
         "score",
-        json!({"scorer": "exact", "lines": ["4"]}),
+        &json!({"scorer": "exact", "lines": ["4"]}),
         "`lines[0]` is no object",
     );
-    server.refuses("list_evals", json!({"all": true}), "it takes none");
+    server.refuses("list_evals", &json!({"all": true}), "it takes none");
     let unknown = server.ask("tools/call", &json!({"name": "accept", "arguments": {}}));
     assert_eq!(unknown["error"]["code"], -32602);
     assert!(!project.file("made").exists());
@@ -226,20 +226,20 @@ fn the_end_of_stdin_ends_a_run_under_way() {
         "gates: []",
     );
     let mut server = Server::start(&project, "");
-    let call = |arguments: Value| json!({"name": "run_eval", "arguments": arguments});
-    let first = server.send("tools/call", &call(json!({"eval": "e", "limit": 2})));
+    let call = |arguments: &Value| json!({"name": "run_eval", "arguments": arguments});
+    let first = server.send("tools/call", &call(&json!({"eval": "e", "limit": 2})));
     until("the agent is asked", || {
         project.file("evals/asked").exists()
     });
     // One at a time.
     let arguments = json!({"eval": "e", "limit": 1});
-    server.refuses("run_eval", arguments.clone(), "a run is under way");
+    server.refuses("run_eval", &arguments, "a run is under way");
     // A cancelled one makes room.
     let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": first}});
     writeln!(server.stdin.as_mut().unwrap(), "{cancel}").unwrap();
     assert_eq!(server.receive()["id"], first);
     std::fs::remove_file(project.file("evals/asked")).unwrap();
-    server.send("tools/call", &call(arguments));
+    server.send("tools/call", &call(&arguments));
     until("the agent is asked", || {
         project.file("evals/asked").exists()
     });
@@ -254,7 +254,7 @@ fn a_run_costs_no_more_than_allowed() {
         "gates: []\nlimits: { concurrency: 1, budget: { cost_usd: 100 } }",
     );
     let mut server = Server::start(&project, "--max-cost-usd 1");
-    let ran = server.call("run_eval", json!({"eval": "e", "limit": 2}));
+    let ran = server.call("run_eval", &json!({"eval": "e", "limit": 2}));
     assert_eq!(ran["summary"]["usage"]["cost_usd"], 1.0, "{ran}");
     server.end();
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::data::Sample;
-use crate::data::conversation::TurnTask;
+use crate::data::conversation::{ToolServerAddress, TurnTask};
 use crate::data::task::Visible;
 use crate::tests::wait::LONG;
 
@@ -119,6 +119,7 @@ fn turn_of(session: &str, turn: u32) -> Task {
             turn,
             messages: messages.into(),
             failed: [].as_slice().into(),
+            server: None,
         }),
         ..task("talk")
     }
@@ -139,7 +140,7 @@ fn calls(output: &Output) -> Vec<(String, Value)> {
 
 /// What an agent that plays one of the real ones answers.
 #[track_caller]
-fn check_kind(turn: &str, call: Option<(&str, Value)>, usage: Value, model: Option<&str>) {
+fn check_kind(turn: &str, call: Option<(&str, Value)>, usage: &Value, model: Option<&str>) {
     let project = Project::new();
     let output = project.agent("", turn).answer(&task("a")).unwrap();
     assert_eq!(output.text.as_deref(), Some("The answer is 4."));
@@ -148,7 +149,7 @@ fn check_kind(turn: &str, call: Option<(&str, Value)>, usage: Value, model: Opti
         .map(|(name, arguments)| (name.to_owned(), arguments))
         .collect();
     assert_eq!(calls(&output), expected);
-    assert_eq!(json!(output.usage), usage);
+    assert_eq!(&json!(output.usage), usage);
     assert_eq!(output.metadata.get("model").and_then(Value::as_str), model);
     let last = json!({"role": "assistant", "content": "The answer is 4."});
     assert_eq!(output.messages.last(), Some(&last));
@@ -170,7 +171,7 @@ fn gemini() {
         reply '{"stopReason":"end_turn","_meta":{"quota":{"token_count":{"input_tokens":240,"output_tokens":18},"model_usage":[{"model":"flash"},{"model":"auto"}]}}}'"#;
     let usage = json!({"input_tokens": 240, "output_tokens": 18, "cost_usd": null});
     let call = ("run_shell", json!({"title": "date"}));
-    check_kind(turn, Some(call), usage, None);
+    check_kind(turn, Some(call), &usage, None);
 }
 
 #[test]
@@ -188,7 +189,7 @@ fn qwen() {
     let usage =
         json!({"input_tokens": 240, "output_tokens": 18, "cost_usd": null, "cached_tokens": 40});
     let call = ("run_shell", json!({"command": "date"}));
-    check_kind(turn, Some(call), usage, None);
+    check_kind(turn, Some(call), &usage, None);
 }
 
 #[test]
@@ -204,7 +205,7 @@ fn codex() {
         reply '{"stopReason":"end_turn","usage":{"totalTokens":258,"inputTokens":200,"cachedReadTokens":40,"cachedWriteTokens":0,"outputTokens":18},"_meta":{"quota":{"token_count":{"inputTokens":200},"model_usage":[{"model":"small"}]}}}'"#;
     let usage =
         json!({"input_tokens": 240, "output_tokens": 18, "cost_usd": null, "cached_tokens": 40});
-    check_kind(turn, None, usage, Some("small"));
+    check_kind(turn, None, &usage, Some("small"));
 }
 
 #[test]
@@ -222,7 +223,7 @@ fn claude() {
     let usage =
         json!({"input_tokens": 242, "output_tokens": 18, "cost_usd": 0.25, "cached_tokens": 40});
     let call = ("Bash", json!({"command": "date"}));
-    check_kind(turn, Some(call), usage, None);
+    check_kind(turn, Some(call), &usage, None);
 }
 
 #[test]
@@ -280,6 +281,22 @@ fn a_conversation_is_one_session_and_costs_what_each_turn_adds() {
         project.asked("session/close")[0]["params"]["sessionId"],
         "s1"
     );
+}
+
+#[test]
+fn the_tools_of_a_conversation_are_a_server() {
+    let project = Project::new();
+    let agent = project.agent("", r#"says 4; reply '{"stopReason":"end_turn"}'"#);
+    let mut task = turn_of("talk", 1);
+    task.turn.as_mut().unwrap().server = Some(Arc::new(ToolServerAddress {
+        command: vec!["evaltest".into(), "serve".into(), "socket".into()],
+        config: "mcp.json".into(),
+    }));
+    agent.answer(&task).unwrap();
+    let server =
+        json!({"name": "evaltest", "command": "evaltest", "args": ["serve", "socket"], "env": []});
+    let servers = &project.asked("session/new")[0]["params"]["mcpServers"];
+    assert_eq!(servers, &json!([server]));
 }
 
 #[test]
@@ -509,7 +526,7 @@ fn the_mode_of_a_session_is_one_that_is_offered() {
 #[test]
 fn a_turn_stores_no_more_than_allowed() {
     let project = Project::new();
-    let turn = r#"while :; do says 'on and on and on and on'; done"#;
+    let turn = "while :; do says 'on and on and on and on'; done";
     let agent = project.agent("", turn).max_output_bytes(2000);
     let failure = agent.answer(&task("a")).unwrap_err();
     assert_eq!(failure.kind, FailureKind::OutputTooLarge);

@@ -333,19 +333,16 @@ impl Turn {
 
     /// Takes the answer out of the steps.
     fn answer(&mut self) -> Option<String> {
-        let text = match self.last_id.take() {
-            Some(id) => {
-                let is_of_answer = |step: &Step| step.id.as_ref() == Some(&id);
-                let own = self.steps.iter().filter(|step| is_of_answer(step));
-                let text: String = own.map(|step| step.text.as_str()).collect();
-                self.steps
-                    .retain(|step| !is_of_answer(step) || !step.calls.is_empty());
-                text
-            }
-            None => {
-                let last = self.steps.pop_if(|step| step.calls.is_empty());
-                last.unwrap_or_default().text
-            }
+        let text = if let Some(id) = self.last_id.take() {
+            let is_of_answer = |step: &Step| step.id.as_ref() == Some(&id);
+            let own = self.steps.iter().filter(|step| is_of_answer(step));
+            let text: String = own.map(|step| step.text.as_str()).collect();
+            self.steps
+                .retain(|step| !is_of_answer(step) || !step.calls.is_empty());
+            text
+        } else {
+            let last = self.steps.pop_if(|step| step.calls.is_empty());
+            last.unwrap_or_default().text
         };
         (!text.is_empty()).then_some(text)
     }

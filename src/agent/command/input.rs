@@ -41,6 +41,9 @@ struct Request<'a> {
     turn: Option<u32>,
     #[serde(skip_serializing_if = "<[Value]>::is_empty")]
     messages: &'a [Value],
+    /// The file by which clients of MCP find the server of the tools, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mcp: Option<String>,
     /// A folder for this attempt alone, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     scratch: Option<String>,
@@ -92,6 +95,10 @@ fn json(task: &Task) -> Result<Vec<u8>, AgentError> {
         session: task.session(),
         turn: task.turn(),
         messages: task.messages(),
+        mcp: task
+            .server()
+            .map(|server| absolute(&server.config))
+            .transpose()?,
         scratch: task.scratch().map(absolute).transpose()?,
     };
     let mut line = json_line(&request).map_err(|error| {

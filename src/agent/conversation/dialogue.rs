@@ -12,9 +12,10 @@ use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 
+use super::Conversation;
 use super::environment::{Session, ToolCall, as_function, tool_name};
+use super::server::{self, ToolServer};
 use super::user::UserTurn;
-use super::{Conversation, check_tools};
 use crate::agent::command::in_seconds;
 use crate::data::conversation::{
     ConversationEnd, ConversationOutcome, ITEMS, Script, Speaker, Talk, TurnMessage, TurnOutcome,
@@ -25,7 +26,7 @@ use crate::data::task::Visible;
 use crate::data::{AgentError, EndedBy, FailureKind, Finish, Output, Party, Task, Usage};
 use crate::system::clock;
 use crate::text::excerpt;
-use tools::of_environment;
+pub(super) use tools::{of_environment, refusal};
 
 /// A conversation that is held.
 pub(super) struct Dialogue<'a> {
@@ -57,6 +58,10 @@ pub(super) struct Dialogue<'a> {
     last: Output,
     /// Replies that ended at the limit of tokens.
     truncated: u64,
+    /// Whether it called more tools of the server than it may.
+    is_exceeded: bool,
+    /// The server of the tools, if they are offered so.
+    server: Option<ToolServer>,
     /// How often the environment lost the session.
     losses: u32,
 }
@@ -132,9 +137,13 @@ impl<'a> Dialogue<'a> {
             failed: Vec::new(),
             last: Output::default(),
             truncated: 0,
+            is_exceeded: false,
+            server: None,
             losses: 0,
         };
         let held = dialogue.hold();
+        // No call is executed any more.
+        dialogue.server = None;
         dialogue.driver.agent.end_session(&dialogue.session);
         if let Some(environment) = &driver.environment {
             environment.close(&dialogue.of_session(dialogue.turn));
@@ -151,6 +160,7 @@ impl<'a> Dialogue<'a> {
         if let Some(tools) = opened {
             self.offer(tools)?;
         }
+        self.start_server()?;
         let system = match &driver.rules {
             Some(rules) if self.in_words => rules.system_in_words(self.script()),
             _ => self.script().system.clone(),
@@ -313,7 +323,10 @@ impl<'a> Dialogue<'a> {
         let mut step = 0;
         let is_over = loop {
             step += 1;
-            let calls = self.take_step(step)?;
+            let calls = self.take_step(&mut step)?;
+            if self.is_exceeded {
+                break false;
+            }
             if calls.is_empty() || self.driver.environment.is_none() {
                 break true;
             }
@@ -331,28 +344,18 @@ impl<'a> Dialogue<'a> {
         Ok(is_over)
     }
 
-    fn current(&mut self) -> &mut TurnOutcome {
-        let place = self.turns.len() - 1;
-        &mut self.turns[place]
-    }
-
     /// One reply of the agent; returns its calls.
-    fn take_step(&mut self, step: u32) -> Result<Vec<ToolCall>, Broken> {
-        let known = self.recorded(Speaker::Agent, Some(step));
+    fn take_step(&mut self, step: &mut u32) -> Result<Vec<ToolCall>, Broken> {
+        let known = self.recorded(Speaker::Agent, Some(*step));
         let (own, entry) = if let Some(entry) = known {
             (Vec::new(), entry)
         } else {
             self.allowed()?;
-            self.ask_agent(step)?
+            let (own, entry) = self.ask_agent(*step)?;
+            *step = entry.step.unwrap_or(*step);
+            (own, entry)
         };
-        for message in own {
-            // What it executed itself is no call of the environment's.
-            let calls = self.calls_of(&message);
-            self.count_calls(&calls);
-            let has_failed = message["is_error"] == true;
-            self.current().failed_calls += u64::from(has_failed);
-            self.messages.push(message);
-        }
+        self.take_own(own);
         let calls = self.calls_of(&entry.message);
         self.count_calls(&calls);
         let own = entry.metadata.get(STEPS).and_then(Value::as_u64);
@@ -373,7 +376,7 @@ impl<'a> Dialogue<'a> {
     }
 
     /// Asks the agent for its next reply; also returns what it did itself before.
-    fn ask_agent(&self, step: u32) -> Result<(Vec<Value>, TurnMessage), AgentError> {
+    fn ask_agent(&mut self, step: u32) -> Result<(Vec<Value>, TurnMessage), AgentError> {
         let started = clock::now();
         let mut latest = self.messages.iter().rev();
         let prompt = latest.find(|message| message["role"] == "user");
@@ -384,9 +387,19 @@ impl<'a> Dialogue<'a> {
             _ => (self.messages.clone(), self.tools.clone()),
         };
         let task = self.inner(prompt, messages, tools);
+        if let Some(server) = &self.server {
+            server.open_turn(self.turn, step, &self.tools);
+        }
         let answered = self.driver.agent.answer(&task);
+        let served = self.server.as_ref().map(ToolServer::close_turn);
+        let mut served = served.unwrap_or_default();
+        if let Some(failure) = served.failure.take() {
+            return Err(failure);
+        }
         let output = answered.map_err(|error| self.of_agent(error))?;
         (self.talk.budget.charge)(output.usage.as_ref());
+        self.is_exceeded = served.is_exceeded;
+        let step = step.max(served.step);
         let latency_s = clock::since(started).as_secs_f64();
         let calls = output.tool_calls.iter().zip(1..);
         let id = |number: usize| format!("call_{}_{step}_{number}", self.turn);
@@ -420,7 +433,9 @@ impl<'a> Dialogue<'a> {
             message[ITEMS] = items.clone();
         }
         let mut metadata = output.metadata.clone();
-        if let Some(steps) = output.steps_taken().filter(|steps| *steps > 1) {
+        let served_steps = served.executed.len() as u64 + 1;
+        let steps = output.steps_taken().unwrap_or(served_steps);
+        if let Some(steps) = Some(steps.max(served_steps)).filter(|steps| *steps > 1) {
             metadata.insert(STEPS.to_owned(), steps.into());
         }
         let mut own = Vec::new();
@@ -429,6 +444,9 @@ impl<'a> Dialogue<'a> {
             own.pop();
         }
         let last = self.journal_own(step, &own)?;
+        self.current().failed_calls += served.failed;
+        // Those that were served are in the journal already.
+        let own = server::merged(own, served.executed);
         let entry = self.journaled(TurnMessage {
             turn: self.turn,
             step: Some(last),
@@ -497,20 +515,6 @@ impl<'a> Dialogue<'a> {
         Ok(entry)
     }
 
-    /// Replaces the tools by those of the environment; the sample may name some of them.
-    fn offer(&mut self, tools: Vec<Value>) -> Result<(), Broken> {
-        check_tools(&tools).map_err(|error| {
-            let error = AgentError::of(FailureKind::BadOutput, error.message());
-            of_environment(error, "its tools")
-        })?;
-        let named: Vec<&str> = self.task.tools().iter().filter_map(tool_name).collect();
-        let is_named = |tool: &Value| tool_name(tool).is_some_and(|name| named.contains(&name));
-        let tools = tools.into_iter();
-        let tools = tools.filter(|tool| named.is_empty() || is_named(tool));
-        self.tools = tools.map(as_function).collect();
-        Ok(())
-    }
-
     /// The task of one reply.
     fn inner(&self, prompt: &str, messages: Vec<Value>, tools: Vec<Value>) -> Task {
         Task {
@@ -523,6 +527,10 @@ impl<'a> Dialogue<'a> {
                 turn: self.turn,
                 messages: messages.into(),
                 failed: self.failed.as_slice().into(),
+                server: self
+                    .server
+                    .as_ref()
+                    .map(|server| Arc::clone(&server.address)),
             }),
             ..self.task.clone()
         }

@@ -205,6 +205,8 @@ fn conversing(
     if !benchmark.has_conversations() || agent.answers_conversations() {
         return Ok(agent);
     }
+    let by_server = tools.as_ref().is_some_and(|tools| tools.mcp == Some(true));
+    check_server(&*agent, tools.is_some(), by_server).under("tools")?;
     let mut conversation = Conversation::of(agent);
     if let Some(own) = benchmark.tools() {
         if let Some((key, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
@@ -238,6 +240,23 @@ fn conversing(
         conversation = with_tools(conversation, keys, surroundings, secrets).under("tools")?;
     }
     Ok(Arc::new(conversation))
+}
+
+/// Whether an agent can be offered the tools in this way.
+fn check_server(agent: &dyn Agent, has_tools: bool, by_server: bool) -> Result<()> {
+    if by_server && !agent.takes_server() {
+        let error = Error::usage(
+            "`mcp: true` is for the agents `acp`, `command` and `worker`, without `sandbox`",
+        )
+        .hint("remove `mcp`: other agents get the tools with each message");
+        return Err(error.of_key("mcp").under("mcp"));
+    }
+    if has_tools && !by_server && agent.executes_calls() {
+        let error =
+            Error::usage("the agent calls tools itself, so it would never see those of `tools`");
+        return Err(error.hint("add `mcp: true` to `tools`"));
+    }
+    Ok(())
 }
 
 fn not_zero(key: &str, count: u32) -> Result<u32> {
@@ -289,6 +308,9 @@ fn with_tools(
             conversation.environment(MockTools::open(path).under("mock")?)
         }
     };
+    if keys.mcp == Some(true) {
+        conversation = conversation.serve_tools();
+    }
     if let Some(steps) = keys.max_steps {
         conversation = conversation.max_steps(not_zero("max_steps", steps)?);
     }

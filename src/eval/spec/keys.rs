@@ -247,6 +247,8 @@ pub(super) struct ToolsKeys {
     /// Seconds for one call; 30 by default.
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0.001, "maximum" = 1_000_000_000)))]
     pub(super) tool_timeout_s: Option<f64>,
+    /// Whether the tools are offered by a server of the Model Context Protocol, to agents that call tools themselves.
+    pub(super) mcp: Option<bool>,
     /// Whether the same calls in a new session have the same results, so that an interrupted conversation can go on;
     /// by default. `false` for calls that act for real.
     pub(super) replayable: Option<bool>,

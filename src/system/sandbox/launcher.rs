@@ -23,6 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::relay;
 use crate::error::{Error, Result};
+use crate::system::bridge;
 
 /// The first argument if it becomes `bwrap`.
 pub(super) const BWRAP: &str = "__evaltest_bwrap";
@@ -73,15 +74,23 @@ pub(super) fn program() -> Result<PathBuf> {
         )
         .hint("remove `sandbox` from `agent` to run it without"));
     }
-    own_or_command(KNOWS_HOW, "Landlock is set up")
+    own_or_command(KNOWS_HOW, "Landlock is set up", OF_SANDBOX)
 }
 
 /// The relay program, which needs no special feature.
 pub(super) fn relay() -> Result<PathBuf> {
-    own_or_command(true, "`network: { loopback: … }` is served")
+    own_or_command(true, "`network: { loopback: … }` is served", OF_SANDBOX)
 }
 
-fn own_or_command(can_own: bool, what: &str) -> Result<PathBuf> {
+/// The program for something else that any of them can do.
+pub(in crate::system) fn own_or_installed(what: &str, remove: &str) -> Result<PathBuf> {
+    own_or_command(true, what, remove)
+}
+
+/// How to do without a sandbox.
+const OF_SANDBOX: &str = "remove `sandbox` from `agent` to run it without";
+
+fn own_or_command(can_own: bool, what: &str, remove: &str) -> Result<PathBuf> {
     if can_own && CAN_SERVE.load(Ordering::Relaxed) {
         let own = std::env::current_exe();
         return own.map_err(|error| {
@@ -92,7 +101,7 @@ fn own_or_command(can_own: bool, what: &str) -> Result<PathBuf> {
         Error::usage(format!(
             "{what} by the program `{COMMAND}`, which is not in `PATH`"
         ))
-        .hint("`cargo install cargo-evaltest`; or remove `sandbox` from `agent` to run it without")
+        .hint(format!("`cargo install cargo-evaltest`; or {remove}"))
     })
 }
 
@@ -113,6 +122,7 @@ pub fn serve_if_requested() -> Option<ExitCode> {
     let args: Vec<OsString> = args.collect();
     let done = match word.to_str()? {
         relay::SERVE => relay::serve(args.into_iter()),
+        bridge::SERVE => bridge::serve(args.into_iter()),
         BWRAP | LANDLOCK => Err(confine(word == BWRAP, args)),
         _ => return None,
     };

@@ -39,6 +39,10 @@ pub(crate) const ONLY_THE_PROGRAM: &[(&str, &str)] = &[
         "` cannot be run: ",
         "without `path` the package is asked for the data",
     ),
+    (
+        "`mcp: true` is for the agents",
+        "which agent can be given a server is no matter of its keys",
+    ),
     ("two gates are called", "gates are compared by their names"),
     ("two gates of `", "gates are compared by their names"),
     ("the spec has no agent `", "what a gate names"),

@@ -46,9 +46,10 @@ fn only_one_room_knows_the_platform() {
     }
 }
 
-/// Who opens a connection: endpoints that a spec names, the Hub where it names that, and the relay of a sandbox; and who
-/// listens, on this machine alone.
+/// Who opens a connection: endpoints that a spec names, the Hub where it names that, the relay of a sandbox, and the bridge
+/// of a server of tools; and who listens, on this machine alone.
 const TALKING: &[&str] = &[
+    "src/system/bridge.rs",
     "src/system/http",
     "src/system/sandbox/relay.rs",
     "src/system/loopback.rs",

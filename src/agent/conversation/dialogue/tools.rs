@@ -7,10 +7,12 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::{Broken, Dialogue};
+use crate::agent::conversation::check_tools;
 use crate::agent::conversation::environment::{
-    Environment, Session, ToolCall, ToolReply, tool_name,
+    Environment, Session, ToolCall, ToolReply, as_function, tool_name,
 };
-use crate::data::conversation::{Speaker, TurnMessage};
+use crate::agent::conversation::server::ToolServer;
+use crate::data::conversation::{Speaker, TurnMessage, TurnOutcome};
 use crate::data::{AgentError, EndedBy, FailureKind, Party};
 use crate::system::clock;
 
@@ -61,6 +63,49 @@ impl Dialogue<'_> {
             environment.call(session, &call.name, &call.arguments)
         })?;
         Ok(reply.unwrap_or_else(|| ToolReply::Error("error: no tool can be called".into())))
+    }
+
+    /// Replaces the tools by those of the environment; the sample may name some of them.
+    pub(super) fn offer(&mut self, tools: Vec<Value>) -> Result<(), Broken> {
+        check_tools(&tools).map_err(|error| {
+            let error = AgentError::of(FailureKind::BadOutput, error.message());
+            of_environment(error, "its tools")
+        })?;
+        let named: Vec<&str> = self.task.tools().iter().filter_map(tool_name).collect();
+        let is_named = |tool: &Value| tool_name(tool).is_some_and(|name| named.contains(&name));
+        let tools = tools.into_iter();
+        let tools = tools.filter(|tool| named.is_empty() || is_named(tool));
+        self.tools = tools.map(as_function).collect();
+        Ok(())
+    }
+
+    /// Starts the server of the tools, if they are offered so.
+    pub(super) fn start_server(&mut self) -> Result<(), AgentError> {
+        let driver = self.driver;
+        let environment = driver.environment.as_ref().filter(|_| driver.by_server);
+        if let Some(environment) = environment {
+            let (session, task) = (&self.session, self.task);
+            let server = ToolServer::start(driver, environment, session, task, self.talk)?;
+            self.server = Some(server);
+        }
+        Ok(())
+    }
+
+    /// Takes what the agent executed itself.
+    pub(super) fn take_own(&mut self, own: Vec<Value>) {
+        for message in own {
+            let calls = self.calls_of(&message);
+            self.count_calls(&calls);
+            let has_failed = message["is_error"] == true;
+            self.current().failed_calls += u64::from(has_failed);
+            self.messages.push(message);
+        }
+    }
+
+    /// The turn so far.
+    pub(super) fn current(&mut self) -> &mut TurnOutcome {
+        let place = self.turns.len() - 1;
+        &mut self.turns[place]
     }
 
     /// Counts the calls of a message.
@@ -211,14 +256,22 @@ impl Dialogue<'_> {
         if self.driver.rules.is_some() {
             return None;
         }
-        let is_offered = |tool: &Value| tool_name(tool) == Some(call.name.as_str());
-        if !self.tools.iter().any(is_offered) {
-            let message = format!("error: there is no tool `{}`", call.name);
-            return Some(ToolReply::Error(message.into()));
-        }
-        let message = "error: the arguments are no JSON object";
-        (!call.arguments.is_object()).then(|| ToolReply::Error(message.into()))
+        refusal(&self.tools, call)
     }
+}
+
+/// What the agent hears of a call of none of these tools, or without an object of arguments.
+pub(in crate::agent::conversation) fn refusal(
+    tools: &[Value],
+    call: &ToolCall,
+) -> Option<ToolReply> {
+    let is_offered = |tool: &Value| tool_name(tool) == Some(call.name.as_str());
+    if !tools.iter().any(is_offered) {
+        let message = format!("error: there is no tool `{}`", call.name);
+        return Some(ToolReply::Error(message.into()));
+    }
+    let message = "error: the arguments are no JSON object";
+    (!call.arguments.is_object()).then(|| ToolReply::Error(message.into()))
 }
 
 /// How often a session is opened again in one attempt.
@@ -228,7 +281,7 @@ const LOSS_PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_LOSS_PAUSE: Duration = Duration::from_millis(200);
 
 /// A failure of the environment.
-pub(super) fn of_environment(error: AgentError, what: &str) -> AgentError {
+pub(in crate::agent::conversation) fn of_environment(error: AgentError, what: &str) -> AgentError {
     let is_late = error.kind == FailureKind::TimedOut;
     AgentError {
         party: Some(Party::Environment),

@@ -22,10 +22,7 @@ pub(super) fn tools(max_samples: u64) -> Vec<Value> {
             "annotations": {"readOnlyHint": !changes, "openWorldHint": changes},
         })
     };
-    let samples = format!(
-        "How many samples are asked; at most {}, epochs counted",
-        max_samples
-    );
+    let samples = format!("How many samples are asked; at most {max_samples}, epochs counted");
     vec![
         tool(
             "list_evals",

@@ -70,6 +70,7 @@ tools:
   mock: tools.yaml
   max_steps: 50
   tool_timeout_s: 60
+  mcp: true
   replayable: true
 limits:
   concurrency: 8
