@@ -80,6 +80,14 @@ fn the_drop_of_each_kind_is_told_and_the_headline_is_that_of_the_questions_as_th
     assert!(typos["p"].as_f64().unwrap() < 0.1 && typos["drop_ci95"].is_array());
     assert_eq!(summary["perturb"]["reordered_options"]["unchanged"], 4);
     assert_eq!(summary["slices"]["perturb"]["typos"]["accuracy"], 0.0);
+    // Whoever scores the run again gets the questions as they are.
+    let dir = project.last_run();
+    let score = project.run(&format!("score --scorer gaia {}", dir.display()));
+    assert_eq!(score.exits(0).out.lines().count(), 4);
+    project
+        .run(&format!("scorers --scorers exact,gaia {}", dir.display()))
+        .exits(0)
+        .says("4 of 4");
     let records = project.last_lines("samples.jsonl");
     assert_eq!(records.len(), 16);
     let kinds: Vec<_> = records[..4]

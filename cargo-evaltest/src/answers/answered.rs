@@ -87,7 +87,9 @@ impl AnsweredSample {
     pub(super) fn read(line: &str, layout: &Layout, wanted: Wanted) -> Result<Self> {
         let mut answered = Self::default();
         match layout {
-            Layout::Records => answered.fill_from_record(line)?,
+            Layout::Records => {
+                answered.fill_from_record(line)?;
+            }
             Layout::Lines(fields) => {
                 let line = Line::parse(line, fields, wanted.fields(), "", &mut Vec::new())?;
                 answered.fill(&line, fields, wanted)?;
@@ -133,8 +135,8 @@ impl AnsweredSample {
         Ok(())
     }
 
-    /// Fills `self` from a line of `samples.jsonl`.
-    pub(crate) fn fill_from_record(&mut self, line: &str) -> Result<()> {
+    /// Fills `self` from a line of `samples.jsonl`; `false` if it is of a perturbed question, which counts in no figure.
+    pub(crate) fn fill_from_record(&mut self, line: &str) -> Result<bool> {
         read_record(line, self)
     }
 
@@ -302,9 +304,12 @@ pub(crate) struct RecordedAnswer {
 }
 
 /// Parses a line of `samples.jsonl`.
-fn read_record(line: &str, answered: &mut AnsweredSample) -> Result<()> {
+fn read_record(line: &str, answered: &mut AnsweredSample) -> Result<bool> {
     let record: Record = serde_json::from_str(line)
         .map_err(|error| Error::usage(format!("not a record: {error}")))?;
+    if record.perturb.is_some() {
+        return Ok(false);
+    }
     answered.id = Some(record.sample_id.clone());
     answered.output = record.result.output.unwrap_or_default();
     answered.target = Target(record.ground_truth);
@@ -318,7 +323,7 @@ fn read_record(line: &str, answered: &mut AnsweredSample) -> Result<()> {
         correct: record.result.score.map(|score| score.correct),
         scores: record.result.scores,
     });
-    Ok(())
+    Ok(true)
 }
 
 impl RecordedAnswer {

@@ -3,6 +3,7 @@
 //! Options are known where the question lists them, one to a line and with the letters from A on: `A) …`, `(A) …`, `A. …`.
 //! Metadata with the same texts in the same order follow, as the scorer `choice` reads them.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use serde_json::{Map, Value};
@@ -24,6 +25,13 @@ pub(super) fn reorder(sample: &mut Sample, question: &str, draws: &mut Draws) ->
         let text = text.to_lowercase();
         ABOUT_OTHERS.iter().any(|words| text.contains(words))
     };
+    // Without the label of the first option.
+    let stem = &question[..options[0].start];
+    let stem = stem.rfind('\n').map_or("", |end| &stem[..end]);
+    let names_others = |text: &str| names_a_letter(text, texts.len());
+    if names_others(stem) || texts.iter().any(|text| names_others(text)) {
+        return None;
+    }
     if texts.iter().any(is_about_others) || texts.iter().all(|text| *text == texts[0]) {
         return None;
     }
@@ -59,6 +67,35 @@ pub(super) fn reorder(sample: &mut Sample, question: &str, draws: &mut Draws) ->
         follow(value, &texts, &order);
     }
     Some(changed)
+}
+
+/// Whether a text names some options by their letters, such as `Either B or C`; all of them are a list of what can be
+/// answered. A lone `A` is mostly an article, and is taken for one unless a word beside it says otherwise.
+fn names_a_letter(text: &str, count: usize) -> bool {
+    const NEAR: [&str; 9] = [
+        "and",
+        "answer",
+        "choice",
+        "either",
+        "neither",
+        "nor",
+        "option",
+        "or",
+        "statement",
+    ];
+    let bare = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
+    let words: Vec<String> = text.split_whitespace().map(bare).collect();
+    let is_near =
+        |word: Option<&String>| word.is_some_and(|word| NEAR.contains(&&*word.to_lowercase()));
+    let letters = words.iter().enumerate().filter_map(|(place, word)| {
+        let is_upper = word.len() == 1 && word.starts_with(|c: char| c.is_ascii_uppercase());
+        let letter = letter_of(word).filter(|letter| is_upper && *letter < count)?;
+        let before = place.checked_sub(1).and_then(|before| words.get(before));
+        let is_named = word != "A" || is_near(before) || is_near(words.get(place + 1));
+        is_named.then_some(letter)
+    });
+    let named: BTreeSet<usize> = letters.collect();
+    !named.is_empty() && named.len() < count
 }
 
 /// An order in which another text stands somewhere.
@@ -217,6 +254,25 @@ mod tests {
         }
         let text = Sample::new("1", "Which?\nA) red\nB) green").target("Green");
         assert_eq!(reordered(&text).unwrap().target.unwrap().0, "Green");
+    }
+
+    #[test]
+    fn options_that_are_named_elsewhere_stay() {
+        let reorders = |text: &str| reordered(&Sample::new("1", text).target("A")).is_some();
+        for text in [
+            "Which one?\nA) Either B or C\nB) two\nC) three",
+            "Which one?\nA) one\nB) two\nC) A or B",
+            "Statement A is false. Which is true?\nA) one\nB) two\nC) three",
+            "Which is right: option B or option C?\nA) one\nB) two\nC) three",
+        ] {
+            assert!(!reorders(text), "{text}");
+        }
+        for text in [
+            "A cat sees a dog. Which one?\nA) one\nB) two\nC) three",
+            "Answer A, B or C.\nA) one\nB) two\nC) three",
+        ] {
+            assert!(reorders(text), "{text}");
+        }
     }
 
     #[test]

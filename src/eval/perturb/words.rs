@@ -185,15 +185,20 @@ fn quoted(text: &str) -> Vec<Range<usize>> {
 fn is_code(token: &str) -> bool {
     let mut chars = token.chars().peekable();
     let mut is_after_letter = false;
+    let mut is_after_small = false;
     while let Some(c) = chars.next() {
         if c.is_numeric() || SIGNS.contains(c) {
             return true;
         }
         let is_before_letter = chars.peek().is_some_and(|next| next.is_alphanumeric());
-        if matches!(c, '.' | ':' | '(') && is_after_letter && is_before_letter {
+        // `a.b`, `call()`, `camelCase`.
+        if is_after_letter && (matches!(c, '.' | ':') && is_before_letter || c == '(')
+            || is_after_small && c.is_uppercase()
+        {
             return true;
         }
         is_after_letter = c.is_alphabetic();
+        is_after_small = c.is_lowercase();
     }
     false
 }
@@ -247,6 +252,7 @@ mod tests {
             &[],
         );
         check("call some_name(x), x=long and print(value)", &["call"]);
+        check("what does fooBar() or myFunc do", &["what", "does"]);
         check("abc123 level2 2026 4th", &[]);
         check(
             "say \"quoted words\" then 'more words' and \u{201c}others\u{201d} it's fine",

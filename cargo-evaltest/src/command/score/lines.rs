@@ -175,7 +175,9 @@ impl LineJudge {
         (counts, out): (&mut LineCounts, &mut Vec<u8>),
     ) -> Result<()> {
         let answered = &mut buffers.answered;
-        answered.fill_from_record(text)?;
+        if !answered.fill_from_record(text)? {
+            return Ok(());
+        }
         let Some(entry) = answered.entry.as_ref().filter(|entry| entry.is_answered()) else {
             counts.unanswered += 1;
             return Ok(());

@@ -192,8 +192,10 @@ impl Session {
             }
             let read = line.and_then(|line| self.read(line, &mut answered, &mut open));
             match read {
-                Ok(()) => {
-                    self.count(&answered, number, &mut counted);
+                Ok(is_counted) => {
+                    if is_counted {
+                        self.count(&answered, number, &mut counted);
+                    }
                     true
                 }
                 Err(error) => {
@@ -205,12 +207,14 @@ impl Session {
         counted
     }
 
-    fn read(&self, line: &str, answered: &mut AnsweredSample, open: &mut Vec<u8>) -> Result<()> {
+    /// Reads a line; `false` if it counts in no figure.
+    fn read(&self, line: &str, answered: &mut AnsweredSample, open: &mut Vec<u8>) -> Result<bool> {
         match &self.layout {
             Layout::Records => answered.fill_from_record(line),
             Layout::Lines(fields) => {
                 let line = Line::parse(line, fields, self.wanted.fields(), "", open)?;
-                answered.fill(&line, fields, self.wanted)
+                answered.fill(&line, fields, self.wanted)?;
+                Ok(true)
             }
         }
     }
