@@ -258,3 +258,29 @@ fn a_run_costs_no_more_than_allowed() {
     assert_eq!(ran["summary"]["usage"]["cost_usd"], 1.0, "{ran}");
     server.end();
 }
+
+#[test]
+fn what_a_scorer_complains_of_stays_here_and_perturbed_questions_count() {
+    let perturb = "perturb: { seed: 1, kinds: [irrelevant_context] }";
+    let project = project("echo", perturb);
+    let spec = project.read("evals/e.yaml");
+    project.write(
+        "evals/e.yaml",
+        spec.replace("scorer: exact", "scorer: choice"),
+    );
+    let mut server = Server::start(&project, "--max-samples 4");
+    let ran = server.call("run_eval", &json!({"eval": "e", "limit": 2}));
+    let run = ran["run"].clone();
+    let failures = server.call("show", &json!({"run": run}));
+    assert_eq!(failures["errors"][0]["kind"], "scorer_failed", "{failures}");
+    let shown = server.call("show", &json!({"run": run, "id": "wrong"}));
+    for result in [ran, failures, shown] {
+        assert!(!result.to_string().contains("SECRET-TRUTH"), "{result}");
+    }
+    server.refuses(
+        "run_eval",
+        &json!({"eval": "e", "limit": 3}),
+        "the eval asks each sample 2 times, which makes 6 of at most 4",
+    );
+    server.end();
+}

@@ -212,7 +212,9 @@ impl Tools {
             ));
         }
         let own = found[0]["epochs"].as_u64().unwrap_or(1);
-        let asked = limit.saturating_mul(epochs.unwrap_or(own));
+        let forms = 1 + found[0]["perturbed"].as_u64().unwrap_or_default();
+        let own = epochs.unwrap_or(own).saturating_mul(forms);
+        let asked = limit.saturating_mul(own);
         if asked > self.max_samples {
             return Err(format!(
                 "the eval asks each sample {own} times, which makes {asked} of at most {}; hint: give `epochs: 1`, or a lower `limit`",
@@ -335,7 +337,11 @@ impl Tools {
         }
         match value {
             Value::Object(members) => {
+                // What a scorer complains of may be the ground truth.
+                let is_scorers = members.values().any(|value| value == "scorer_failed");
+                let is_complaint = |key: &str| matches!(key, "error" | "example" | "message");
                 let members = members.into_iter();
+                let members = members.filter(|(key, _)| !(is_scorers && is_complaint(key)));
                 let members = members.filter(|(key, value)| {
                     let is_word = |text: &str| !text.contains(char::is_whitespace);
                     let is_reason = key == "reason" && !value.as_str().is_none_or(is_word);
