@@ -231,48 +231,6 @@ fn run_goes_on_in_the_middle_of_a_conversation() {
 }
 
 #[test]
-fn simulated_user_is_a_party_of_its_own() {
-    let line = json!({"id": "a", "scenario": "Ask for Oslo.", "ground_truth": "rain"});
-    let user =
-        "tools: { mock: tools.yaml }\nuser: { agent: { type: command, command: [./user.sh] } }";
-    let project = project(&[line], user, "");
-    project.script(
-        "user.sh",
-        "#!/bin/sh\nread -r all\necho 'The weather in Oslo? ###STOP###'\n",
-    );
-    project.run("run c.yaml").exits(0).says("1 correct");
-    let record = &project.last_lines("samples.jsonl")[0];
-    assert_eq!(record["result"]["ended"], "user_stop");
-    let asked = project.read("asked.jsonl");
-    assert!(
-        !asked.contains("STOP") && !asked.contains("Ask for"),
-        "{asked}"
-    );
-    project.run("accept c").exits(0);
-    project.run("run c.yaml").exits(0).says("no_regression");
-    // Another user makes other conversations.
-    project.write(
-        "c.yaml",
-        project
-            .read("c.yaml")
-            .replace("user: {", "user: { max_turns: 3,"),
-    );
-    project
-        .run("run c.yaml")
-        .exits(2)
-        .says("or with another `errors` or `user`");
-    project.script("user.sh", "#!/bin/sh\nexit 4\n");
-    project
-        .run("run c.yaml --ignore-baseline")
-        .exits(3)
-        .says("the simulated user: exited with code 4");
-    assert_eq!(
-        project.last_lines("samples.jsonl")[0]["result"]["status"],
-        "user_failed"
-    );
-}
-
-#[test]
 fn waiting_for_the_tools_of_others_is_no_time_of_the_agent() {
     let slow =
         |id: &str| json!({"id": id, "turns": turns(&[("The weather in Nap?", Some("unknown"))])});

@@ -5,6 +5,7 @@
 //! now, the conversation starts over.
 
 mod tools;
+mod user_turns;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,7 +16,6 @@ use serde_json::{Map, Value, json};
 use super::Conversation;
 use super::environment::{Session, ToolCall, as_function, tool_name};
 use super::server::{self, ToolServer};
-use super::user::UserTurn;
 use crate::agent::command::in_seconds;
 use crate::data::conversation::{
     ConversationEnd, ConversationOutcome, ITEMS, Script, Speaker, Talk, TurnMessage, TurnOutcome,
@@ -23,7 +23,7 @@ use crate::data::conversation::{
 };
 use crate::data::output::TRUNCATED_REPLIES;
 use crate::data::task::Visible;
-use crate::data::{AgentError, EndedBy, FailureKind, Finish, Output, Party, Task, Usage};
+use crate::data::{AgentError, EndedBy, FailureKind, Finish, Output, Task, Usage};
 use crate::system::clock;
 use crate::text::excerpt;
 pub(super) use tools::{of_environment, refusal};
@@ -200,91 +200,6 @@ impl<'a> Dialogue<'a> {
             cancel: &self.task.cancel,
             hidden: &self.task.hidden,
         }
-    }
-
-    /// What the user says next, and whether that is the end.
-    fn next_of_user(&mut self) -> Result<UserTurn, Broken> {
-        let turns = &self.script().turns;
-        if self.script().scenario.is_none() {
-            let place = self.turn as usize - 1;
-            let rules = self.driver.rules.as_ref().filter(|_| self.in_words);
-            let in_words = rules.and_then(|rules| rules.user_in_words(self.script(), self.turn));
-            let text = in_words.or_else(|| turns.get(place).map(|turn| turn.user.clone()));
-            let is_last = place + 1 >= turns.len();
-            return Ok(UserTurn {
-                text,
-                ended: is_last.then_some(ConversationEnd::Script),
-            });
-        }
-        let user = self.driver.user.as_ref().ok_or_else(|| {
-            let message = "the sample has a scenario, and the eval no `user`; hint: write `user: { agent: … }`";
-            AgentError::of(FailureKind::Misconfigured, message)
-        })?;
-        let known = self.recorded(Speaker::User, None);
-        let reply = if let Some(reply) = known {
-            reply
-        } else {
-            self.allowed()?;
-            self.ask_user(user)?
-        };
-        self.user_usages.push(reply.usage);
-        let played = Output {
-            metadata: reply.metadata,
-            ..Output::default()
-        };
-        self.user_model = played.answered_by().or_else(|| self.user_model.take());
-        let text = reply.message["content"].as_str().unwrap_or_default();
-        let next = user.next(text, self.turn);
-        if self.turn == 1 && next.text.is_none() {
-            return Err(AgentError {
-                party: Some(Party::User),
-                ..AgentError::of(
-                    FailureKind::NoOutput,
-                    "the simulated user said nothing in the first turn",
-                )
-            }
-            .into());
-        }
-        Ok(next)
-    }
-
-    /// Asks the simulated user for its next message.
-    fn ask_user(&self, user: &super::SimulatedUser) -> Result<TurnMessage, AgentError> {
-        let started = clock::now();
-        let messages = user.messages(self.script(), &self.messages);
-        let prompt = messages
-            .last()
-            .and_then(|message| message["content"].as_str());
-        let task = self.inner(prompt.unwrap_or_default(), messages.clone(), Vec::new());
-        let asked = user.agent().answer(&Task {
-            options: Arc::clone(user.options()),
-            ..task
-        });
-        if let Ok(output) = &asked {
-            (self.talk.budget.charge)(output.usage.as_ref());
-        }
-        let output = match asked {
-            Ok(output) => output,
-            // It has nothing to say any more.
-            Err(error) if error.kind == FailureKind::NoOutput && self.turn > 1 => Output::default(),
-            Err(error) => {
-                let error = self.of_agent(error);
-                return Err(AgentError {
-                    party: Some(Party::User),
-                    message: format!("the simulated user: {}", error.message),
-                    ..error
-                });
-            }
-        };
-        self.journaled(TurnMessage {
-            turn: self.turn,
-            step: None,
-            by: Speaker::User,
-            message: json!({"role": "user", "content": output.text.unwrap_or_default()}),
-            usage: output.usage,
-            metadata: output.metadata,
-            latency_s: clock::since(started).as_secs_f64(),
-        })
     }
 
     /// A turn: the user's message, and the agent's replies until one has no calls. Whether there was such a reply.
