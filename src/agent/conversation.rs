@@ -27,7 +27,7 @@ use crate::text::excerpt;
 use crate::text::hash::Fingerprint;
 use dialogue::Dialogue;
 use environment::tool_name;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 #[cfg(feature = "bfcl")]
 pub(crate) use dialogue::MODE;
@@ -200,9 +200,9 @@ impl Conversation {
         Ok(())
     }
 
-    /// Who plays the user, and with which options.
-    pub(crate) fn user_agent(&self) -> Option<(Arc<dyn Agent>, Arc<Map<String, Value>>)> {
-        self.user.as_ref().map(SimulatedUser::parts)
+    /// The simulated user, if there is one.
+    pub(crate) fn simulated_user(&self) -> Option<&SimulatedUser> {
+        self.user.as_ref()
     }
 
     /// Opens a session of the environment for a sample and closes it; returns the number of its tools. `None` without

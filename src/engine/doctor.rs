@@ -159,12 +159,15 @@ pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> 
     let client = DoctorClient::new(eval, &id, (timeout, cancel));
     findings.push(agent.examine(&client, &redactor));
     if let Some(conversation) = eval.agent.conversation() {
-        let user = conversation.user_agent().map(|(agent, options)| Examinee {
-            about: "user",
-            agent,
-            options,
-            prompt: GREETING.into(),
-            name: None,
+        let user = conversation.simulated_user().map(|user| {
+            let (agent, options) = user.parts();
+            Examinee {
+                about: "user",
+                agent,
+                options,
+                prompt: GREETING.into(),
+                name: None,
+            }
         });
         findings.extend(user.map(|user| user.examine(&client, &redactor)));
         let hidden = plan::hidden(eval);

@@ -126,15 +126,10 @@ impl AgentRequests {
             let turn = match turn {
                 Ok(turn) => turn,
                 Err(no_turn) => {
-                    let attempts = tries.started();
                     if is_noted {
-                        self.ledger.not_started(question, attempts);
+                        self.ledger.not_started(question, tries.started());
                     }
-                    let error = tries.waited_too_long();
-                    return match error.filter(|_| matches!(no_turn, NoTurn::TooLate)) {
-                        Some(error) => self.too_late(question, error, attempts),
-                        None => Ended::Stopped { attempts },
-                    };
+                    return self.without_turn(&no_turn, question, &mut tries);
                 }
             };
             let room = match AgentCaller::room() {
@@ -416,8 +411,13 @@ impl AgentRequests {
         }
     }
 
-    /// The end of a question that would have to wait for a rate limit for too long.
-    fn too_late(&self, question: &Question, error: AgentError, attempts: u32) -> Ended {
+    /// The end of a question that may not be asked: the run stops, or it would have to wait for a rate limit for too long.
+    fn without_turn(&self, why: &NoTurn, question: &Question, tries: &mut Tries<'_>) -> Ended {
+        let attempts = tries.started();
+        let error = tries.waited_too_long();
+        let Some(error) = error.filter(|_| matches!(why, NoTurn::TooLate)) else {
+            return Ended::Stopped { attempts };
+        };
         let clean = self.ledger.failed(question, attempts, &error, 0.0);
         self.emitter.emit(&Event::AttemptFailed {
             id: question.id(),

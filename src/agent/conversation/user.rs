@@ -79,7 +79,8 @@ impl SimulatedUser {
         &*self.agent
     }
 
-    pub(super) fn parts(&self) -> (Arc<dyn Agent>, Arc<Map<String, Value>>) {
+    /// Who plays it, and with which options.
+    pub(crate) fn parts(&self) -> (Arc<dyn Agent>, Arc<Map<String, Value>>) {
         (Arc::clone(&self.agent), Arc::clone(&self.options))
     }
 

@@ -145,7 +145,7 @@ fn from_items(items: Option<Value>) -> Result<ModelReply, &'static str> {
                 }
             }
             Some("function_call") => {
-                message.call(&item["call_id"], &item["name"], &item["arguments"])
+                message.call(&item["call_id"], &item["name"], &item["arguments"]);
             }
             _ => {}
         }

@@ -104,7 +104,7 @@ impl<'a> Tries<'a> {
     pub(in crate::run) fn waited_too_long(&mut self) -> Option<AgentError> {
         let error = self.limited.refusal.take()?;
         let most = self.limits.rate_limit_wait?;
-        Some(self.over(error, "the next attempt would come later", most))
+        Some(Self::over(error, "the next attempt would come later", most))
     }
 
     /// Handles a failed attempt; `is_everyones` if it counts against no sample, `hold` if nobody is asked for so long
@@ -162,11 +162,11 @@ impl<'a> Tries<'a> {
         } else {
             format!("{:.1} s were waited", self.limited.waited.as_secs_f64())
         };
-        (self.over(error, &why, most), None)
+        (Self::over(error, &why, most), None)
     }
 
     /// The error that ends a sample which waited as long as it may.
-    fn over(&self, mut error: AgentError, why: &str, most: Duration) -> AgentError {
+    fn over(mut error: AgentError, why: &str, most: Duration) -> AgentError {
         let most = most.as_secs_f64();
         let _ = write!(
             error.message,

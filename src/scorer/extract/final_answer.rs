@@ -1,5 +1,7 @@
 //! `final_answer`: the text that an answer calls final.
 
+use std::collections::VecDeque;
+
 use memchr::memchr;
 
 use super::boxed::{self, LastBox};
@@ -20,7 +22,7 @@ pub(super) fn last(raw: &str) -> (&str, FoundBy) {
     let mut last_final = final_in_last_line(raw).filter(is_value);
     let mut last_other = None;
     let all = match last_final {
-        Some(_) => Default::default(),
+        Some(_) => VecDeque::new(),
         None => labels(raw),
     };
     for label in all.into_iter().filter(is_value) {

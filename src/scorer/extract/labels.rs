@@ -137,6 +137,7 @@ pub(super) struct Label {
 
 /// How a model that runs on asks itself another question.
 const QUESTION: &str = "\nQuestion:";
+static FURTHER_QUESTION: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(QUESTION));
 
 /// How many labels of a text are looked at, from its end.
 const MOST: usize = 64;
@@ -144,10 +145,9 @@ const MOST: usize = 64;
 /// The last label that is called final, if it stands in the last line, so that nothing else need be looked at.
 pub(super) fn final_in_last_line(raw: &str) -> Option<Label> {
     let end = raw.trim_end().len();
-    let line = memrchr(b'\n', raw[..end].as_bytes())? + 1;
+    let line = memrchr(b'\n', &raw.as_bytes()[..end])? + 1;
     // What follows may be of another question.
-    static FURTHER: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(QUESTION));
-    if FURTHER.find(raw.as_bytes()).is_some() {
+    if FURTHER_QUESTION.find(raw.as_bytes()).is_some() {
         return None;
     }
     let mut labels = labels_from(raw, line);

@@ -118,12 +118,13 @@ fn messages_have_blocks_and_results_of_a_step_in_one_message() {
 
 #[test]
 fn a_response_that_was_cut_off_refused_or_failed_says_so() {
+    use crate::data::Finish::{Answer, Refused, Truncated};
+
     let agent = asked(Api::Responses).max_tokens(8);
     let read = |body: Value| agent.read(&reply(body.to_string()));
     let said = |part: Value| json!([{"type": "message", "role": "assistant", "content": [part]}]);
     let text = said(json!({"type": "output_text", "text": "4"}));
     let finish = |body: Value| read(body).unwrap().finish();
-    use crate::data::Finish::{Answer, Refused, Truncated};
     assert_eq!(
         finish(json!({"status": "completed", "output": text})),
         Answer

@@ -164,9 +164,9 @@ fn next_word(raw: &str, mut place: usize) -> Option<Word> {
 fn is_letter(byte: u8) -> bool {
     const LETTERS: [bool; 256] = {
         let mut letters = [false; 256];
-        let mut byte = 0;
-        while byte < 256 {
-            letters[byte] = (byte as u8).is_ascii_alphabetic();
+        let mut byte = 0_u8;
+        while byte < 128 {
+            letters[byte as usize] = byte.is_ascii_alphabetic();
             byte += 1;
         }
         letters

@@ -108,7 +108,7 @@ fn final_label_of_the_last_line_is_the_last_one_of_all() {
         let line: Line = serde_json::from_str(line).unwrap();
         if let Some(label) = labels::final_in_last_line(&line.reply) {
             let all = labels::labels(&line.reply).into_iter();
-            let last = all.filter(|label| label.is_final).last().unwrap();
+            let last = all.rev().find(|label| label.is_final).unwrap();
             assert_eq!((last.start, last.value), (label.start, label.value));
             found += 1;
         }
