@@ -235,6 +235,10 @@ impl Command {
     }
 
     /// Reads a reply, which may be packed.
+    #[cfg_attr(
+        not(feature = "http"),
+        expect(clippy::needless_pass_by_value, reason = "unpacking takes it")
+    )]
     fn decode(&self, stdout: Vec<u8>) -> Result<Output, AgentError> {
         #[cfg(feature = "http")]
         let stdout = crate::system::http::unpack_output(stdout, self.max_output_bytes)
