@@ -15,6 +15,7 @@ mod parts;
 #[expect(dead_code, reason = "the tests use the rest")]
 mod project;
 #[path = "../it/puzzles.rs"]
+#[expect(dead_code, reason = "the tests use the rest")]
 mod puzzles;
 #[path = "../it/requested.rs"]
 mod requested;
@@ -42,8 +43,6 @@ mod agents;
 mod corners;
 #[path = "faults/disks.rs"]
 mod disks;
-#[path = "faults/flows.rs"]
-mod flows;
 #[path = "faults/journal.rs"]
 mod journal;
 #[path = "faults/kills.rs"]
@@ -89,7 +88,6 @@ fn main() -> io::Result<ExitCode> {
     let mut table = Table::start(names)?;
     kills::all(&mut table)?;
     writers::all(&mut table)?;
-    flows::all(&mut table)?;
     servers::all(&mut table)?;
     agents::all(&mut table)?;
     disks::all(&mut table)?;

@@ -13,6 +13,7 @@ use super::{Contents, IN_FLIGHT, Writer};
 use crate::court;
 use crate::parts::timeless;
 use crate::project::{Project, json_lines};
+use crate::puzzles;
 use crate::requested;
 use crate::server::{Server, chat, fine};
 use crate::watched;
@@ -20,7 +21,7 @@ use crate::watched;
 /// Makes a writer.
 type Make = fn() -> io::Result<Writer>;
 
-pub(super) const KINDS: [(&str, Make); 7] = [
+pub(super) const KINDS: [(&str, Make); 8] = [
     ("conversations", conversations),
     ("rescore", rescore),
     ("rescore by a judge", judge),
@@ -28,6 +29,7 @@ pub(super) const KINDS: [(&str, Make); 7] = [
     ("accept", accept),
     ("generate", generate),
     ("a line of history", history),
+    ("a flow", flow),
 ];
 
 const SAMPLES: u32 = 60;
@@ -323,6 +325,31 @@ fn generate() -> io::Result<Writer> {
             exec \"$EVALTEST\" evaltest generate words.yaml --output out",
         paid: Some(server),
         ..Writer::of(project, command, generated)?
+    })
+}
+
+/// What a flow wrote for people.
+fn flowed(folder: &Path) -> Contents {
+    let flows = folders(&folder.join("evaltest-runs")).into_iter();
+    let mut flows = flows.filter(|path| path.join("flow.json").is_file());
+    let flow = flows.next();
+    flow.map_or_else(Contents::new, |flow| puzzles::contents(&flow))
+}
+
+fn flow() -> io::Result<Writer> {
+    let server = Server::new(|requested, _| {
+        sleep(Duration::from_millis(10));
+        puzzles::answer(requested)
+    });
+    let project = puzzles::project_of(&server, puzzles::EASY);
+    let command = "exec \"$EVALTEST\" evaltest flow flow.yaml";
+    Ok(Writer {
+        // The folders of two stages that begin in the same second have the same name.
+        goes_on: "sleep 1; RUN=$(ls -d evaltest-runs/*/flow.json 2> /dev/null | head -n 1); RUN=${RUN%/flow.json}\n\
+            if test -n \"$RUN\"; then exec \"$EVALTEST\" evaltest flow --resume \"$RUN\"; fi\n\
+            exec \"$EVALTEST\" evaltest flow flow.yaml",
+        paid: Some(server),
+        ..Writer::of(project, command, flowed)?
     })
 }
 
