@@ -62,6 +62,13 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
+    /// The time that a sample may wait for rate limits: none where the eval sets `retries` to 0 and not this.
+    pub(crate) fn longest_rate_limit_wait(&self) -> Option<Duration> {
+        let is_implied = self.own_retries == Some(0);
+        self.rate_limit_wait
+            .or(is_implied.then_some(Duration::ZERO))
+    }
+
     /// The limits for a manifest, with the keys of a spec.
     pub(crate) fn describe(&self) -> Value {
         serde_json::json!({

@@ -139,7 +139,7 @@ impl Governor {
             spent,
             others: BudgetShare::default(),
             deadline: limits.deadline,
-            rate_limit_wait: limits.rate_limit_wait,
+            rate_limit_wait: limits.longest_rate_limit_wait(),
             quiet: Duration::ZERO,
             backoff: limits.backoff,
             refusals: 0,

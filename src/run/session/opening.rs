@@ -93,10 +93,8 @@ fn limits(limits: &Limits, asks_endpoint: bool) -> Vec<String> {
             time(limits.timeout)
         )),
     }
-    // Without retries, the first 429 is the last.
-    let is_implied = asks_endpoint && limits.own_retries == Some(0);
-    let implied = is_implied.then_some(Duration::ZERO);
-    let wait = limits.rate_limit_wait.or(implied);
+    let is_shown = asks_endpoint || limits.rate_limit_wait.is_some();
+    let wait = limits.longest_rate_limit_wait().filter(|_| is_shown);
     parts.extend(wait.map(|wait| format!("{} of rate limits a sample", time(wait))));
     let rates = [
         (limits.requests_per_minute, "requests"),
