@@ -178,12 +178,6 @@ impl Acp {
         self
     }
 
-    /// Values that must not reach a record: those of the variables given to `env`, from 8 bytes on, except common ones
-    /// such as `LANG` and existing absolute paths, and keys among the arguments, such as that of `--api-key`.
-    pub fn secret_values(&self) -> Vec<String> {
-        self.program.secret_values()
-    }
-
     /// How many tasks are answered at once.
     pub fn capacity(&self) -> usize {
         self.processes

@@ -169,12 +169,6 @@ impl Command {
         self
     }
 
-    /// Values that must not reach a record: those of the variables given to `env`, from 8 bytes on, except common ones
-    /// such as `LANG` and existing absolute paths, and keys among the arguments, such as that of `--api-key`.
-    pub fn secret_values(&self) -> Vec<String> {
-        self.program.secret_values()
-    }
-
     /// One attempt, without the hint on variables that every failure gets.
     fn attempt(&self, task: &Task) -> Result<Output, AgentError> {
         let started = clock::now();

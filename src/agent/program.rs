@@ -157,6 +157,12 @@ macro_rules! passes_variables {
             self.program.environment.fallback = vars;
             self
         }
+
+        /// Values that must not reach a record: those of the variables given to `env`, from 8 bytes on, except common ones
+        /// such as `LANG` and existing absolute paths, and keys among the arguments, such as that of `--api-key`.
+        pub fn secret_values(&self) -> Vec<String> {
+            self.program.secret_values()
+        }
     };
 }
 

@@ -200,12 +200,6 @@ impl Worker {
         self
     }
 
-    /// Values that must not reach a record: those of the variables given to `env`, from 8 bytes on, except common ones
-    /// such as `LANG` and existing absolute paths, and keys among the arguments, such as that of `--api-key`.
-    pub fn secret_values(&self) -> Vec<String> {
-        self.program.secret_values()
-    }
-
     /// How many tasks are answered at once.
     pub fn capacity(&self) -> usize {
         self.processes.saturating_mul(self.setup.in_flight)
