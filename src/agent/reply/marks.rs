@@ -139,7 +139,8 @@ impl<'a> Marks<'a> {
             let (name, rest) = mark.place[1..]
                 .split_once('/')
                 .unwrap_or((&mark.place[1..], ""));
-            if let Some(value) = reply.get(name) {
+            // A reply has few members: looking through them is faster than by their hashes.
+            if let Some((_, value)) = reply.iter().find(|(member, _)| *member == name) {
                 marks.at(mark, value, rest, reply);
             }
         }
