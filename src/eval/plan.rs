@@ -434,7 +434,7 @@ fn with_perturbed(mut slices: Slices, eval: &Eval) -> Result<Slices> {
             "eval `{}`: the dataset has slices `{PERTURB}` of its own",
             eval.name
         );
-        return Err(Error::usage(message).hint("call the column otherwise, or remove `perturb`"));
+        return Err(Error::usage(message).hint("rename the column, or remove `perturb`"));
     }
     let kinds = perturb.kinds.iter().map(|kind| kind.as_str().to_owned());
     slices.insert(PERTURB.to_owned(), kinds.collect());

@@ -234,7 +234,7 @@ pub(crate) fn open(path: &Path) -> Result<BufReader<File>> {
 /// The records of a `samples.jsonl`, one at a time, without those of perturbed questions.
 pub fn read(path: &Path) -> Result<impl Iterator<Item = Result<Record>> + use<>> {
     let records = read_by(path, |line| serde_json::from_slice(line))?;
-    Ok(records.filter(is_as_it_is))
+    Ok(records.filter(is_unperturbed))
 }
 
 /// The records of a `samples.jsonl`, one at a time, each with unknown members.
@@ -244,7 +244,7 @@ pub fn read_carried(path: &Path) -> Result<impl Iterator<Item = Result<Carried<R
 
 /// The same, [abridged](read_abridged), which takes a fraction of the time.
 pub(crate) fn read_lean(path: &Path) -> Result<impl Iterator<Item = Result<Record>> + use<>> {
-    Ok(read_all_lean(path)?.filter(is_as_it_is))
+    Ok(read_all_lean(path)?.filter(is_unperturbed))
 }
 
 /// The same with the records of perturbed questions.
@@ -253,7 +253,7 @@ pub(crate) fn read_all_lean(path: &Path) -> Result<impl Iterator<Item = Result<R
 }
 
 /// Whether a record is of a question as the dataset has it. An error stays.
-fn is_as_it_is(record: &Result<Record>) -> bool {
+fn is_unperturbed(record: &Result<Record>) -> bool {
     record
         .as_ref()
         .map_or(true, |record| record.perturb.is_none())

@@ -53,7 +53,7 @@ fn prompts(project: &Project) -> BTreeSet<(String, String)> {
 }
 
 #[test]
-fn the_drop_of_each_kind_is_told_and_the_headline_is_that_of_the_questions_as_they_are() {
+fn drop_of_each_kind_is_reported_beside_the_unperturbed_headline() {
     let gates = "gates: [accuracy >= 0.9, drop(irrelevant_context) <= 0.1, drop(typos) <= 0.1, \
                  'accuracy[perturb=irrelevant_context] >= 0.9']\n";
     let project = project(gates);

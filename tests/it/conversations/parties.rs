@@ -6,7 +6,7 @@ use super::{project, turns};
 use crate::server::{Server, chat, fine};
 
 #[test]
-fn program_without_json_gets_all_that_was_said() {
+fn program_without_json_gets_the_whole_conversation() {
     let line = json!({"id": "a", "turns": turns(&[("Hi", None), ("Hi again", Some("2"))])});
     let project = project(&[line], "", "");
     let spec = project.read("c.yaml");

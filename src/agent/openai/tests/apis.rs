@@ -54,9 +54,9 @@ fn responses_have_items_and_get_them_back() {
         "max_output_tokens": 9,
         "tools": [{"type": "function", "name": "f", "parameters": {"type": "object"}}], "store": false});
     assert_eq!(body(&agent, &in_conversation(&items)), expect);
-    let said = json!({"id": "r", "object": "response", "model": "m-1", "status": "completed", "error": null, "output": items,
+    let response = json!({"id": "r", "object": "response", "model": "m-1", "status": "completed", "error": null, "output": items,
         "usage": {"input_tokens": 33, "output_tokens": 8, "input_tokens_details": {"cached_tokens": 19}}});
-    let output = agent.read(&reply(said.to_string())).unwrap();
+    let output = agent.read(&reply(response.to_string())).unwrap();
     assert_eq!(output.text, None);
     assert_eq!(
         output.tool_calls,
@@ -90,12 +90,12 @@ fn messages_have_blocks_and_results_of_a_step_in_one_message() {
             {"role": "user", "content": "And?"}],
         "max_tokens": 4096, "tools": [{"name": "f", "input_schema": {"type": "object"}}]});
     assert_eq!(body(&agent, &in_conversation(&blocks)), expect);
-    let said = |content: &Value, stop: &str| {
+    let reply_of = |content: &Value, stop: &str| {
         let body = json!({"id": "m", "type": "message", "model": "m-1", "content": content, "stop_reason": stop,
             "usage": {"input_tokens": 1, "cache_read_input_tokens": 18, "cache_creation_input_tokens": 2, "output_tokens": 8}});
         agent.read(&reply(body.to_string()))
     };
-    let output = said(&blocks, "tool_use").unwrap();
+    let output = reply_of(&blocks, "tool_use").unwrap();
     assert_eq!(output.text.as_deref(), Some("A"));
     assert_eq!(
         output.tool_calls[0]["function"],
@@ -103,15 +103,15 @@ fn messages_have_blocks_and_results_of_a_step_in_one_message() {
     );
     assert_eq!(output.messages[0]["items"], blocks);
     assert_eq!(output.usage.unwrap().input_tokens, Some(21));
-    assert_eq!(said(&json!([]), "end_turn").unwrap().text, None);
+    assert_eq!(reply_of(&json!([]), "end_turn").unwrap().text, None);
     assert_eq!(
-        said(&json!([{"type": "text", "text": "4"}]), "max_tokens")
+        reply_of(&json!([{"type": "text", "text": "4"}]), "max_tokens")
             .unwrap()
             .finish(),
         crate::data::Finish::Truncated
     );
     assert_eq!(
-        said(&json!([]), "refusal").unwrap_err().kind,
+        reply_of(&json!([]), "refusal").unwrap_err().kind,
         FailureKind::Refused
     );
 }
@@ -122,8 +122,9 @@ fn a_response_that_was_cut_off_refused_or_failed_says_so() {
 
     let agent = asked(Api::Responses).max_tokens(8);
     let read = |body: Value| agent.read(&reply(body.to_string()));
-    let said = |part: Value| json!([{"type": "message", "role": "assistant", "content": [part]}]);
-    let text = said(json!({"type": "output_text", "text": "4"}));
+    let reply_of =
+        |part: Value| json!([{"type": "message", "role": "assistant", "content": [part]}]);
+    let text = reply_of(json!({"type": "output_text", "text": "4"}));
     let finish = |body: Value| read(body).unwrap().finish();
     assert_eq!(
         finish(json!({"status": "completed", "output": text})),
@@ -138,7 +139,7 @@ fn a_response_that_was_cut_off_refused_or_failed_says_so() {
     );
     let cut = json!({"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}, "output": []});
     assert_eq!(finish(cut), Truncated);
-    let refusal = said(json!({"type": "refusal", "refusal": "I cannot."}));
+    let refusal = reply_of(json!({"type": "refusal", "refusal": "I cannot."}));
     let output = read(json!({"status": "completed", "output": refusal})).unwrap();
     assert_eq!(
         (output.text.as_deref(), output.finish()),
