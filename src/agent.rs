@@ -201,6 +201,10 @@ pub trait Agent: Send + Sync {
         false
     }
 
+    /// Called before its first conversation if each will have such a server.
+    #[doc(hidden)]
+    fn expect_server(&self) {}
+
     /// Called when a conversation is over, however it ended.
     fn end_session(&self, session: &str) {
         let _ = session;

@@ -7,7 +7,7 @@
 mod connection;
 mod turn;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
@@ -397,7 +397,9 @@ impl Acp {
 
     /// Starts a process and greets it; its sandbox hides these paths.
     fn start(&self, hidden: &[PathBuf], cancel: &Cancel) -> Result<Connection, AgentError> {
-        let (begin, cell) = self.confinement.begin(&self.program, hidden)?;
+        let (begin, cell) = self
+            .confinement
+            .begin(&self.program, hidden, BTreeMap::new())?;
         let process = Connection::start(begin, cell, self.permissions, self.max_output_bytes)?;
         let mut talk = process.talk();
         let greeted = self.greet(&mut talk, cancel);

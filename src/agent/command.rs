@@ -48,6 +48,8 @@ use lines::TaskLines;
 
 /// The placeholder for the prompt in an argument.
 pub(crate) const PROMPT: &str = "{prompt}";
+/// The variable with the path of the file that names the server of tools.
+pub(in crate::agent) const MCP: &str = "EVALTEST_MCP";
 
 /// An agent that is a program.
 ///
@@ -305,7 +307,7 @@ impl Command {
         }
         let (attempt, epoch) = (task.attempt().to_string(), task.epoch().to_string());
         if let Some(server) = task.server() {
-            vars.insert(OsStr::new("EVALTEST_MCP"), server.config.clone().into());
+            vars.insert(OsStr::new(MCP), server.config.clone().into());
         }
         vars.insert(OsStr::new("EVALTEST_SAMPLE_ID"), task.id().into());
         vars.insert(OsStr::new("EVALTEST_ATTEMPT"), attempt.into());

@@ -131,10 +131,11 @@ impl Conversation {
     }
 
     /// Offers the tools of the environment as a server of the Model Context Protocol on stdio, for agents that call tools
-    /// themselves: to `acp` agents with each session; to `command` as the file that `$EVALTEST_MCP` names, and to
-    /// `worker` in the key `mcp` of its line.
+    /// themselves: to `acp` agents with each session; to `command` and `worker` as the file that `$EVALTEST_MCP` names. A
+    /// worker that has several tasks at once finds it in the key `mcp` of each line instead.
     #[must_use]
     pub fn serve_tools(mut self) -> Self {
+        self.agent.expect_server();
         self.by_server = true;
         self
     }

@@ -28,6 +28,7 @@ mod tests;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
@@ -42,7 +43,7 @@ use crate::system::cancel::Cancel;
 use crate::system::process::FileHashes;
 use crate::system::sandbox::{Sandbox, Ulimits};
 use crate::system::{clock, lock};
-use driver::Driver;
+use driver::{Driver, ServerConfig};
 use pool::{Key, Pool, Pooled, WorkerRefusal};
 use serde_json::Value;
 use talk::Setup;
@@ -68,6 +69,8 @@ pub struct Worker {
     pool: Pool<Driver>,
     /// Where the conversations are that it remembers.
     sessions: Mutex<HashMap<String, HeldSession>>,
+    /// Whether its tasks come with a server of tools.
+    expects_server: AtomicBool,
 }
 
 /// The process that remembers a conversation.
@@ -134,6 +137,7 @@ impl Worker {
             confinement: Confinement::default(),
             pool: Pool::new(1, 1),
             sessions: Mutex::default(),
+            expects_server: AtomicBool::new(false),
         }
     }
 
@@ -260,6 +264,9 @@ impl Worker {
                         (Some(cell), Some(task)) => cell.line(task, &line)?,
                         _ => (None, Arc::clone(&line)),
                     };
+                    if let Some(server) = exchange.task.and_then(Task::server) {
+                        driver.offer(&server.config)?;
+                    }
                     let (reply, answer) = channel();
                     let is_sent = driver.ask(WorkerRequest {
                         id: exchange.id.clone(),
@@ -339,8 +346,13 @@ impl Worker {
 
     /// Starts a process; its sandbox hides these paths.
     fn start(&self, hidden: &[PathBuf]) -> Result<Driver, AgentError> {
-        let (begin, cell) = self.confinement.begin(&self.program, hidden)?;
-        Driver::start(begin, cell, self.setup)
+        let is_served = self.setup.in_flight == 1 && self.expects_server.load(Ordering::Relaxed);
+        let config = is_served.then(ServerConfig::new).transpose()?;
+        let variable = config.iter().map(ServerConfig::variable);
+        let (begin, cell) = self
+            .confinement
+            .begin(&self.program, hidden, variable.collect())?;
+        Driver::start(begin, cell, config, self.setup)
     }
 
     fn absolute_folder(&self) -> Result<PathBuf, AgentError> {
@@ -412,6 +424,10 @@ impl Agent for Worker {
 
     fn takes_server(&self) -> bool {
         self.confinement.sandbox.is_none()
+    }
+
+    fn expect_server(&self) {
+        self.expects_server.store(true, Ordering::Relaxed);
     }
 
     fn end_session(&self, session: &str) {

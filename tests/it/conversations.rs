@@ -463,6 +463,32 @@ fn tools_are_offered_by_a_server() {
 }
 
 #[test]
+fn a_worker_finds_the_server_of_each_task() {
+    let line = |id: &str| json!({"id": id, "turns": [{"user": "Rain?", "ground_truth": "rain"}]});
+    let tools = "tools: { environment: { type: worker, command: [./world.sh] }, mcp: true }";
+    let project = project(&[line("a"), line("b")], tools, "scorer: exact");
+    project.write("asks", format!("{OSLO}\n"));
+    let (_, ask) = CLIENT.split_once("read -r task\n").unwrap();
+    let ask = ask.replace(r#"{"answer""#, r#"{"id":"%s","answer""#);
+    let ask = ask.replace(r#"\n' "${text"#, r#"\n' "$id" "${text"#);
+    let head = r#"#!/bin/sh
+while read -r task; do
+case $task in *'"type":"end"'*) continue ;; esac
+id=${task#*'"id":"'}; id=${id%%'"'*}
+"#;
+    project.script("worker.sh", &format!("{head}{ask}done\n"));
+    let worker = "{ type: worker, command: [./worker.sh] }";
+    project
+        .run_of(&["run", "c.yaml", "--agent", worker])
+        .exits(0)
+        .says("2 samples, 2 correct");
+    // Each called the tools of its own conversation.
+    for record in project.last_lines("samples.jsonl") {
+        assert_eq!(record["result"]["turns"][0]["tool_calls"], 1, "{record}");
+    }
+}
+
+#[test]
 fn a_server_of_tools_has_limits_and_its_environment_may_fail() {
     let project = served(&[OSLO, OSLO, OSLO], "scorer: exact");
     project.run("run c.yaml").exits(0);

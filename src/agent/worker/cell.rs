@@ -39,15 +39,18 @@ pub(in crate::agent) struct Cell {
 pub(in crate::agent) struct Delivery(PathBuf);
 
 impl Confinement {
-    /// How to start a program that stays, with the cell of its sandbox. The sandbox hides these paths.
+    /// How to start a program that stays, with these variables too, and the cell of its sandbox. The sandbox hides these
+    /// paths.
     pub(in crate::agent) fn begin(
         &self,
         program: &Program,
         hidden: &[PathBuf],
+        more: Vars,
     ) -> Result<(Begin, Option<Cell>), AgentError> {
         let folder = absolute(&program.folder)?;
         let vars = program.environment.vars().into_iter();
-        let mut vars: Vars = vars.map(|(name, value)| (name.into(), value)).collect();
+        let vars = vars.map(|(name, value)| (name.into(), value));
+        let mut vars: Vars = vars.chain(more).collect();
         let (mut args, mut cell) = (program.argv.clone(), None);
         if !self.is_none() {
             // The confinement's own error would only say that it cannot run something.

@@ -1,6 +1,9 @@
 //! The thread that talks with one process, and the handle to it.
 
+use std::ffi::OsString;
+use std::fs;
 use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -10,8 +13,10 @@ use super::cell::Cell;
 use super::orders::Orders;
 use super::pool::{Pooled, WorkerRefusal};
 use super::talk::{Setup, Talk};
+use crate::agent::command::MCP;
 use crate::agent::program::not_started;
 use crate::data::{AgentError, FailureKind, Output};
+use crate::system::file::TemporaryFolder;
 use crate::system::lock;
 use crate::system::process::launch::NotStarted;
 use crate::system::process::worker::WorkerProcess;
@@ -23,6 +28,31 @@ pub(super) struct Driver {
     thread: Mutex<Option<JoinHandle<()>>>,
     /// Its sandbox folder, if any.
     cell: Option<Cell>,
+    config: Option<ServerConfig>,
+}
+
+/// A file that names the server of tools of a process's current task.
+pub(super) struct ServerConfig(TemporaryFolder);
+
+impl ServerConfig {
+    pub(super) fn new() -> Result<Self, AgentError> {
+        TemporaryFolder::new().map(Self).map_err(unnamed)
+    }
+
+    fn path(&self) -> PathBuf {
+        self.0.path().join("mcp.json")
+    }
+
+    /// The variable with its path.
+    pub(super) fn variable(&self) -> (OsString, OsString) {
+        (MCP.into(), self.path().into())
+    }
+}
+
+/// The failure where the server of tools cannot be named.
+fn unnamed(reason: io::Error) -> AgentError {
+    let message = format!("the file of `${MCP}` cannot be written: {reason}");
+    AgentError::of(FailureKind::NotStarted, message)
 }
 
 impl Driver {
@@ -30,6 +60,7 @@ impl Driver {
     pub(super) fn start(
         begin: impl FnOnce() -> Result<WorkerProcess, NotStarted> + Send + 'static,
         cell: Option<Cell>,
+        config: Option<ServerConfig>,
         setup: Setup,
     ) -> Result<Self, AgentError> {
         let no_thread = |reason: io::Error| {
@@ -71,7 +102,19 @@ impl Driver {
             orders,
             thread: Mutex::new(Some(thread)),
             cell,
+            config,
         })
+    }
+
+    /// Names the server of tools of the next task, if the process has only one at a time.
+    pub(super) fn offer(&self, server: &Path) -> Result<(), AgentError> {
+        let Some(config) = &self.config else {
+            return Ok(());
+        };
+        let fresh = config.0.path().join("new");
+        fs::copy(server, &fresh)
+            .and_then(|_| fs::rename(&fresh, config.path()))
+            .map_err(unnamed)
     }
 
     /// Its sandbox folder, if any.
