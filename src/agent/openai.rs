@@ -25,6 +25,7 @@ use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::error::{Error, Result};
 use crate::system::http::{Url, from_variable};
 use content::Files;
+use request::RequestBody;
 
 pub use api::Api;
 pub use content::{FileKind, Unsendable};
@@ -38,6 +39,8 @@ const MESSAGES_VERSION: &str = "2023-06-01";
 
 /// How many models a hint lists if none was named.
 const MODELS: usize = 10;
+/// How often a turn may be paused.
+const MOST_PAUSES: u32 = 10;
 
 /// A model behind an endpoint with the API Chat Completions, or [another](Self::with_api).
 ///
@@ -251,6 +254,18 @@ impl OpenAi {
         self.max_tokens.or(self.api.default_limit())
     }
 
+    /// Sends a request and reads the reply.
+    fn request(&self, task: &Task, body: &RequestBody<'_>) -> Result<Output, AgentError> {
+        let body = serde_json::to_vec(body).map_err(|error| {
+            let message = format!("the request cannot be written: {error}");
+            AgentError::of(FailureKind::Misconfigured, message)
+        })?;
+        let reply = self.endpoint.ask(task, None, Some(&body))?;
+        let output = self.read(&reply)?;
+        self.endpoint.answered();
+        Ok(output)
+    }
+
     /// The models of the endpoint, if the requested one is not among them.
     fn models(&self) -> Option<String> {
         let url = self
@@ -281,14 +296,19 @@ impl OpenAi {
 
 impl Agent for OpenAi {
     fn answer(&self, task: &Task) -> Result<Output, AgentError> {
-        let (body, unsent) = self.body(task)?;
-        let body = serde_json::to_vec(&body).map_err(|error| {
-            let message = format!("the request cannot be written: {error}");
-            AgentError::of(FailureKind::Misconfigured, message)
-        })?;
-        let reply = self.endpoint.ask(task, None, Some(&body))?;
-        let mut output = self.read(&reply)?;
-        self.endpoint.answered();
+        let (mut body, unsent) = self.body(task)?;
+        let mut output = self.request(task, &body)?;
+        // The endpoint's own tools pause a turn; it goes on with what was said so far.
+        let mut pauses = 0;
+        while output.metadata.get("finish_reason") == Some(&"pause_turn".into()) {
+            if pauses == MOST_PAUSES {
+                let message = format!("paused its turn more than {MOST_PAUSES} times");
+                return Err(AgentError::new(message));
+            }
+            pauses += 1;
+            body.go_on(&output);
+            output = reply::joined(output, self.request(task, &body)?);
+        }
         if task.turn().is_none() && reply::is_plain(&output.messages) {
             output.messages.clear();
         }

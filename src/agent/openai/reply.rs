@@ -7,7 +7,7 @@ use super::api::Api;
 use crate::agent::endpoint::WITHHELD;
 use crate::agent::reply::{Marks, ReportedFigures, read};
 use crate::data::conversation::ITEMS;
-use crate::data::{AgentError, FailureKind, Finish, Output};
+use crate::data::{AgentError, FailureKind, Finish, Output, Usage};
 use crate::system::http::HttpReply;
 use crate::system::process::excerpt::beginning;
 
@@ -195,6 +195,32 @@ impl ModelReply {
         message[ITEMS] = items.into();
         self.messages.push(message);
         self
+    }
+}
+
+/// A reply that was paused, with the one that goes on.
+pub(super) fn joined(paused: Output, next: Output) -> Output {
+    let mut message = ModelReply::default();
+    for text in [&paused.text, &next.text].into_iter().flatten() {
+        message.text.get_or_insert_default().push_str(text);
+    }
+    message.tool_calls = [paused.tool_calls, next.tool_calls].concat();
+    let items = |messages: Vec<Value>| match messages.into_iter().last() {
+        Some(Value::Object(mut last)) => last.remove(ITEMS),
+        _ => None,
+    };
+    let items = [paused.messages, next.messages].map(items);
+    let items = items.into_iter().flatten().flat_map(|items| match items {
+        Value::Array(items) => items,
+        _ => Vec::new(),
+    });
+    let message = message.of(items.collect());
+    Output {
+        text: message.text,
+        messages: message.messages,
+        tool_calls: message.tool_calls,
+        usage: Usage::sum([paused.usage, next.usage]),
+        ..next
     }
 }
 

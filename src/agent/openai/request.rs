@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use super::OpenAi;
 use super::api::{Api, BodyKey};
-use crate::data::{AgentError, FailureKind, Task};
+use crate::data::conversation::ITEMS;
+use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::error::Error;
 
 /// How the tools of a sample are passed to the model.
@@ -33,6 +34,18 @@ impl<'a> RequestBody<'a> {
             Some((_, there)) => *there = value,
             None => self.0.push((key, value)),
         }
+    }
+
+    /// Adds the blocks of a message that was paused, in place of those of an earlier pause.
+    pub(super) fn go_on(&mut self, paused: &Output) {
+        let blocks = paused.messages.last().map(|last| last[ITEMS].clone());
+        let messages = self.0.iter_mut().find(|(key, _)| *key == "messages");
+        let messages = messages.and_then(|(_, value)| value.to_mut().as_array_mut());
+        let (Some(blocks), Some(messages)) = (blocks, messages) else {
+            return;
+        };
+        messages.pop_if(|last| last["role"] == "assistant");
+        messages.push(json!({"role": "assistant", "content": blocks}));
     }
 
     /// Sets a key, or a member of its value (`text/format`). Lists are joined.

@@ -69,6 +69,38 @@ fn questions_are_asked_and_paid_for() {
 }
 
 #[test]
+fn a_paused_turn_goes_on() {
+    let search = json!({"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "A"}});
+    let found = json!({"type": "web_search_tool_result", "tool_use_id": "s1", "content": []});
+    let blocks = [json!([search]), json!([found])];
+    let server = Server::new(move |requested, number| match number {
+        0 | 1 => fine(&message(&blocks[number], "pause_turn")),
+        _ => {
+            let messages = &requested.body["messages"];
+            let expect = json!({"role": "assistant", "content": [search, found]});
+            assert_eq!(
+                (messages.as_array().unwrap().len(), &messages[1]),
+                (2, &expect)
+            );
+            fine(&message(
+                &json!([{"type": "text", "text": "ONE"}]),
+                "end_turn",
+            ))
+        }
+    });
+    let agent = server.openai(", api: messages");
+    let project = Project::with_eval(&THREE[..1], &agent, "");
+    run(&project).exits(0).says("1 correct");
+    let result = &record(&project, "a")["result"];
+    assert_eq!(result["usage"]["input_tokens"], 30);
+    let endless = Server::new(|_, _| fine(&message(&json!([]), "pause_turn")));
+    let limits = "limits: { retries: 0 }\n";
+    let project = Project::with_eval(&THREE[..1], &endless.openai(", api: messages"), limits);
+    run(&project).exits(3);
+    assert_eq!(endless.requested().len(), 11);
+}
+
+#[test]
 fn what_an_api_has_not_is_refused_before_anything_is_asked() {
     let server = Server::shouting();
     for (more, place, expect) in [
