@@ -78,8 +78,14 @@ pub(crate) fn run(args: &McpArgs) -> Result<Exit> {
                 arguments,
             } => {
                 let tools = Arc::clone(&tools);
+                tools.open(&reply.id);
                 calls.push(std::thread::spawn(move || {
-                    let Some(done) = tools.call(&reply.id, &name, &arguments) else {
+                    let done = tools.call(&reply.id, &name, &arguments);
+                    if tools.close(&reply.id) {
+                        // The client wants no answer to what it cancelled.
+                        return Ok(());
+                    }
+                    let Some(done) = done else {
                         return send(&reply.unknown_tool(&name));
                     };
                     let (text, structured) = (done.text, done.structured);

@@ -93,6 +93,15 @@ pub(super) fn named<'a>(
     Ok(name)
 }
 
+/// A whole number, also one written as `3.0`, which is an integer to a schema.
+pub(super) fn integer(value: &Value) -> Option<u64> {
+    let whole = || {
+        let text = value.as_f64()?.to_string();
+        text.parse().ok()
+    };
+    value.as_u64().or_else(whole)
+}
+
 /// Checks arguments by the schema of a tool.
 pub(super) fn check(
     schema: &Value,
@@ -116,7 +125,7 @@ pub(super) fn check(
         };
         let is_right = match property["type"].as_str() {
             Some("string") => value.is_string(),
-            Some("integer") => value.as_u64() >= property["minimum"].as_u64(),
+            Some("integer") => integer(value) >= property["minimum"].as_u64(),
             Some("array") => value.is_array(),
             _ => value.is_object(),
         };

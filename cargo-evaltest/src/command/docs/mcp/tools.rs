@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use evaltest::engine::system::lock::lock;
 use evaltest::engine::system::signal::{interrupt, shield};
@@ -15,10 +16,12 @@ use serde_json::{Map, Value, json};
 
 use super::McpArgs;
 use super::bounded::bounded;
-use super::schema::{self, Wrong, check, named};
+use super::schema::{self, Wrong, check, integer, named};
 
 /// The most lines that are scored at once.
 const MOST_LINES: usize = 1000;
+/// The time between two looks whether a cancelled run has ended.
+const AFTER_CANCEL: Duration = Duration::from_millis(20);
 /// The most bytes of an error.
 const ERROR_BYTES: usize = 2000;
 /// The members of a summary that tell how a run went.
@@ -66,10 +69,17 @@ pub(super) struct Tools {
     show_truth: bool,
     /// Whether a run is under way.
     is_running: AtomicBool,
-    /// The processes by the id of their request.
-    processes: Mutex<HashMap<String, u32>>,
+    /// The open calls by the id of their request.
+    calls: Mutex<HashMap<String, OpenCall>>,
     /// Whether the server ends.
     is_over: AtomicBool,
+}
+
+/// A call without an answer yet.
+#[derive(Default)]
+struct OpenCall {
+    process: Option<u32>,
+    is_cancelled: bool,
 }
 
 /// What a call gave.
@@ -105,9 +115,20 @@ impl Tools {
             max_cost_usd: args.max_cost_usd,
             show_truth: args.show_truth,
             is_running: AtomicBool::new(false),
-            processes: Mutex::default(),
+            calls: Mutex::default(),
             is_over: AtomicBool::new(false),
         })
+    }
+
+    /// Notes a call, which may be cancelled from now on.
+    pub(super) fn open(&self, id: &Value) {
+        lock(&self.calls).insert(id.to_string(), OpenCall::default());
+    }
+
+    /// Forgets a call; whether it was cancelled.
+    pub(super) fn close(&self, id: &Value) -> bool {
+        let call = lock(&self.calls).remove(&id.to_string());
+        call.is_some_and(|call| call.is_cancelled)
     }
 
     /// Calls a tool; `None` if there is none of this name.
@@ -144,18 +165,21 @@ impl Tools {
         })
     }
 
-    /// Ends the process of a request.
+    /// Ends a call.
     pub(super) fn cancel(&self, id: &Value) {
-        if let Some(process) = lock(&self.processes).get(&id.to_string()) {
-            interrupt(*process);
+        if let Some(call) = lock(&self.calls).get_mut(&id.to_string()) {
+            call.is_cancelled = true;
+            if let Some(process) = call.process {
+                interrupt(process);
+            }
         }
     }
 
-    /// Ends all processes.
+    /// Ends all calls.
     pub(super) fn end(&self) {
         self.is_over.store(true, Ordering::SeqCst);
-        for process in lock(&self.processes).values() {
-            interrupt(*process);
+        for process in lock(&self.calls).values().filter_map(|call| call.process) {
+            interrupt(process);
         }
     }
 
@@ -173,7 +197,7 @@ impl Tools {
         id: &Value,
         arguments: &Map<String, Value>,
     ) -> std::result::Result<Value, Wrong> {
-        let number = |key: &str| arguments.get(key).and_then(Value::as_u64);
+        let number = |key: &str| arguments.get(key).and_then(integer);
         let (limit, epochs) = (number("limit").unwrap_or(1), number("epochs"));
         let eval = named(arguments, "eval")?;
         let asked = limit.saturating_mul(epochs.unwrap_or(1));
@@ -183,8 +207,14 @@ impl Tools {
                 self.max_samples
             ));
         }
-        if self.is_running.swap(true, Ordering::SeqCst) {
-            return Err("a run is under way; hint: wait for its result, or cancel it".to_owned());
+        while self.is_running.swap(true, Ordering::SeqCst) {
+            let is_ending = lock(&self.calls).values().any(|call| call.is_cancelled);
+            if !is_ending {
+                return Err(
+                    "a run is under way; hint: wait for its result, or cancel it".to_owned(),
+                );
+            }
+            std::thread::sleep(AFTER_CANCEL);
         }
         let _running = Running(&self.is_running);
         let counted = self.json(
@@ -386,14 +416,18 @@ impl Tools {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut child = shield(&mut command).spawn().map_err(cannot)?;
-        let key = id.to_string();
-        lock(&self.processes).insert(key.clone(), child.id());
-        if self.is_over.load(Ordering::SeqCst) {
+        let track = |process| {
+            let mut calls = lock(&self.calls);
+            let call = calls.entry(id.to_string()).or_default();
+            call.process = process;
+            call.is_cancelled
+        };
+        if track(Some(child.id())) || self.is_over.load(Ordering::SeqCst) {
             interrupt(child.id());
         }
         let printed = communicate(&mut child, input);
         let status = child.wait();
-        lock(&self.processes).remove(&key);
+        track(None);
         let (stdout, stderr) = printed.map_err(cannot)?;
         Ok(Printed {
             stdout,
