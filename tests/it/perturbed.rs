@@ -61,14 +61,21 @@ fn drop_of_each_kind_is_reported_beside_the_unperturbed_headline() {
         .run("run eval.yaml --dry-run")
         .exits(0)
         .says("4 samples, and once more perturbed in 3 ways, 16");
-    project
+    let ran = project
         .run("run eval.yaml")
         .exits(1)
         .says("4 samples, 4 correct, accuracy 100.0 %")
         .says("reordered_options: changes nothing in 4 answers, which are in no pair")
         .says("gate drop(irrelevant_context) <= 0.1: passed: drop(irrelevant_context) is 0 (over 4 pairs")
         .says("gate drop(typos) <= 0.1: FAILED: drop(typos) is 1 (over 4 pairs, 4 became wrong and 0 right")
-        .says("gate accuracy[perturb=irrelevant_context] >= 0.9: passed");
+        .says("gate accuracy[perturb=irrelevant_context] >= 0.9: passed")
+        .says("typos: became wrong: q1, q2, q3, q4");
+    let next = ran
+        .err
+        .lines()
+        .chain(ran.out.lines())
+        .find(|line| line.contains("next:"));
+    assert!(next.unwrap().ends_with(" q1"));
     assert_eq!(requested(&project), 12, "what changes nothing is not asked");
     let summary = project.last_json("summary.json");
     assert_eq!(summary["samples"], 4);

@@ -206,9 +206,10 @@ pub(super) fn perturbed(source: &Source<'_>) -> Vec<Block> {
         ]);
     }
     let title = (!source.is_brief()).then(|| Block::section("Perturbed questions"));
-    let lines = kinds
-        .iter()
-        .filter_map(|(kind, figures)| open(kind.as_str(), figures));
+    let lines = kinds.iter().flat_map(|(kind, figures)| {
+        let lines = [wrong(figures), open(figures)].into_iter().flatten();
+        lines.map(move |line| format!("{kind}: {line}"))
+    });
     title
         .into_iter()
         .chain(table.block())
@@ -216,8 +217,18 @@ pub(super) fn perturbed(source: &Source<'_>) -> Vec<Block> {
         .collect()
 }
 
+/// What became wrong.
+fn wrong(figures: &PerturbFigures) -> Option<String> {
+    let named = &figures.became_wrong;
+    let more = match figures.b.saturating_sub(named.len() as u64) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!named.is_empty()).then(|| format!("became wrong: {}{more}", named.join(", ")))
+}
+
 /// What is in no pair.
-fn open(kind: &str, figures: &PerturbFigures) -> Option<String> {
+fn open(figures: &PerturbFigures) -> Option<String> {
     let unchanged = (figures.unchanged > 0).then(|| {
         format!(
             "changes nothing in {} answers, which are in no pair",
@@ -227,5 +238,5 @@ fn open(kind: &str, figures: &PerturbFigures) -> Option<String> {
     let missing =
         (figures.missing > 0).then(|| format!("{} answers have no verdict", figures.missing));
     let both: Vec<String> = unchanged.into_iter().chain(missing).collect();
-    (!both.is_empty()).then(|| format!("{kind}: {}", both.join("; ")))
+    (!both.is_empty()).then(|| both.join("; "))
 }

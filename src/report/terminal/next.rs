@@ -69,6 +69,11 @@ pub(super) fn next(run: &Run) -> Option<String> {
     if let Some(wrong) = run.records.iter().find(wrong).filter(|_| failed) {
         return Some(show_record(wrong));
     }
+    let mut perturbed = run.summary.perturb.values();
+    let wrong = perturbed.find_map(|figures| figures.became_wrong.first());
+    if let Some(id) = wrong.filter(|_| failed) {
+        return Some(show(id));
+    }
     let is_unread = |record: &&Record| record.result.unjudged_beside().next().is_some();
     let mut unread = run.records.iter().filter(is_unread).peekable();
     let first = unread.peek().copied()?;

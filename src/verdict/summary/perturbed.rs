@@ -16,6 +16,8 @@ use crate::verdict::baseline::{flipped_counts, right_of};
 
 /// The dimension of the slices with the perturbed answers.
 pub(crate) const PERTURB: &str = "perturb";
+/// How many ids of samples that became wrong are named.
+const NAMED: usize = 10;
 
 /// How much accuracy a kind of perturbation costs, over the samples with a verdict on both sides.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -33,6 +35,9 @@ pub struct PerturbFigures {
     pub b: u64,
     /// The reverse.
     pub c: u64,
+    /// The ids of the first of those that became wrong.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub became_wrong: Vec<String>,
     /// The probability of a drop as large if the kind costs nothing: that of the exact paired test of `no_regression`.
     pub p: Option<f64>,
     /// Samples in which the kind changes nothing: they are in no pair.
@@ -72,6 +77,7 @@ struct KindTally {
     /// The figures of a slice.
     slice: Tally,
     unchanged: u64,
+    became_wrong: Vec<String>,
 }
 
 /// How answers without a verdict count: those to questions as they are, and perturbed ones.
@@ -170,6 +176,10 @@ impl PerturbTally {
             }
             let missing = plain.iter().chain(&now).filter(|answer| answer.is_none());
             tally.missing += missing.count() as u64;
+            let [before, after] = [&plain, &now].map(|answers| counted(answers, None));
+            if flipped_counts(before, after) == Some(true) && tally.became_wrong.len() < NAMED {
+                tally.became_wrong.push(self.id.clone());
+            }
             for (pairs, [before, perturbed]) in tally.pairs.iter_mut().zip(MISSING_AS) {
                 let sample = ComparedSample {
                     before: counted(&plain, before),
@@ -224,6 +234,7 @@ impl PerturbFigures {
             ),
             b: known.flips(true),
             c: known.flips(false),
+            became_wrong: tally.became_wrong.clone(),
             p: known.p(),
             unchanged: tally.unchanged,
             missing: tally.missing,
@@ -300,6 +311,7 @@ mod tests {
         assert_eq!(summary.epochs, None);
         let figures = &summary.perturb[&PerturbKind::Typos];
         assert_eq!((figures.pairs, figures.b, figures.c), (5, 2, 1));
+        assert_eq!(figures.became_wrong, ["s1", "s2"]);
         assert_eq!((figures.unchanged, figures.missing), (1, 0));
         assert!((figures.drop.unwrap() - 0.2).abs() < 1e-12);
         assert_eq!(figures.accuracy, Some(0.4));
