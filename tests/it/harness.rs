@@ -226,6 +226,23 @@ fn flags_of_libtest_are_taken() {
 }
 
 #[test]
+fn a_sample_has_one_test_though_it_is_perturbed() {
+    let perturb = "perturb: { seed: 7, kinds: [irrelevant_context] }\ngates: ['drop(irrelevant_context) <= 0.1']\n";
+    let lost = "test \"$EVALTEST_EPOCH\" = 0 || { echo lost; exit; }";
+    let project = trials::project(4, lost, perturb);
+    let ran = run(&project, "").exits(101);
+    let failed = tests(&ran).into_iter().filter(|(_, how)| how == "FAILED");
+    let failed: Vec<_> = failed.map(|(name, _)| name).collect();
+    assert_eq!(failed, ["e::gate::drop(irrelevant_context)"], "{}", ran.out);
+    ran.says("test result: FAILED. 5 passed; 1 failed");
+    assert_eq!(requested(&project).len(), 8);
+    // One test asks its sample in both forms.
+    trials::forget(&project);
+    run(&project, "q002").exits(0);
+    assert_eq!(requested(&project), ["q002", "q002"]);
+}
+
+#[test]
 fn an_agent_that_fails_is_infrastructure() {
     let project = project("test $EVALTEST_SAMPLE_ID != q004 || { echo 'no network' >&2; exit 7; }");
     let ran = run(&project, "").exits(101);

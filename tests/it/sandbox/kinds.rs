@@ -197,3 +197,54 @@ done
     assert!(!reply.contains(TREASURE), "{reply}");
     assert!(Path::new(&project.file("box.txt")).exists());
 }
+
+/// An agent of ACP: reads the file of its task and what it should not see, and writes into the folder of its session.
+const ACP: &str = r#"#!/bin/bash
+reply() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$1"; }
+while read -r line; do
+    id=${line#*'"id":'}; id=${id%%,*}
+    case $line in
+    *'"method":"initialize"'*) reply '{"protocolVersion":1,"agentCapabilities":{}}' ;;
+    *'"method":"session/new"'*)
+        folder=${line#*'"cwd":"'}; folder=${folder%%'"'*}
+        reply '{"sessionId":"s"}' ;;
+    *'"method":"session/prompt"'*)
+        file=${line#*'"uri":"file://'}; file=${file%%'"'*}
+        { cat "$file"; cat data.jsonl; echo x > "$folder/x" && cat "$folder/x"; } > "$folder/out" 2>&1
+        text=$(tr '\n"\\' '   ' < "$folder/out")
+        printf '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"%s"}}}}\n' "$text"
+        reply '{"stopReason":"end_turn"}' ;;
+    *) reply '{}' ;;
+    esac
+done
+"#;
+
+fn an_acp_agent_works_in(sandbox: &str) {
+    let project = Project::new();
+    project.script("acp.sh", ACP);
+    project.write("box.txt", "7 apples\n");
+    let row = format!(
+        "{{\"task_id\":\"a\",\"Question\":\"?\",\"Level\":1,\"Final answer\":\"{TREASURE}\",\"file_name\":\"box.txt\"}}\n"
+    );
+    project.write("data.jsonl", row);
+    let agent = format!("{{ type: acp, command: [./acp.sh], sandbox: {sandbox} }}");
+    project.spec(&agent, "");
+    project.run("run eval.yaml").exits(0);
+    assert_eq!(project.last_json("manifest.json")["sandbox"], sandbox);
+    let reply = answer(&project, "a");
+    assert!(reply.contains("7 apples"), "{reply}");
+    assert!(reply.trim_end().ends_with('x'), "{reply}");
+    assert!(!reply.contains(TREASURE), "{reply}");
+}
+
+#[needs(landlock, bash)]
+#[test]
+fn an_acp_agent_works_in_landlock() {
+    an_acp_agent_works_in("landlock");
+}
+
+#[needs(bwrap, bash)]
+#[test]
+fn an_acp_agent_works_in_bubblewrap() {
+    an_acp_agent_works_in("bwrap");
+}
