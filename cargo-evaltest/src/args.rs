@@ -78,7 +78,7 @@ mod tests;
 
 /// Evaluate LLM agents: benchmarks as tests, snapshots, accuracy gates.
 ///
-/// Without a command, `run` is meant: every eval found in `evals/` and in `[package.metadata.evaltest]`.
+/// `cargo evaltest` alone means `cargo evaltest run`: every eval in `evals/` and in `[package.metadata.evaltest]`.
 #[derive(Debug, Parser)]
 #[command(
     name = "cargo evaltest",

@@ -40,7 +40,7 @@ fn developer(run: &ReportedRun, figures: &RunFigures) -> Vec<Block> {
     blocks.extend(overview::next_commands(run, figures));
     let advice = recommendations(run, figures);
     if !advice.is_empty() {
-        blocks.push(Block::section("What to do"));
+        blocks.push(Block::section("Recommendations"));
         blocks.push(Block::Numbered(advice));
     }
     blocks.push(Block::section("Figures"));

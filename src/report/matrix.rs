@@ -310,7 +310,7 @@ pub fn document(ranking: &Ranking) -> Document {
         "rank",
         "accuracy",
         ci95!(),
-        "less the first",
+        "vs. best",
         ci95!(),
         "group",
         "errors",
@@ -328,13 +328,13 @@ pub fn document(ranking: &Ranking) -> Document {
     };
     if let Some(pairs) = pairs {
         document.paragraph(format!(
-            "who shares a letter is not told apart: the interval of the paired difference, in points, holds 0, or its p, \
-             adjusted by Holm over {pairs}, is not below {ALPHA}"
+            "runs that share a letter do not differ significantly: the interval of the paired difference, in points, includes \
+             0, or its p, adjusted by Holm over {pairs}, is not below {ALPHA}"
         ));
         if ranking.runs.iter().any(is_open) {
             document.paragraph(
-                "where answers are missing, accuracy and rank are ranges without an interval, and two are told apart only \
-                 if no such answer could turn them round",
+                "where answers are missing, accuracy and rank are ranges without an interval, and two differ \
+                 significantly only if no such answer could reverse it",
             );
         }
     }

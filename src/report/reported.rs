@@ -7,12 +7,15 @@ pub mod masked;
 #[cfg(feature = "command")]
 pub mod overview;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::Value;
 
 use crate::data::Record;
 use crate::error::Result;
+use crate::report::figures::{ReportedSample, SampleOutcome};
 use crate::store::files::{RECORDS, SUMMARY};
-use crate::store::{Manifest, RunDir, RunStatus, read_records};
+use crate::store::{Manifest, RunDir, RunStatus, read_records, read_records_where};
 use crate::system::project::display;
 use crate::text::shell_word;
 use crate::verdict::summary::Summary;
@@ -84,6 +87,33 @@ impl ReportedRun {
                 record
             })
         }))
+    }
+
+    /// The wrong answers to these samples, by id; of several epochs the first. Only their lines are parsed.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub(super) fn wrong_samples(&self, ids: &[&str]) -> Result<BTreeMap<String, ReportedSample>> {
+        let starts = ids
+            .iter()
+            .map(|id| format!("{{\"sample_id\":{},", Value::from(*id)));
+        let starts: Vec<String> = starts.collect();
+        let is_one = move |line: &[u8]| {
+            let mut starts = starts.iter();
+            starts.any(|start| line.starts_with(start.as_bytes()))
+        };
+        let mut found = BTreeMap::new();
+        for record in read_records_where(&self.dir.file(RECORDS), is_one)? {
+            let record = record?;
+            if SampleOutcome::of(&record) == SampleOutcome::Wrong && record.perturb.is_none() {
+                let sample = || ReportedSample::of(&record);
+                found.entry(record.sample_id.clone()).or_insert_with(sample);
+            }
+            if found.len() == ids.len() {
+                break;
+            }
+        }
+        Ok(found)
     }
 
     /// The public words of scorers, if texts are masked.

@@ -6,6 +6,9 @@ mod next;
 pub mod overview;
 #[cfg(feature = "command")]
 pub mod runs;
+mod screen;
+
+pub use screen::sample_rows;
 
 use std::io::{self, Write};
 
@@ -24,13 +27,12 @@ use crate::text::excerpt;
 use crate::verdict::conclude::Run;
 use crate::verdict::result::InterimAnalysis;
 use crate::verdict::result::Progressive;
-use crate::verdict::result::Verdict;
 use crate::verdict::summary::Summary;
 
 /// Writes an event as text; most events write nothing.
 pub fn event(event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
     match event {
-        Event::RunFinished { run } => self::run(run, out),
+        Event::RunFinished { run } => painted(run, Paint::Plain, out),
         event => render::lines(event_lines(event), out),
     }
 }
@@ -121,21 +123,26 @@ pub fn perturbed(ways: usize) -> String {
     }
 }
 
-/// Writes the result of a run.
-pub fn run(run: &Run, out: &mut dyn Write) -> io::Result<()> {
-    painted(run, Paint::Plain, out)
+/// Writes the result of a run on one screen.
+pub fn painted(run: &Run, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
+    render::blocks(&[screen::screen(run)], 0, paint, out)
 }
 
-/// The same with colours.
-pub fn painted(run: &Run, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
+/// Writes the result of a run with all that its verdicts rest on.
+pub fn verbose(run: &Run, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
     let source = Source::of(&run.summary, Detail::Brief);
     let mut blocks = section::figures(&source);
     blocks.extend(stopped(run));
-    blocks.extend(gates(run, |_| true));
+    let edited = |message: &str| next::in_run(message, &run.dir);
+    blocks.extend(gate_lines(&run.summary.gates, edited));
     blocks.extend(section::alerts(&source));
     blocks.extend(section::account(&source));
-    blocks.extend(failures(run));
-    write(run, blocks, paint, out)
+    blocks.extend(section::flips(run));
+    blocks.extend(section::assertions(run, true));
+    blocks.extend(section::failures(run));
+    blocks.extend(end(run));
+    let title = first_line(run);
+    render::document(&Document { title, blocks }, paint, out)
 }
 
 /// Writes the problems of one run of several that end with an [overview]; nothing if there are none.
@@ -149,17 +156,7 @@ pub fn brief(run: &Run, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
     if is_well && undecided.is_none() {
         return Ok(());
     }
-    let is_open = |verdict| matches!(verdict, Verdict::Failed | Verdict::Inconclusive);
-    let mut blocks = stopped(run);
-    blocks.extend(gates(run, |verdict| {
-        is_open(verdict) || summary.ignored_matter && verdict == Verdict::Ignored
-    }));
-    blocks.extend(section::alerts(&Source::of(summary, Detail::Brief)));
-    blocks.extend(list(undecided));
-    if !is_well {
-        blocks.extend(failures(run));
-    }
-    write(run, blocks, paint, out)
+    render::blocks(&[screen::problems(run, undecided, is_well)], 0, paint, out)
 }
 
 /// Writes what became of the samples of a run, unless all were compared, or all are new.
@@ -168,18 +165,8 @@ pub(crate) fn account(summary: &Summary, out: &mut dyn Write) -> io::Result<()> 
     render::blocks(&section::account(&source), 2, Paint::Plain, out)
 }
 
-fn write(run: &Run, blocks: Vec<Block>, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
-    let document = Document {
-        title: first_line(run),
-        blocks,
-    };
-    render::document(&document, paint, out)
-}
-
-/// The line with the accuracy.
-fn first_line(run: &Run) -> String {
-    let summary = &run.summary;
-    let requested = summary.samples - summary.skipped + summary.not_judged;
+/// The tier or the part of the eval that was asked, if it is not all of it.
+fn lead(summary: &Summary) -> String {
     let tier = summary.tier.as_ref();
     let tier = tier.map_or_else(String::new, |tier| format!("tier `{tier}`, "));
     let part = match &summary.part {
@@ -187,6 +174,14 @@ fn first_line(run: &Run) -> String {
         None if summary.partial => "partial run, ".to_owned(),
         None => String::new(),
     };
+    tier + &part
+}
+
+/// The line with the accuracy.
+fn first_line(run: &Run) -> String {
+    let summary = &run.summary;
+    let requested = summary.samples - summary.skipped + summary.not_judged;
+    let lead = lead(summary);
     let correct = summary.correct;
     let counts = match &summary.epochs {
         None => format!("{requested} samples, {correct} correct"),
@@ -221,7 +216,7 @@ fn first_line(run: &Run) -> String {
         ""
     };
     format!(
-        "{}: {tier}{part}{counts}{display}, {}{unscored}, {}{uncalibrated}",
+        "{}: {lead}{counts}{display}, {}{unscored}, {}{uncalibrated}",
         run.eval,
         errors_of(summary.errors),
         Seconds(run.duration_s)
@@ -261,23 +256,13 @@ fn stopped(run: &Run) -> Vec<Block> {
     list(lines).into_iter().collect()
 }
 
-/// The gates whose verdict passes `is_listed`.
-fn gates(run: &Run, is_listed: impl Fn(Verdict) -> bool) -> Option<Block> {
-    let edited = |message: &str| next::in_run(message, &run.dir);
-    gate_lines(&run.summary.gates, is_listed, edited)
-}
-
-/// Flips and failures, the run directory and the next command.
-fn failures(run: &Run) -> Vec<Block> {
-    let mut blocks = section::flips(run);
-    blocks.extend(section::assertions(run, true));
-    blocks.extend(section::failures(run));
+/// The run directory and the next command.
+fn end(run: &Run) -> Option<Block> {
     let ignored = ignored(&run.summary);
     let dir = format!("run directory: {}", display(&run.dir));
     let next = next::next(run).map(|next| format!("next: {next}"));
     let lines = ignored.into_iter().chain([dir]).chain(next);
-    blocks.extend(list(lines.map(Line::from)));
-    blocks
+    list(lines.map(Line::from))
 }
 
 /// Why skipped gates change the exit code, with the command to run.

@@ -19,7 +19,7 @@ use no_regression::{BaselineComparison, FamilyMember};
 
 pub(crate) use crate::verdict::metric::{BOUNDS, KnownMeans};
 pub use no_regression::{ComparedVerdict, ErrorBounds, PairedFigures, SeenDrop};
-pub(crate) use no_regression::{CountedPairs, OTHER_JUDGE, ServedJudges};
+pub(crate) use no_regression::{CountedPairs, NO_BASELINE, OTHER_JUDGE, ServedJudges};
 pub(crate) use progressive::CheckpointInput;
 pub(crate) use validate::Known;
 

@@ -44,7 +44,7 @@ fn calls_are_judged_gated_and_scored_again() {
     project.write("answers.jsonl", RECORDED);
     project.write("tools.yaml", SPEC);
     project
-        .run("run tools.yaml")
+        .run("run -v tools.yaml")
         .exits(0)
         .says("3 samples, 2 correct");
     let lines = project.last_lines("samples.jsonl");
@@ -78,7 +78,7 @@ fn calls_are_judged_gated_and_scored_again() {
     show("both")
         .says("score: 0 (wrong_arguments)\ndifference: `pay`: `sum`: got `3`, expected `4`\n");
     project
-        .run(&format!("rescore {}", run.display()))
+        .run(&format!("rescore -v {}", run.display()))
         .exits(0)
         .says("3 samples, 2 correct");
     let run = run.display().to_string();

@@ -151,7 +151,7 @@ fn the_exact_and_the_partial_stand_side_by_side() {
 #[test]
 fn praise_waits_for_the_interval() {
     for (right, wrong, says, not) in [
-        (5, 0, "about 35 answers would tell", "excellent"),
+        (5, 0, "about 35 answers would settle it", "excellent"),
         (40, 0, "excellent; harder questions", "would tell**"),
         (98, 2, "excellent; what is still wrong", "most answers"),
         (80, 15, "good; ", "excellent"),

@@ -76,7 +76,7 @@ fn check_flags(flags: &[&str], place: &str, error: &str, hint: &str) {
 #[test]
 fn the_good_spec_is_good() {
     let project = project();
-    project.run("run eval.yaml").exits(0).says("1 correct");
+    project.run("run -v eval.yaml").exits(0).says("1 correct");
     assert!(project.file("started").exists());
 }
 

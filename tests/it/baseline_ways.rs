@@ -32,7 +32,7 @@ fn a_red_gate_says_that_the_form_changed() {
                         not the answers (`label` → `whole_answer`); see one with `cargo evaltest show e q10`";
     let project = twenty();
     project.write("form", "I added.\n\n**FINAL ANSWER:** @");
-    project.run("run eval.yaml").exits(0);
+    project.run("run -v eval.yaml").exits(0);
     project.run("accept").exits(0);
     assert_eq!(
         line(&project, "q10", "found_by: ").as_deref(),
@@ -42,15 +42,15 @@ fn a_red_gate_says_that_the_form_changed() {
     assert!(baseline(&project).get("judge_reader").is_none());
     // The colon behind the asterisks is the same label.
     project.write("form", "I added.\n\n**FINAL ANSWER**: @");
-    let ran = project.run("run eval.yaml").exits(0);
+    let ran = project.run("run -v eval.yaml").exits(0);
     ran.says("of 20 pairs 0 became wrong and 0 became correct")
         .says_nothing_of("the form changed");
     project.write("form", "I think it is @, thanks");
-    project.run("run eval.yaml").exits(1).says(SAYS);
-    project.run("gate").exits(1).says(SAYS);
+    project.run("run -v eval.yaml").exits(1).says(SAYS);
+    project.run("gate -v").exits(1).says(SAYS);
     // Wrong answers in the old form are no question of form.
     project.write("form", "FINAL ANSWER: 1@");
-    let ran = project.run("run eval.yaml").exits(1);
+    let ran = project.run("run -v eval.yaml").exits(1);
     ran.says("of 20 pairs 20 became wrong")
         .says_nothing_of("the form changed");
     project.run("show e q10").exits(0);
@@ -73,7 +73,7 @@ fn a_baseline_of_an_older_reader_is_compared_with_a_notice() {
                         evaltest accept`";
     let project = twenty();
     project.write("form", "FINAL ANSWER: @");
-    project.run("run eval.yaml").exits(0);
+    project.run("run -v eval.yaml").exits(0);
     project.run("accept").exits(0).says_nothing_of("reader");
     let first = project.last_run();
     // As an older version left it.
@@ -97,14 +97,14 @@ fn a_baseline_of_an_older_reader_is_compared_with_a_notice() {
         drop(members.shift_remove("reader").unwrap());
     });
     project.write("form", "I think it is @, thanks");
-    let ran = project.run("run eval.yaml").exits(1).says(SAYS);
+    let ran = project.run("run -v eval.yaml").exits(1).says(SAYS);
     ran.says("of 20 pairs 20 became wrong")
         .says_nothing_of("the form changed");
-    project.run("gate").exits(1).says(SAYS);
+    project.run("gate -v").exits(1).says(SAYS);
     // What the notice says to do.
     let display = first.display();
     project
-        .run(&format!("rescore {display}"))
+        .run(&format!("rescore -v {display}"))
         .exits(0)
         .says(SAYS);
     project.run("accept").exits(0);
@@ -112,13 +112,13 @@ fn a_baseline_of_an_older_reader_is_compared_with_a_notice() {
         line(&project, "q10", "found_by: ").as_deref(),
         Some("label")
     );
-    let ran = project.run("run eval.yaml").exits(1);
+    let ran = project.run("run -v eval.yaml").exits(1);
     ran.says("the form changed").says_nothing_of("older reader");
     // One of a later version is compared, too.
     without_checksum(&project, |members| {
         drop(members.insert("reader".to_owned(), 99.into()));
     });
-    let ran = project.run("run eval.yaml").exits(1);
+    let ran = project.run("run -v eval.yaml").exits(1);
     ran.says("read by a newer reader")
         .says("cargo install cargo-evaltest");
 }
@@ -144,21 +144,21 @@ fn numbers_in_an_older_form_are_the_same_samples() {
         );
         // As a version read them that rounded numbers.
         project.write("rows.jsonl", rows(ids[0], ["\"1.5\"", "\"1e+30\""]));
-        project.run("run eval.yaml");
+        project.run("run -v eval.yaml");
         project.run("accept").exits(0);
         project.write(
             "rows.jsonl",
             rows(ids[1], ["1.50", "1000000000000000000000000000000"]),
         );
-        let ran = project.run("run eval.yaml").exits(0);
+        let ran = project.run("run -v eval.yaml").exits(0);
         ran.says("of 12 pairs 0 became wrong")
             .says_nothing_of("not compared, new");
         project
-            .run("gate")
+            .run("gate -v")
             .exits(0)
             .says("of 12 pairs 0 became wrong");
         project.run("accept").exits(0);
-        let ran = project.run("run eval.yaml").exits(0);
+        let ran = project.run("run -v eval.yaml").exits(0);
         ran.says("of 12 pairs 0 became wrong");
     };
     let [large, rounded] = [

@@ -490,9 +490,9 @@ fn a_run_that_failed_its_gates_is_accepted_with_the_option_alone() {
         .says("failed `accuracy >= 0.9`, and is accepted");
     // What is wrong now was wrong in the baseline, and yet a gate is red for it. The run is the last one of the eval.
     project.write("wrong", "");
-    project.run("run eval.yaml").exits(1);
+    project.run("run -v eval.yaml").exits(1);
     project
-        .run("run --failed e")
+        .run("run -v --failed e")
         .exits(0)
         .says("partial run, 4 samples, 0 correct");
     // A comparison asks nobody.
@@ -500,7 +500,7 @@ fn a_run_that_failed_its_gates_is_accepted_with_the_option_alone() {
     std::fs::remove_file(project.file("wrong")).unwrap();
     accept(&project, "", &[&run(&project, "")]).exits(0);
     project.write("wrong", "");
-    project.run("run eval.yaml").exits(1);
+    project.run("run -v eval.yaml").exits(1);
     accept(&project, "", &[&project.last_run()])
         .exits(0)
         .says("failed `no_regression(max_drop=0.01)`, and is accepted");

@@ -38,7 +38,9 @@ fn the_fixtures_run_and_some_of_their_answers_are_wrong() {
     check("custom/stationer.yaml", (10, 10, 8));
     // What judges a sample is in its record, so the last run can be scored again without the spec.
     let run = project.last_run();
-    let again = project.run(&format!("rescore {}", run.display())).exits(0);
+    let again = project
+        .run(&format!("rescore -v {}", run.display()))
+        .exits(0);
     again.says("stationer: 10 samples, 8 correct");
 }
 
@@ -166,7 +168,7 @@ fn a_ground_truth_that_is_a_number_is_judged_as_one() {
         records.iter().map(verdict).collect()
     };
     spec("scorer: token_f1\n");
-    let before = project.run("run n.yaml").exits(0);
+    let before = project.run("run -v n.yaml").exits(0);
     before
         .says("7 samples, 5 correct")
         .says_nothing_of("judges");
@@ -179,10 +181,10 @@ fn a_ground_truth_that_is_a_number_is_judged_as_one() {
     project.run("accept").exits(0);
     spec("");
     project
-        .run("run n.yaml")
+        .run("run -v n.yaml")
         .exits(2)
         .says("was judged by another scorer");
-    let ran = project.run("run n.yaml --ignore-baseline").exits(0);
+    let ran = project.run("run -v n.yaml --ignore-baseline").exits(0);
     ran.says("7 samples, 4 correct").says(
         "scorer `qa` judges 3 samples by `numeric`, for the ground truth is a number; 1 sample by `numeric` or \
          `token_f1`, whichever fits the accepted answer; 3 samples by `token_f1`",
@@ -200,7 +202,9 @@ fn a_ground_truth_that_is_a_number_is_judged_as_one() {
     assert_eq!(verdicts(), expect);
     // The run can be judged again as it was.
     let run = project.last_run();
-    let again = project.run(&format!("rescore {}", run.display())).exits(0);
+    let again = project
+        .run(&format!("rescore -v {}", run.display()))
+        .exits(0);
     again.says("7 samples, 4 correct");
     assert_eq!(verdicts(), expect);
 }
@@ -222,7 +226,7 @@ fn a_sample_with_another_scorer_counts_as_changed() {
     let project = Project::new();
     project.write("shop.yaml", SPEC);
     project
-        .run("run shop.yaml")
+        .run("run -v shop.yaml")
         .exits(0)
         .says("3 samples, 3 correct");
     project.run("accept").exits(0);
@@ -232,14 +236,14 @@ fn a_sample_with_another_scorer_counts_as_changed() {
         SPEC.replacen("7, scorer: gaia", "7, scorer: aime", 1),
     );
     project
-        .run("run shop.yaml")
+        .run("run -v shop.yaml")
         .exits(0)
         .says("2 pairs")
         .says("ground truth changed: b");
     let default = SPEC.replacen("  samples:", "  scorer: gsm8k\n  samples:", 1);
     project.write("shop.yaml", default);
     project
-        .run("run shop.yaml")
+        .run("run -v shop.yaml")
         .exits(0)
         .says("2 pairs")
         .says("ground truth changed: a");

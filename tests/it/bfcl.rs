@@ -168,7 +168,7 @@ fn a_run_can_be_scored_again() {
         .run("list bfcl.yaml --categories")
         .exits(0)
         .says("simple_python                1  1 in this eval");
-    project.run("run bfcl.yaml").exits(0);
+    project.run("run -v bfcl.yaml").exits(0);
     let run = project.last_run();
     let lines = project.last_lines("samples.jsonl");
     let reasons: Vec<&Value> = lines
@@ -180,10 +180,7 @@ fn a_run_can_be_scored_again() {
         ["exact_match", "irrelevance_error:decoder_success"]
     );
     let arguments = format!("rescore {}", run.display());
-    project
-        .run(&arguments)
-        .exits(0)
-        .says("2 samples, 1 correct");
+    project.run(&arguments).exits(0).says("1 of 2 correct");
 }
 
 /// Two answers to Python entries, one of them wrong, and two to entries where no call fits; `irrelevance_1` has none.
@@ -230,7 +227,7 @@ fn the_benchmarks_metrics_are_worked_out_and_gated() {
         "gates: [metric(weighted) >= 0.6, metric(weighted) < 50%, metric(non_live) >= 0.01]\n",
     );
     project
-        .run("run bfcl.yaml")
+        .run("run -v bfcl.yaml")
         .exits(2)
         .says("two gates are called `metric(weighted)`");
     spec(
@@ -239,7 +236,7 @@ fn the_benchmarks_metrics_are_worked_out_and_gated() {
         "gates: [metric(weighted) >= 0.6, metric(non_live) >= 0.01, metric(call_f1) >= 0.1]\n",
     );
     project
-        .run("run bfcl.yaml")
+        .run("run -v bfcl.yaml")
         .exits(3)
         .says("metric(non_live) >= 0.01: passed: metric(non_live) is 0.0417")
         .says("metric(weighted) >= 0.6: INCONCLUSIVE")
@@ -270,12 +267,14 @@ fn the_benchmarks_metrics_are_worked_out_and_gated() {
         .says("weather.get: unit")
         .says("own metrics</h3>")
         .says(">parameter_accuracy</th>");
-    project.run(&format!("rescore {}", run.display())).exits(0);
+    project
+        .run(&format!("rescore -v {}", run.display()))
+        .exits(0);
     assert_ne!(project.last_run(), run);
     assert_eq!(project.last_json("summary.json")["metrics"], metrics);
     let gate = |gate: &str| {
         project
-            .command_of(&["gate", &run.display().to_string(), "--gate", gate])
+            .command_of(&["gate", "-v", &run.display().to_string(), "--gate", gate])
             .output()
             .unwrap()
     };

@@ -208,7 +208,7 @@ fn what_was_exported_can_be_imported_gated_and_exported_again() {
         ))
         .exits(0);
     let ran = project
-        .run("import --format bfcl one --data data --json")
+        .run("import -v --format bfcl one --data data --json")
         .exits(0)
         .says("cannot become a baseline")
         .json();
@@ -245,7 +245,7 @@ fn what_was_exported_can_be_imported_gated_and_exported_again() {
     gate("accuracy >= 0.4", 0);
     gate("accuracy[category=simple_python] >= 0.6", 1);
     project
-        .run(&format!("rescore {}", imported.display()))
+        .run(&format!("rescore -v {}", imported.display()))
         .exits(0);
     project
         .run(&format!("show {} irrelevance_1", imported.display()))
@@ -337,13 +337,13 @@ fn conversations_keep_the_official_verdicts() {
     conversations(&project);
     let scores = "there/score/m/multi_turn/BFCL_v4_multi_turn_base_score.json";
     project
-        .run("import --format bfcl there")
+        .run("import -v --format bfcl there")
         .exits(0)
         .says("2 answers of `multi_turn_base` are unscored")
         .says("cargo evaltest bfcl official RUN_DIR");
     project.write(scores, VERDICTS);
     project
-        .run("import --format bfcl there")
+        .run("import -v --format bfcl there")
         .exits(0)
         .says("2 samples, 1 correct");
     let records = project.last_lines("samples.jsonl");
@@ -354,7 +354,7 @@ fn conversations_keep_the_official_verdicts() {
     // Scoring again leaves them as they are, and they are exported.
     let run = project.last_run();
     project
-        .run(&format!("rescore {} --scorer bfcl", run.display()))
+        .run(&format!("rescore -v {} --scorer bfcl", run.display()))
         .exits(0)
         .says("2 samples, 1 correct");
     project
@@ -384,7 +384,7 @@ fn conversations_keep_the_official_verdicts() {
         "{\"id\": \"multi_turn_base_0\", \"result\": \"Error during inference: no credit\"}\n",
     );
     project
-        .run("import --format bfcl failed")
+        .run("import -v --format bfcl failed")
         .exits(0)
         .says("1 results tell of a failure");
     let run = project.last_run();
@@ -398,7 +398,7 @@ fn conversations_keep_the_official_verdicts() {
     // Verdicts on other results are no verdicts on these.
     project.write(scores, VERDICTS.replace("base_1", "base_9"));
     project
-        .run("import --format bfcl there")
+        .run("import -v --format bfcl there")
         .exits(2)
         .says("it is of other results");
 }

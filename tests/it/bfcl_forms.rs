@@ -135,7 +135,7 @@ fn every_form_is_asked_read_judged_and_exported() {
     listed
         .says("format_sensitivity          52  52 in this eval")
         .says("not in this eval");
-    let ran = project.run("run forms.yaml").exits(0);
+    let ran = project.run("run -v forms.yaml").exits(0);
     ran.says("52 samples, 46 correct")
         .says("return_format concise_xml");
     let metrics = &project.last_json("summary.json")["metrics"];
@@ -174,12 +174,12 @@ fn every_form_is_asked_read_judged_and_exported() {
         46
     );
     project
-        .run("import --format bfcl --data data out/result/m")
+        .run("import -v --format bfcl --data data out/result/m")
         .exits(0)
         .says("52 samples, 46 correct");
     // Without the entries the official verdicts count.
     project
-        .run("import --format bfcl out")
+        .run("import -v --format bfcl out")
         .exits(0)
         .says("52 samples, 46 correct");
 }

@@ -55,7 +55,7 @@ fn what_was_answered_before_is_not_asked_again_and_is_marked() {
         "cache: true\ngates: [accuracy >= 0.6, cost_usd <= 2, tokens <= 100]\n",
     );
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(0)
         .says_nothing_of("from the cache");
     assert_eq!(requested(&project), all());
@@ -67,7 +67,7 @@ fn what_was_answered_before_is_not_asked_again_and_is_marked() {
     );
     let before = project.last_lines("samples.jsonl");
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(0)
         .says("3 samples, 2 correct")
         .says("3 of 3 answers from the cache")
@@ -101,7 +101,7 @@ fn what_was_answered_before_is_not_asked_again_and_is_marked() {
     // Scored again they stay what they are.
     let dir = project.last_run().display().to_string();
     project
-        .run(&format!("rescore {dir}"))
+        .run(&format!("rescore -v {dir}"))
         .exits(0)
         .says("3 of 3 answers from the cache");
 }
@@ -286,7 +286,7 @@ fn failures_and_answers_with_secrets_are_not_kept() {
 #[test]
 fn what_is_wrong_with_the_folder_is_told_once_and_costs_nothing() {
     let project = project("", "cache: true\n");
-    project.run("run eval.yaml").exits(0);
+    project.run("run -v eval.yaml").exits(0);
     requested(&project);
     let answers: Vec<_> = files(&project)
         .into_iter()
@@ -298,7 +298,7 @@ fn what_is_wrong_with_the_folder_is_told_once_and_costs_nothing() {
     fs::write(&answers[0], damaged).unwrap();
     fs::write(&answers[1], "mine").unwrap();
     let ran = project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(0)
         .says("in the cache cannot be used: it is");
     assert_eq!(
@@ -308,14 +308,14 @@ fn what_is_wrong_with_the_folder_is_told_once_and_costs_nothing() {
     );
     assert_eq!(requested(&project).len(), 2);
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(0)
         .says("3 of 3 answers from the cache")
         .says_nothing_of("cannot be used");
     fs::remove_dir_all(project.file("evaltest-runs/.cache")).unwrap();
     project.write("evaltest-runs/.cache", "a file");
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(0)
         .says("the cache keeps nothing: ")
         .says("3 samples, 2 correct");

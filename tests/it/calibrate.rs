@@ -54,7 +54,7 @@ fn calibration(project: &Project) -> Value {
 #[test]
 fn a_run_is_labelled_calibrated_and_then_its_gate_decides() {
     let project = project(60, "", "gates: [mean(judge.total) >= 2]\n");
-    let ran = project.run("run eval.yaml").exits(0);
+    let ran = project.run("run -v eval.yaml").exits(0);
     ran.says("uncalibrated (no labels of people)")
         .says("holds; judge `judge` is uncalibrated (no labels of people)");
     assert_eq!(calibration(&project)["status"], "uncalibrated");
@@ -62,7 +62,7 @@ fn a_run_is_labelled_calibrated_and_then_its_gate_decides() {
     let markdown = std::fs::read_to_string(dir.join("summary.md")).unwrap();
     assert!(markdown.contains("uncalibrated"), "{markdown}");
     let dir = dir.display().to_string();
-    let gate = format!("gate {dir} --gate corrected(judge.total)>=2.5");
+    let gate = format!("gate -v {dir} --gate corrected(judge.total)>=2.5");
     project
         .run(&gate)
         .exits(3)
@@ -78,16 +78,16 @@ fn a_run_is_labelled_calibrated_and_then_its_gate_decides() {
         .exits(0)
         .says("corrected(judge.total) is 2.8 (by 60 labels of 60 answers");
     project
-        .run(&format!("gate {dir} --gate corrected(judge.total)>=2.9"))
+        .run(&format!("gate -v {dir} --gate corrected(judge.total)>=2.9"))
         .exits(1);
     project
         .run(&format!(
-            "gate {dir} --gate corrected(judge)>=0.2 --gate corrected(merit)[level=1]>=2"
+            "gate -v {dir} --gate corrected(judge)>=0.2 --gate corrected(merit)[level=1]>=2"
         ))
         .exits(0);
     // Calibrated now, on few labels.
     project
-        .run(&format!("gate {dir}"))
+        .run(&format!("gate -v {dir}"))
         .exits(0)
         .says("calibrated on 60 labels alone (quadratic kappa of `total` 0.9");
 
@@ -99,11 +99,11 @@ fn a_run_is_labelled_calibrated_and_then_its_gate_decides() {
         &spec(&options, more),
     );
     // The same answers are this run, whoever gave them.
-    let ran = project.run("run eval.yaml").exits(0);
+    let ran = project.run("run -v eval.yaml").exits(0);
     ran.says("corrected(judge.total) >= 2.5: passed")
         .says("judge `judge` is calibrated on 60 labels alone");
     project.script("agent.sh", "#!/bin/sh\ncat > /dev/null\necho other\n");
-    let ran = project.run("run eval.yaml").exits(3);
+    let ran = project.run("run -v eval.yaml").exits(3);
     ran.says("corrected, if the judge errs on this agent as on that one")
         .says("INCONCLUSIVE: no labels of this run, those of the calibration are of run");
     let calibration = calibration(&project);
@@ -149,7 +149,7 @@ fn few_labels_leave_it_uncalibrated_and_100_do_not_warn() {
 #[test]
 fn a_few_labels_are_never_certain_and_decide_no_gate() {
     let project = project(60, "", "");
-    project.run("run eval.yaml").exits(0);
+    project.run("run -v eval.yaml").exits(0);
     let dir = project.last_run().display().to_string();
     let draw = format!("judge calibrate {dir} --draw 12 --seed 7");
     let lines = project.run(&draw).exits(0).out;
@@ -163,7 +163,7 @@ fn a_few_labels_are_never_certain_and_decide_no_gate() {
         "{line}"
     );
     project
-        .run(&format!("gate {dir} --gate corrected(judge.total)>=2"))
+        .run(&format!("gate -v {dir} --gate corrected(judge.total)>=2"))
         .exits(3)
         .says("INCONCLUSIVE: 12 labels of 60 answers, where 50 are the least, or one of each")
         .says("judge `judge` is uncalibrated (12 labels of people");

@@ -65,7 +65,7 @@ fn several_people_label_with_words_what_is_judged_in_epochs() {
         .says("6 labels are of answers without a verdict of the judge")
         .says("54 of 60 items have a label and a verdict");
     // 24 of 60 are correct by people, and the judge knows nothing of six.
-    let gate = |bound: &str| format!("gate {dir} --gate corrected(judge)>={bound}");
+    let gate = |bound: &str| format!("gate -v {dir} --gate corrected(judge)>={bound}");
     let ran = project.run(&gate("0.35")).exits(0);
     ran.says("corrected(judge) is 0.4 (by 60 labels of 60 answers");
     project.run(&gate("0.45")).exits(1);
@@ -90,7 +90,7 @@ fn dimensions_are_labelled_and_their_total_follows() {
     // (3 merit + tone) / 4: 3.5 by the judge, and half of the answers have one point less in merit.
     project
         .run(&format!(
-            "gate {dir} --gate corrected(other.merit)>=3.5 --gate corrected(other.total)>=3.1"
+            "gate -v {dir} --gate corrected(other.merit)>=3.5 --gate corrected(other.total)>=3.1"
         ))
         .exits(0)
         .says("corrected(other.merit) is 3.5 (by 60 labels of 60 answers")

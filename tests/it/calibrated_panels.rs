@@ -40,8 +40,8 @@ fn calibrated(project: &Project, scorer: &str) -> Value {
         .run(&format!("judge calibrate {dir} --labels labels.jsonl"))
         .exits(0)
         .says(&format!("e.{scorer}.calibration.json"));
-    project.run(&format!("gate {dir}")).exits(0);
-    let json = project.run(&format!("gate {dir} --json")).exits(0).out;
+    project.run(&format!("gate -v {dir}")).exits(0);
+    let json = project.run(&format!("gate -v {dir} --json")).exits(0).out;
     serde_json::from_str(&json).unwrap()
 }
 
@@ -62,13 +62,13 @@ fn what_a_jury_says_is_corrected_by_labels_of_its_run() {
     );
     project.script("juror.sh", JUROR);
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(0)
         .says("judge `jury` is uncalibrated (no labels of people)")
         .says("alpha 0.86, pairs agree in 80.0 % to 100.0 %, uncalibrated (no labels of people)")
         .says(", uncalibrated (as its jury is)");
     let dir = project.last_run().display().to_string();
-    let gate = |bound: &str| format!("gate {dir} --gate corrected(jury.total)>={bound}");
+    let gate = |bound: &str| format!("gate -v {dir} --gate corrected(jury.total)>={bound}");
     project
         .run(&gate("1"))
         .exits(3)
@@ -85,7 +85,7 @@ fn what_a_jury_says_is_corrected_by_labels_of_its_run() {
         .says("corrected(jury.total) is 2.8 (by 60 labels of 60 answers");
     project.run(&gate("2.9")).exits(1);
     project
-        .run(&format!("gate {dir} --gate corrected(merit)>=2.5"))
+        .run(&format!("gate -v {dir} --gate corrected(merit)>=2.5"))
         .exits(0);
     // It is named in the spec of the next run, whose answers are the same.
     project.spec(
@@ -95,7 +95,7 @@ fn what_a_jury_says_is_corrected_by_labels_of_its_run() {
         ),
     );
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(0)
         .says("corrected(jury.total) >= 2.5: passed")
         .says("calibrated on 60 labels alone (quadratic kappa of `total` ")
@@ -115,7 +115,7 @@ fn what_a_jury_says_is_corrected_by_labels_of_its_run() {
     let why =
         "uncalibrated (its `labels` compare its judges alone; `cargo evaltest judge calibrate ";
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(0)
         .says(&format!("judge `jury` is {why}"))
         .says(&format!("to 100.0 %, {why}"));
@@ -134,7 +134,7 @@ fn the_win_rate_of_pairs_is_corrected_by_labels_of_its_run() {
     let others = (0..60).map(|n| format!("{{\"id\":\"q{n:03}\",\"answer\":\"other\"}}\n"));
     project.write("others.jsonl", others.collect::<String>());
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(0)
         .says("mean(pairwise.win) is 0.5")
         .says("judge `pairwise` is uncalibrated (no labels of people)");
@@ -148,19 +148,19 @@ fn the_win_rate_of_pairs_is_corrected_by_labels_of_its_run() {
     let dir = project.last_run().display().to_string();
     // 20 of 60 win, and 8 more are ties.
     project
-        .run(&format!("gate {dir} --gate corrected(pairwise)>=0.3"))
+        .run(&format!("gate -v {dir} --gate corrected(pairwise)>=0.3"))
         .exits(0)
         .says("corrected(pairwise) is 0.3333 (by 60 labels of 60 answers");
     project
         .run(&format!(
-            "gate {dir} --gate corrected(pairwise.value)>=0.45"
+            "gate -v {dir} --gate corrected(pairwise.value)>=0.45"
         ))
         .exits(1)
         .says("corrected(pairwise.value) is 0.4 (by 60 labels of 60 answers");
     // A win is none of the others, and people have no orders to be inconsistent in.
     project
         .run(&format!(
-            "gate {dir} --gate corrected(pairwise.win)>=0.3 --gate corrected(pairwise.tie)<=0.14 --gate \
+            "gate -v {dir} --gate corrected(pairwise.win)>=0.3 --gate corrected(pairwise.tie)<=0.14 --gate \
              corrected(pairwise.loss)<=0.54 --gate corrected(pairwise.inconsistent)<=0.5"
         ))
         .exits(3)

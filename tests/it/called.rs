@@ -30,7 +30,7 @@ fn hints_summaries_notes_and_help_name_the_command_that_was_typed() {
     };
     check("run", 2, "hint: evaltest init");
     check("init", 0, "\n  evaltest accept");
-    check("run", 0, "example: 6 samples");
+    check("run", 0, "example: 5 of 6 correct");
     check("accept", 0, "");
     check("run --agent echo", 1, "evaltest show ");
     check("run --agent nobody", 2, "");

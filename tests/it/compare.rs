@@ -145,11 +145,11 @@ fn people_are_told_what_the_interval_says_and_who_flipped() {
     let text = project.run("compare before after").exits(0).out;
     for expected in [
         "A: before of e, ",
-        "e: B is worse than A by the interval alone\n",
-        "B less A: -33.3 points (95 % interval -60.9 to -1.0) over 12 samples\n",
+        "e: B looks worse than A (two-sided p = 0.051)\n",
+        "B − A: -33.3 points (95 % interval -60.9 to -1.0) over 12 samples\n",
         "the interval is approximate: the exact test does not tell the two apart in either direction at 0.05, and does on",
         "of these 50.0 % are correct in A and 16.7 % in B; 4 became wrong, 0 became correct",
-        "p = 0.026 that an agent that did not change does so badly or worse, as in `no_regression`; 0.051 in either",
+        "p = 0.026: chance of a drop this large if nothing had changed, as in `no_regression`; 0.051 in either",
         "\n  level: 1 ",
         "\n  scorer: exact ",
         "latency p95",
@@ -169,8 +169,8 @@ fn people_are_told_what_the_interval_says_and_who_flipped() {
     project
         .run("compare before third")
         .exits(0)
-        .says("A and B are not told apart\n")
-        .says("B less A: +8.3 points (95 % interval ")
+        .says("no significant difference between A and B\n")
+        .says("B − A: +8.3 points (95 % interval ")
         .says("with 12 samples a drop of ");
     // The other way round it is a gain.
     let back = compared(&project, "after before");
@@ -188,14 +188,14 @@ fn a_loss_that_the_interval_sees_is_one() {
         .run("compare before after")
         .exits(0)
         .says("B is worse than A\n")
-        .says("B less A: -50.0 points")
+        .says("B − A: -50.0 points")
         .says("; 12 became wrong, 0 became correct")
         .says_nothing_of("seen with 80 % power");
     project
         .run("compare after before")
         .exits(0)
         .says("B is better than A\n")
-        .says("B less A: +50.0 points");
+        .says("B − A: +50.0 points");
 }
 
 #[test]
@@ -282,7 +282,7 @@ fn what_cannot_be_paired_is_named() {
         .run("compare before after third")
         .exits(0)
         .says(
-            "B less A leaves out 1 only in A, 1 only in B, 1 with another question, file or ground truth, 1 without a verdict",
+            "B − A leaves out 1 only in A, 1 only in B, 1 with another question, file or ground truth, 1 without a verdict",
         )
         .says("C less B leaves out 1 without a verdict");
     let found = compared(&project, "before after third");

@@ -134,10 +134,10 @@ fn a_page_has_prompts_and_answers_beside_each_other() {
     has(
         &whole,
         &[
-            "<title>e: A and B are not told apart</title>",
-            "<h1>e: A and B are not told apart</h1>\n",
+            "<title>e: no significant difference between A and B</title>",
+            "<h1>e: no significant difference between A and B</h1>\n",
             "<li><strong>A</strong>: before of e, ",
-            "<div class=\"box inconclusive\">\n<p><strong>B less A: -25.0 points",
+            "<div class=\"box inconclusive\">\n<p><strong>B − A: -25.0 points",
             "4 became wrong, 1 became correct",
             "<th scope=\"row\">level: 1</th>",
             "<th scope=\"row\">scorer: gaia</th>",
@@ -196,7 +196,7 @@ fn a_page_of_three_runs_has_all_pairs_and_what_they_leave_out() {
         &[
             "<title>e: 3 runs</title>",
             "<th scope=\"row\">C less B</th>",
-            "12 pairs, p 0.051, Holm 0.10: not told apart",
+            "12 pairs, p 0.051, Holm 0.10: not significantly different",
             "<li>C less A leaves out 4 only in A</li>",
         ],
     );

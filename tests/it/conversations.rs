@@ -77,7 +77,7 @@ fn each_turn_is_asked_judged_and_recorded() {
                  'rate(ended=max_steps) <= 0']";
     let project = project(&lines, "tools: { mock: tools.yaml }", gates);
     project
-        .run("run c.yaml")
+        .run("run -v c.yaml")
         .exits(0)
         .says("1 correct")
         .says("4 turns, went wrong first in turn 1 (1)");
@@ -132,7 +132,7 @@ fn each_turn_is_asked_judged_and_recorded() {
     // The same verdicts without asking.
     let dir = project.last_run();
     project
-        .run(&format!("rescore {}", dir.display()))
+        .run(&format!("rescore -v {}", dir.display()))
         .exits(0)
         .says("1 correct");
     project.run("accept c").exits(0);
@@ -143,12 +143,12 @@ fn each_turn_is_asked_judged_and_recorded() {
             .replace("gates: [", "gates: [no_regression, "),
     );
     project
-        .run("run c.yaml")
+        .run("run -v c.yaml")
         .exits(3)
         .says("of 2 pairs 0 became wrong and 0 became correct");
     let replay = format!("{{ type: replay, path: {} }}", dir.display());
     project
-        .run_of(&["run", "c.yaml", "--agent", &replay])
+        .run_of(&["run", "-v", "c.yaml", "--agent", &replay])
         .exits(3)
         .says("1 correct")
         .says("4 turns");
@@ -420,7 +420,7 @@ fn tools_are_offered_by_a_server() {
     let unknown = r#"call","params":{"name":"nothing","arguments":{}}"#;
     let project = served(&["list\"", unknown, OSLO], "scorer: exact");
     project
-        .run("run c.yaml")
+        .run("run -v c.yaml")
         .exits(0)
         .says("1 samples, 1 correct");
     let replies = project.read("replies");
@@ -479,7 +479,7 @@ id=${task#*'"id":"'}; id=${id%%'"'*}
     project.script("worker.sh", &format!("{head}{ask}done\n"));
     let worker = "{ type: worker, command: [./worker.sh] }";
     project
-        .run_of(&["run", "c.yaml", "--agent", worker])
+        .run_of(&["run", "-v", "c.yaml", "--agent", worker])
         .exits(0)
         .says("2 samples, 2 correct");
     // Each called the tools of its own conversation.

@@ -69,7 +69,7 @@ fn by_the_command(project: &Project) {
     let ran = project.run("run -v").exits(0);
     for says in [
         "riddles: 3 samples, 1 correct",
-        "closures: 3 samples, 3 correct",
+        "closures: 3 of 3 correct",
         "scored: 3 samples, 3 correct",
         "accuracy >= 0.3: passed",
     ] {
@@ -89,7 +89,7 @@ fn by_the_command(project: &Project) {
     let ran = project
         .run("run evals/riddles.yaml --limit 1 --run-id short")
         .exits(0);
-    let ran = ran.says("riddles: partial run, 1 samples, 1 correct");
+    let ran = ran.says("riddles: partial run, 1 of 1 correct");
     ran.says_nothing_of("closures");
     assert!(project.last_run().to_string_lossy().ends_with("_short"));
     project.run("accept").exits(2).says("asked only a part");

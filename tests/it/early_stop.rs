@@ -37,7 +37,7 @@ fn a_worse_agent_is_red_before_all_is_asked_and_so_it_stays() {
     let project = accepted(GATE);
     breaks(&project);
     let ran = project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(1)
         .says("every gate was sure at look ")
         .says("for all looks together")
@@ -69,18 +69,18 @@ fn a_worse_agent_is_red_before_all_is_asked_and_so_it_stays() {
     let dir = dir.display();
     let line = ran.out.lines().find(|line| line.contains("FAILED"));
     project
-        .run(&format!("gate {dir}"))
+        .run(&format!("gate -v {dir}"))
         .exits(1)
         .says(line.unwrap());
     project
-        .run(&format!("rescore {dir} --scorer gaia"))
+        .run(&format!("rescore -v {dir} --scorer gaia"))
         .exits(0)
         .says(line.unwrap())
         .says_nothing_of("never asked");
-    let rescored = format!("gate {}", project.last_run().display());
+    let rescored = format!("gate -v {}", project.last_run().display());
     project.run(&rescored).exits(1).says(line.unwrap());
     project
-        .run(&format!("run eval.yaml --resume {dir}"))
+        .run(&format!("run -v eval.yaml --resume {dir}"))
         .exits(1);
     assert_eq!(count(&project), number);
     let refused = project
@@ -98,7 +98,7 @@ fn a_worse_agent_is_red_before_all_is_asked_and_so_it_stays() {
 fn an_unchanged_agent_is_green_before_all_is_asked() {
     let project = accepted(GATE);
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(0)
         .says("every gate was sure at look 1 of 4: 22 of 40 samples were not asked")
         .says("no_regression(early_stop=true): passed: of 18 pairs 0 became wrong");
@@ -106,7 +106,7 @@ fn an_unchanged_agent_is_green_before_all_is_asked() {
     assert_eq!(count(&project), 18);
     assert!(!first.is_sorted(), "in a random order: {first:?}");
     trials::forget(&project);
-    project.run("run eval.yaml").exits(0);
+    project.run("run -v eval.yaml").exits(0);
     let set = |ids: Vec<String>| ids.into_iter().collect::<HashSet<_>>();
     assert_ne!(
         set(first),
@@ -121,7 +121,7 @@ fn the_run_goes_on_until_every_gate_is_sure() {
     let gates = "gates: [no_regression(early_stop=true), accuracy >= 0.49]\n";
     let project = accepted(gates);
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(0)
         .says("at look 4 of 4")
         .says("it was green at a look before, and stays so")
@@ -134,7 +134,7 @@ fn the_run_goes_on_until_every_gate_is_sure() {
         project.last_json("manifest.json")["early_stop"]["green"],
         serde_json::json!(["no_regression"])
     );
-    let gate = format!("gate {}", project.last_run().display());
+    let gate = format!("gate -v {}", project.last_run().display());
     project
         .run(&gate)
         .exits(0)
@@ -146,7 +146,10 @@ fn the_run_goes_on_until_every_gate_is_sure() {
         "eval.yaml",
         spec.replace("accuracy >= 0.49", "accuracy >= 0.9"),
     );
-    project.run("run eval.yaml").exits(1).says("at look 1 of 4");
+    project
+        .run("run -v eval.yaml")
+        .exits(1)
+        .says("at look 1 of 4");
 }
 
 #[test]
@@ -195,7 +198,7 @@ fn groups_and_epochs_stay_together() {
 fn samples_that_were_not_needed_leave_no_figure_of_epochs_open() {
     let project = accepted(GATE);
     let ran = project
-        .run("run eval.yaml --epochs 3")
+        .run("run -v eval.yaml --epochs 3")
         .exits(0)
         .says("every gate was sure at look ")
         .says_nothing_of("lack a verdict");

@@ -23,7 +23,7 @@ const THREE: [(&str, u32, &str, &str); 3] = [
 ];
 
 fn run(project: &Project) -> Ran {
-    project.run("run eval.yaml --output-root runs --run-id r --concurrency 2")
+    project.run("run -v eval.yaml --output-root runs --run-id r --concurrency 2")
 }
 
 fn report(project: &Project) -> Ran {
@@ -370,7 +370,7 @@ fn tools_are_called_natively_or_in_words() {
             format!("benchmark: {{ type: bfcl, path: data }}\nagent: {agent}\n"),
         );
         project
-            .run("run eval.yaml --output-root runs")
+            .run("run -v eval.yaml --output-root runs")
             .exits(0)
             .says("1 samples, 1 correct");
     }
@@ -445,7 +445,7 @@ fn an_endpoint_that_is_not_there_stops_the_run() {
     let agent = format!("{{ type: openai, base_url: \"http://{address}/v1\", model: local }}");
     let project = Project::with_eval(&questions, &agent, limits);
     project
-        .run("run eval.yaml --output-root runs --run-id r")
+        .run("run -v eval.yaml --output-root runs --run-id r")
         .exits(3)
         .says("0 errors")
         .says("stopped early: the agent answers nobody; the last time: ")

@@ -74,7 +74,7 @@ fn check_merged(project: &Project, parts: &str) {
     project
         .run(&format!("merge {parts} -o merged"))
         .exits(0)
-        .says("example: 24 samples, 12 correct");
+        .says("example: 12 of 24 correct");
     project.run("run --output-root whole").exits(0);
     let entries = fs::read_dir(project.file("whole")).unwrap().flatten();
     let mut runs = entries.map(|entry| entry.path());

@@ -50,7 +50,7 @@ fn epochs_of(records: &[Value], id: &str) -> Vec<u64> {
 fn each_sample_is_asked_so_often_and_its_answers_are_weighed_together() {
     let project = project(GATES);
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(0)
         .says("4 samples, 3 epochs each, 9 of 12 answers correct, accuracy 75.0 %")
         .says("pass@3 100.0 %")
@@ -113,7 +113,7 @@ fn an_outage_in_one_epoch_is_no_wrong_answer_and_is_asked_again_alone() {
     let project = project("gates: [pass^3 >= 0.4, majority >= 0.75, error_rate <= 0.1]\n");
     fs::remove_file(project.file("fixed")).unwrap();
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(3)
         .says("1 of 4 samples lack a verdict in some epoch")
         .says("q4, epoch 1: exited with code 3")
@@ -125,7 +125,7 @@ fn an_outage_in_one_epoch_is_no_wrong_answer_and_is_asked_again_alone() {
     let dir = project.last_run();
     project.write("fixed", "");
     project
-        .run(&format!("run eval.yaml --failed {}", dir.display()))
+        .run(&format!("run -v eval.yaml --failed {}", dir.display()))
         .exits(0);
     let again: Vec<_> = requested(&project)
         .into_iter()
@@ -134,7 +134,7 @@ fn an_outage_in_one_epoch_is_no_wrong_answer_and_is_asked_again_alone() {
     assert_eq!(again.len(), 6, "q4 as a whole: {again:?}");
     fs::remove_file(project.file("asked.log")).unwrap();
     project
-        .run(&format!("run --resume {}", dir.display()))
+        .run(&format!("run -v --resume {}", dir.display()))
         .exits(0);
     assert_eq!(requested(&project), ["q4.1"]);
 }
@@ -200,13 +200,13 @@ fn killed_in_a_later_epoch_nothing_answered_is_asked_again() {
 #[test]
 fn answers_are_compared_however_many_they_are() {
     let project = project("gates: [no_regression(max_drop=0.1)]\n");
-    project.run("run eval.yaml").exits(0);
+    project.run("run -v eval.yaml").exits(0);
     project
         .run("accept")
         .exits(0)
         .says("4 samples, 3 correct; 4 snapshots written");
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(0)
         .says("of 4 pairs 0 became wrong")
         .says("and 3 answers now");
@@ -215,16 +215,16 @@ fn answers_are_compared_however_many_they_are() {
     let worse = agent.replace("q2.0) echo 9;;", "q1.0) echo 8;; q2.0|q2.2) echo 9;;");
     project.script("agent.sh", &worse);
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(1)
         .says("became wrong: q2")
         .says("correct in the baseline, wrong now (1):\n    q2\n");
     project
-        .run("run eval.yaml --epochs 2")
+        .run("run -v eval.yaml --epochs 2")
         .exits(1)
         .says("and 2 answers now");
     project
-        .run("run eval.yaml --epochs 1 --ignore-baseline")
+        .run("run -v eval.yaml --epochs 1 --ignore-baseline")
         .exits(0);
     // An outage in one epoch leaves the snapshot as it was.
     project.script(
@@ -232,7 +232,10 @@ fn answers_are_compared_however_many_they_are() {
         &agent.replace("q2.0) echo 9;;", "q2.0) exit 1;; q2.*) echo 5;;"),
     );
     // As wrong it is a drop of 17 points, as right one of 8.
-    project.run("run eval.yaml").exits(3).says("leave it open");
+    project
+        .run("run -v eval.yaml")
+        .exits(3)
+        .says("leave it open");
     project
         .run("accept --partial")
         .exits(0)

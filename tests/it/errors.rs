@@ -36,7 +36,7 @@ fn with_errors_the_headline_is_a_range() {
         "gates: [error_rate <= 0.5]\n",
     );
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(0)
         .says(&format!(
             "30 samples, 20 correct, accuracy {range}, 10 errors"
@@ -58,7 +58,7 @@ fn with_errors_the_headline_is_a_range() {
         "{text}"
     );
     let dir = dir.display();
-    for again in ["summarize", "gate", "rescore"] {
+    for again in ["summarize", "gate -v", "rescore -v"] {
         let ran = project.run(&format!("{again} {dir}"));
         ran.exits(0).says(range);
     }
@@ -70,7 +70,7 @@ fn with_errors_the_headline_is_a_range() {
 fn without_errors_the_bounds_are_the_accuracy() {
     let project = project(4, "[ $n = 3 ] && wrong || right", "");
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(0)
         .says("accuracy 75.0 % (95 % interval");
     let summary = project.last_json("summary.json");
@@ -86,7 +86,7 @@ fn an_epoch_without_an_answer_is_wrong_and_right_within_its_sample() {
         "epochs: 2\ngates:\n  - error_rate <= 0.5\n  - accuracy >= 0.7\n  - accuracy[level=2] >= 0.6\n  - accuracy[level=1] >= 1\n",
     );
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(3)
         .says("accuracy 75.0 % to 100.0 % (1 of 4 without an answer)")
         .says("pass^2 50.0 % to 100.0 %")
@@ -105,7 +105,7 @@ fn an_epoch_without_an_answer_is_wrong_and_right_within_its_sample() {
 fn where_no_sample_has_an_answer_everything_is_open() {
     let project = project(3, "exit 3", "");
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(3)
         .says("accuracy 0.0 % to 100.0 % (3 of 3 without an answer)");
     let summary = project.last_json("summary.json");
@@ -120,7 +120,7 @@ fn an_eval_without_an_error_rate_has_one() {
     let fails = |more: &str| project(20, "[ $n -lt $(cat down) ] && exit 3; right", more);
     let check = |project: &Project, down: &str, code: i32, says: &str| {
         project.write("down", down);
-        project.run("run eval.yaml").exits(code).says(says);
+        project.run("run -v eval.yaml").exits(code).says(says);
         project.last_json("summary.json")["gates"].clone()
     };
     let own = fails("gates: [accuracy >= 0.5]\n");
@@ -139,19 +139,19 @@ fn an_eval_without_an_error_rate_has_one() {
     // It is no other gate than any, wherever gates are asked.
     let dir = own.last_run();
     let dir = dir.display();
-    own.run(&format!("gate {dir}"))
+    own.run(&format!("gate -v {dir}"))
         .exits(3)
         .says("gate error_rate <= 0.05: FAILED");
     own.run(&format!("summarize {dir}"))
         .says("unless `gates` has an `error_rate` of its own");
-    own.run(&format!("rescore {dir}"))
+    own.run(&format!("rescore -v {dir}"))
         .says("gate error_rate <= 0.05: FAILED");
-    own.run(&format!("gate {}", own.last_run().display()))
+    own.run(&format!("gate -v {}", own.last_run().display()))
         .exits(3);
     let manifest = own.last_json("manifest.json");
     assert_eq!(manifest["config"]["gates"], json!(["accuracy >= 0.5"]));
     // Whoever names gates asks for these alone.
-    own.run_of(&["gate", &dir.to_string(), "--gate", "accuracy >= 0.5"])
+    own.run_of(&["gate", "-v", &dir.to_string(), "--gate", "accuracy >= 0.5"])
         .exits(0)
         .says_nothing_of("gate error_rate");
     // One of its own takes its place, and that of a slice does not.
@@ -178,12 +178,12 @@ fn a_part_of_an_eval_has_the_default_error_rate_too() {
         "gates: [accuracy >= 0.5]\n",
     );
     project
-        .run("run eval.yaml --filter q00")
+        .run("run -v eval.yaml --filter q00")
         .exits(3)
         .says("gate accuracy >= 0.5: ignored: 10 of 20 samples selected")
         .says("gate error_rate <= 0.05: FAILED: error_rate is 0.2 (2 of 10 asked samples)");
     project
-        .run("run eval.yaml --filter q01")
+        .run("run -v eval.yaml --filter q01")
         .says("gate error_rate <= 0.05: passed: error_rate is 0 (0 of 10 asked samples)");
 }
 
@@ -214,7 +214,7 @@ fn failures_of_the_agent_itself_may_count_as_wrong() {
                  gates: [accuracy >= 0.8]\n"
             );
             let project = failing(way, &limits);
-            let ran = project.run("run eval.yaml");
+            let ran = project.run("run -v eval.yaml");
             let hang = if kind == "timed_out" { 2 } else { 0 };
             (late(&project).len() == hang).then_some((project, ran))
         });
@@ -243,7 +243,7 @@ fn failures_of_the_agent_itself_may_count_as_wrong() {
         "{ type: command, command: [./agent.sh], output: json }",
         "errors: wrong\ngates: [accuracy >= 0]\n",
     );
-    project.run("run eval.yaml");
+    project.run("run -v eval.yaml");
     let summary = project.last_json("summary.json");
     assert_eq!(
         (&summary["errors"], &summary["accuracy"]),
@@ -300,13 +300,13 @@ fn a_failure_that_is_wrong_is_so_wherever_the_run_is_looked_at() {
         "exit 3",
         "gates: [accuracy >= 0.9]\nscorers: [gaia, substring]\n",
     );
-    wrong.run("run eval.yaml").exits(1);
+    wrong.run("run -v eval.yaml").exits(1);
     let lines = wrong.last_lines("samples.jsonl");
     assert_eq!(lines[9]["result"]["scores"]["substring"]["correct"], false);
     let dir = wrong.last_run();
     let dir = dir.display();
     let says = "10 samples, 8 correct, accuracy 80.0 %";
-    wrong.run(&format!("gate {dir}")).exits(1).says(says);
+    wrong.run(&format!("gate -v {dir}")).exits(1).says(says);
     wrong.run(&format!("summarize {dir}")).exits(0).says(says);
     wrong
         .run(&format!("show {dir} q009"))
@@ -314,7 +314,9 @@ fn a_failure_that_is_wrong_is_so_wherever_the_run_is_looked_at() {
         .says("exited with code 3");
     // It is no answer that another scorer could judge.
     wrong
-        .run(&format!("rescore {dir} --scorer exact --scorer includes"))
+        .run(&format!(
+            "rescore -v {dir} --scorer exact --scorer includes"
+        ))
         .exits(0)
         .says("8 correct, accuracy 80.0 %");
     let again = wrong.last_lines("samples.jsonl");
@@ -323,11 +325,11 @@ fn a_failure_that_is_wrong_is_so_wherever_the_run_is_looked_at() {
     assert_eq!(new["error"], old["error"]);
     assert_eq!(new["scores"]["includes"], old["score"]);
     assert_eq!(new["scores"]["gaia"], Value::Null);
-    wrong.run(&format!("rescore {dir}")).exits(0).says(says);
+    wrong.run(&format!("rescore -v {dir}")).exits(0).says(says);
     // A second try does not make it right.
     wrong.script("agent.sh", "#!/bin/sh\necho 'FINAL ANSWER: 1'\n");
     wrong
-        .run(&format!("run --resume {dir} --no-cache"))
+        .run(&format!("run -v --resume {dir} --no-cache"))
         .says_nothing_of("accuracy 100");
     // Nor are failures of one kind compared with those of the other.
     wrong.run(&format!("accept --failed-gates {dir}")).exits(0);
@@ -335,7 +337,10 @@ fn a_failure_that_is_wrong_is_so_wherever_the_run_is_looked_at() {
         .read("eval.yaml")
         .replace("errors: wrong", "errors: infrastructure");
     wrong.write("eval.yaml", other);
-    wrong.run("run eval.yaml").exits(2).says("another scorer");
+    wrong
+        .run("run -v eval.yaml")
+        .exits(2)
+        .says("another scorer");
 }
 
 #[test]
@@ -345,7 +350,7 @@ fn a_mean_over_answers_is_open_where_a_failure_has_none() {
         "scorer: token_f1\nextract: final_answer\ngates:\n  - mean(value) >= 0.8\n  - mean(f1) >= 0.9\n",
     );
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(3)
         .says("gate mean(value) >= 0.8: passed")
         .says("gate mean(f1) >= 0.9: INCONCLUSIVE");
@@ -439,14 +444,14 @@ fn attempts_count_with_those_that_are_repeated_and_workers_as_well() {
 fn what_counts_as_wrong_is_said_in_one_of_two_words() {
     let project = project(2, "exit 3", "errors: wong\n");
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(2)
         .says("eval.yaml:6:")
         .says("`infrastructure`")
         .says("`wrong`");
     project.spec(AGENT, "");
-    project.run("run eval.yaml").exits(3);
-    let flags = "run eval.yaml --set errors=wrong";
+    project.run("run -v eval.yaml").exits(3);
+    let flags = "run -v eval.yaml --set errors=wrong";
     project
         .run(flags)
         .exits(0)
@@ -458,7 +463,7 @@ fn what_counts_as_wrong_is_said_in_one_of_two_words() {
         .says("sample `q000` failed and `fail_fast` is set");
     // A run that began with one of them does not go on with the other.
     project
-        .run("run eval.yaml --fail-fast --concurrency 1")
+        .run("run -v eval.yaml --fail-fast --concurrency 1")
         .exits(3);
     let dir = project.last_run();
     let resume = format!("run --resume {} --set errors=wrong", dir.display());

@@ -13,12 +13,14 @@ case $EVALTEST_SAMPLE_ID in
 esac"#;
     let more = "scorers: [exact, includes]\ngates: [error_rate <= 0.5]\n";
     let project = requested::project(6, then, more);
-    project.run("run eval.yaml").exits(0);
+    project.run("run -v eval.yaml").exits(0);
     let text = "errors by kind:
   1 exited (first: exited with code 7): q005
 
 wrong answers by reason:
-  2 mismatch: q001, q003
+  2 mismatch:
+    q001  What is 1?  expected something else  got it is something else
+    q003  What is 3?  expected something else  got 003
 
 scorers that disagree:
   1 that `exact` rejects and `includes` accepts: q001
@@ -31,7 +33,8 @@ failures by slice:
     let listed = project.run("show").exits(0).out;
     let (list, below) = listed.split_once("\n\n").unwrap();
     assert_eq!(list.lines().count(), 6, "{list}");
-    assert_eq!(below, text);
+    let short = below.contains("  2 mismatch: q001, q003\n");
+    assert!(short, "{below}");
     assert_eq!(project.run("show --failures").exits(0).out, text);
     let groups = project.run("show --failures --json").exits(0).json();
     assert_eq!(groups["errors"][0]["kind"], "exited");
@@ -50,18 +53,18 @@ failures by slice:
 #[test]
 fn a_run_without_failures_says_so_and_epochs_name_a_sample_once() {
     let project = requested::project(1, ":", "epochs: 2\n");
-    project.run("run eval.yaml").exits(0);
+    project.run("run -v eval.yaml").exits(0);
     let output = project.run("show --failures").exits(0).out;
     assert_eq!(output, "nothing failed\n");
     assert!(!project.run("show").exits(0).out.contains(':'));
     let flips = r#"
 if mkdir "$(dirname "$0")/first" 2> /dev/null; then echo no; exit 0; fi"#;
     let project = requested::project(1, flips, "epochs: 3\n");
-    project.run("run eval.yaml --concurrency 1").exits(0);
+    project.run("run -v eval.yaml --concurrency 1").exits(0);
     let output = project.run("show --failures").exits(0).out;
     assert_eq!(
         output,
-        "wrong answers by reason:\n  1 mismatch: q000\n\nfailures by slice:\n  1 of 3 wrong in level=1: q000\n\n\
+        "wrong answers by reason:\n  1 mismatch:\n    q000  What is 0?  expected 000  got no\n\nfailures by slice:\n  1 of 3 wrong in level=1: q000\n\n\
          correct in some epochs and wrong in others, 1:\n  q000: 2 of 3 correct\n"
     );
 }

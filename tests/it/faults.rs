@@ -90,7 +90,7 @@ fn failures_stay_with_their_samples() {
         "gates:\n  - error_rate <= 0.1\n  - accuracy >= 0.5\n",
     );
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(3)
         .says("exited with code 7")
         .says("gate error_rate <= 0.1: FAILED")
@@ -353,7 +353,7 @@ fn attachments_that_may_not_be_read() {
     let spec = project.read("eval.yaml").replace("data.jsonl", "data");
     project.write("eval.yaml", spec);
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(3)
         .says("8 samples, 3 correct")
         .says("5 errors");

@@ -78,10 +78,10 @@ fn an_agent_that_takes_more_steps_is_red_and_says_where() {
         ("no_regression(tool_calls)", "tool_calls is 3.1"),
     ] {
         spec(&project, "b.jsonl", &format!("'{gate}'"));
-        project.run("run eval.yaml").exits(0);
+        project.run("run -v eval.yaml").exits(0);
         spec(&project, "c.jsonl", &format!("'{gate}'"));
         project
-            .run("run eval.yaml")
+            .run("run -v eval.yaml")
             .exits(1)
             .says(says)
             .says("p < 0.001 < alpha 0.05, 24 pairs")
@@ -92,7 +92,7 @@ fn an_agent_that_takes_more_steps_is_red_and_says_where() {
         let fall = gate.replace("increase", "decrease");
         if fall != gate {
             spec(&project, "c.jsonl", &format!("'{fall}'"));
-            project.run("run eval.yaml").exits(0);
+            project.run("run -v eval.yaml").exits(0);
         }
     }
     let summary = project.last_json("summary.json");
@@ -320,11 +320,11 @@ fn nothing_is_an_amount() {
     of_lines(&project, "b.jsonl", costs(0.0));
     accepted(&project, &["b.jsonl"]);
     spec(&project, "b.jsonl", "no_increase(cost_usd)");
-    project.run("run eval.yaml").exits(0);
+    project.run("run -v eval.yaml").exits(0);
     of_lines(&project, "c.jsonl", costs(5.0));
     spec(&project, "c.jsonl", "no_increase(cost_usd)");
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(1)
         .says("rose most: q00 (");
 }
@@ -356,7 +356,7 @@ fn a_run_that_ends_at_a_tier_is_compared_with_its_samples() {
         project.write("eval.yaml", text);
     };
     with("b.jsonl", "");
-    project.run("run eval.yaml --tier full").exits(0);
+    project.run("run -v eval.yaml --tier full").exits(0);
     project.run("accept").exits(0);
     project.write("c.jsonl", recording(21, "search"));
     with(
@@ -364,7 +364,7 @@ fn a_run_that_ends_at_a_tier_is_compared_with_its_samples() {
         "'no_increase(tokens)[tier=quick]', 'no_regression(alpha=0.05)[tier=quick]'",
     );
     project
-        .run("run eval.yaml --progressive")
+        .run("run -v eval.yaml --progressive")
         .exits(1)
         .says("gate no_increase(tokens)[tier=quick]: FAILED: ")
         .says("12 pairs")
@@ -390,7 +390,7 @@ fn alerts_watch_the_same_figures_in_the_history() {
             "eval.yaml",
             format!("{text}alerts: [{}]\n", alerts.join(", ")),
         );
-        project.run("run eval.yaml --history")
+        project.run("run -v eval.yaml --history")
     };
     run("b.jsonl").exits(0);
     let line = project.read("snapshots/e/history.jsonl");
@@ -413,7 +413,7 @@ fn alerts_watch_the_same_figures_in_the_history() {
         "'tool_calls <= 21', 'output_length <= 5'",
     );
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(1)
         .says("tool_calls is 22 (the mean of 24 answers), <= 21 does not hold")
         .says("gate output_length <= 5: passed");

@@ -91,10 +91,10 @@ fn gates_and_flips_are_at_their_lines() {
     let ran = step(&project, "run eval.yaml --no-github").exits(1);
     assert_eq!(annotations(&ran, "error").len(), 0);
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(1)
         .says_nothing_of("::error");
-    let alone = project.run("run eval.yaml --github").exits(1);
+    let alone = project.run("run -v eval.yaml --github").exits(1);
     alone
         .says("::error file=eval.yaml")
         .says("no summary is written");

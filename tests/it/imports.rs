@@ -78,7 +78,7 @@ fn zip_of(log: &Value, path: &Path) {
 fn a_log_has_the_figures_that_it_has_in_inspect() {
     let project = Project::new();
     theirs(&project);
-    let ran = project.run("import --format inspect capitals.eval --slice continent");
+    let ran = project.run("import -v --format inspect capitals.eval --slice continent");
     ran.exits(3).says("2 of 10 answers asked for");
     let summary = project.last_json("summary.json");
     assert_eq!(summary["eval"], "capitals");
@@ -118,7 +118,7 @@ fn a_log_has_the_figures_that_it_has_in_inspect() {
         "ValueError('boom')"
     );
     // An answer without a verdict of the scorer that decides is unscored.
-    let ran = project.run("import --format inspect capitals.eval --scorer length --name long");
+    let ran = project.run("import -v --format inspect capitals.eval --scorer length --name long");
     ran.exits(3).says("`length` gives numbers from 9 to 13");
     let summary = project.last_json("summary.json");
     assert_eq!(
@@ -126,12 +126,12 @@ fn a_log_has_the_figures_that_it_has_in_inspect() {
         (&json!(2), &json!(6))
     );
     project
-        .run("import --format inspect capitals.eval --scorer length --correct-at 12 --name at")
+        .run("import -v --format inspect capitals.eval --scorer length --correct-at 12 --name at")
         .exits(3)
         .says_nothing_of("gives numbers");
     assert_eq!(project.last_json("summary.json")["correct"], 2);
     project
-        .run("import --format inspect capitals.eval --scorer legnth")
+        .run("import -v --format inspect capitals.eval --scorer legnth")
         .exits(2)
         .says("did you mean `--scorer length`?");
 }

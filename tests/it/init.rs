@@ -11,7 +11,7 @@ use crate::project::Project;
 fn in_a_folder_that_is_no_cargo_project() {
     let project = Project::new();
     project
-        .run("run")
+        .run("run -v")
         .exits(2)
         .says("no evals found")
         .says("cargo evaltest init");
@@ -24,15 +24,12 @@ fn in_a_folder_that_is_no_cargo_project() {
     // So that its snapshots have the same line ends everywhere.
     let attributes = project.read("evals/snapshots/example/.gitattributes");
     assert!(attributes.contains("*.snap text eol=lf\n"), "{attributes}");
-    project
-        .run("")
-        .exits(0)
-        .says("example: 6 samples, 5 correct");
+    project.run("").exits(0).says("example: 5 of 6 correct");
     project.run("accept").exits(0);
     project.run("").exits(0);
     // A worse agent: the samples that flipped are named, the wrong one from before is not.
     project
-        .run("run --agent echo")
+        .run("run -v --agent echo")
         .exits(1)
         .says("wrong now (5):")
         .says("    percent\n");
@@ -108,7 +105,7 @@ fn in_a_cargo_project_it_keeps_what_is_there() {
         .says("kept     .github/workflows/evaltest.yml");
     assert_eq!(project.read("Cargo.toml"), changed);
     assert!(project.read("evals/example.yaml").starts_with("# edited"));
-    project.run("").exits(0).says("example: 6 samples");
+    project.run("").exits(0).says("example: 5 of 6 correct");
 }
 
 #[test]
@@ -137,9 +134,9 @@ fn a_dot_env_file_serves_the_variables_that_a_spec_names() {
     let agent = "{ type: command, command: [sh, -c, 'echo \"$MY_NAME $OTHER\"'], env: [MY_NAME] }";
     let project = Project::with_eval(&[("a", 1, "Who?", "ada")], agent, "");
     project.write(".env", "MY_NAME=ada\nOTHER=x\n");
-    project.run("run eval.yaml").exits(0).says("1 correct");
+    project.run("run -v eval.yaml").exits(0).says("1 correct");
     // The environment wins.
-    let mut command = project.command("run eval.yaml");
+    let mut command = project.command("run -v eval.yaml");
     let ran = command.env("MY_NAME", "bob").output().unwrap();
     assert!(String::from_utf8_lossy(&ran.stdout).contains("0 correct"));
 }
@@ -156,7 +153,7 @@ fn an_agent_of_ones_own_is_found_from_the_specs_folder() {
         .exits(0)
         .says_nothing_of("not there");
     project
-        .run("run --ignore-baseline")
+        .run("run -v --ignore-baseline")
         .exits(1)
         .says("example: 6 samples, 1 correct")
         .says("0 errors");
@@ -175,17 +172,19 @@ fn an_agent_that_is_written_later_is_found_from_the_specs_folder() {
         "agent.sh",
         "#!/bin/sh\ncat > /dev/null\necho FINAL ANSWER: 50\n",
     );
-    project.run("run --ignore-baseline").says("0 errors");
+    project.run("run -v --ignore-baseline").says("0 errors");
 }
 
 #[test]
 fn rescoring_keeps_the_scorers_of_the_run_and_accept_names_what_is_missing() {
     let project = Project::new();
     project.run("init").exits(0);
-    project.run("run").exits(0);
+    project.run("run -v").exits(0);
     let dir = project.last_run();
-    let ran = project.run(&format!("rescore {}", dir.display())).exits(0);
-    ran.says("example: 6 samples, 5 correct");
+    let ran = project
+        .run(&format!("rescore -v {}", dir.display()))
+        .exits(0);
+    ran.says("example: 5 of 6 correct");
     // A scorer of a user's own is not known here, and is not replaced by another.
     let manifest = std::fs::read_to_string(dir.join("manifest.json")).unwrap();
     let hash = manifest.find("\"scorer_hash\": \"").unwrap() + 16;
@@ -194,12 +193,14 @@ fn rescoring_keeps_the_scorers_of_the_run_and_accept_names_what_is_missing() {
     crate::project::change_manifest(&dir, |there| {
         *there = serde_json::from_str(&manifest).unwrap();
     });
-    let ran = project.run(&format!("rescore {}", dir.display())).exits(2);
+    let ran = project
+        .run(&format!("rescore -v {}", dir.display()))
+        .exits(2);
     ran.says("scorer `mine` is not built in")
         .says("--scorer gaia");
-    project.run("run --retries 2").exits(0);
+    project.run("run -v --retries 2").exits(0);
     let ran = project.run("accept").exits(0);
-    project.run("run --output-root elsewhere").exits(0);
+    project.run("run -v --output-root elsewhere").exits(0);
     project
         .run("accept --output-root elsewhere")
         .exits(0)

@@ -36,7 +36,7 @@ fn the_fixture_is_judged_in_a_fresh_clone() {
     let project = Project::new();
     let spec = root().join("fixtures/items/items.yaml");
     let ran = project
-        .run(&format!("run {}", spec.display()))
+        .run(&format!("run -v {}", spec.display()))
         .exits(0)
         .says("judging 9 items of")
         .says("items: 9 samples, 8 correct")
@@ -48,9 +48,9 @@ fn the_fixture_is_judged_in_a_fresh_clone() {
 #[test]
 fn the_item_is_the_answer_and_costs_nothing() {
     let project = project("none", SCORER, "cache: true\n");
-    let ran = project.run("run e.yaml --dry-run").exits(0);
+    let ran = project.run("run -v e.yaml --dry-run").exits(0);
     ran.says("2 samples, 0 requests, and those of scorer `judge`");
-    let ran = project.run("run e.yaml --run-id r1").exits(0);
+    let ran = project.run("run -v e.yaml --run-id r1").exits(0);
     ran.says("2 samples, 1 correct").says("0.0000 USD");
     let records = project.last_lines("samples.jsonl");
     let item = "Problem:\n6 * 7?\n\nAnswer: 42\n\nSolution:\nSix times seven.";
@@ -72,7 +72,7 @@ fn the_item_is_the_answer_and_costs_nothing() {
     // Judged again, its judge is who it was.
     let run = project.display(project.last_run());
     project
-        .run(&format!("rescore {run}"))
+        .run(&format!("rescore -v {run}"))
         .exits(0)
         .says("2 stored");
     assert_eq!(calls(), 2);
@@ -80,14 +80,14 @@ fn the_item_is_the_answer_and_costs_nothing() {
     let all = project.read("all.txt");
     let scorer = SCORER.replace("good: 1", "good: { value: 1, description: fine }");
     project
-        .run_of(&["rescore", &run, "--scorer", &scorer])
+        .run_of(&["rescore", "-v", &run, "--scorer", &scorer])
         .exits(0);
     let display = project.read("all.txt").replacen(&all, "", 1);
     assert!(display.contains("Problem:\n6 * 7?") && !display.contains("BEGIN prompt"));
     project.write("calls.log", "x\nx\n");
     // What a judge said of a text is kept, the text is not.
     project
-        .run("run e.yaml")
+        .run("run -v e.yaml")
         .exits(0)
         .says_nothing_of("the cache is off");
     assert_eq!(calls(), 2);
@@ -98,7 +98,7 @@ fn the_item_is_the_answer_and_costs_nothing() {
         .replace("Six times seven.", "Count to seven.");
     project.write("items.json", items);
     let before = project.last_lines("samples.jsonl")[0]["input_hash"].clone();
-    project.run("run e.yaml").exits(0);
+    project.run("run -v e.yaml").exits(0);
     assert_ne!(project.last_lines("samples.jsonl")[0]["input_hash"], before);
     assert_eq!(calls(), 3);
     let ran = project.run("doctor e.yaml");
@@ -113,12 +113,14 @@ fn items_are_no_requests() {
     let spec = project.read("e.yaml").replace("{ concurrency: 1 }", limits);
     project.write("e.yaml", spec);
     project
-        .run("run e.yaml")
+        .run("run -v e.yaml")
         .exits(0)
         .says("2 samples, 1 correct")
         .says_nothing_of("attempt");
     let run = project.display(project.last_run());
-    project.run(&format!("run e.yaml --resume {run}")).exits(0);
+    project
+        .run(&format!("run -v e.yaml --resume {run}"))
+        .exits(0);
     assert_eq!(project.read("calls.log").lines().count(), 2);
 }
 

@@ -60,12 +60,12 @@ fn each_loads_and_judges() {
             text = text.says(&format!("# with `{name}`: {content}"));
         }
         let before = server.requested().len();
-        let dry = project.run("run --dry-run").exits(0);
+        let dry = project.run("run -v --dry-run").exits(0);
         // Nothing is told of scorers that nobody named.
         dry.says_nothing_of("not used");
         assert_eq!(server.requested().len(), before, "{name}");
         project
-            .run("run")
+            .run("run -v")
             .exits(0)
             .says("judged: 1 samples, 1 correct")
             .says("judge judge: 1 call on 1 answer");

@@ -53,15 +53,15 @@ fn a_gate_on_it_counts_them_as_wrong_and_as_right() {
         ("error_rate <= 0", 0),
     ] {
         let project = project(&format!("\"{gate}\""));
-        let ran = project.run("run eval.yaml").exits(code);
+        let ran = project.run("run -v eval.yaml").exits(code);
         if gate == "accuracy(judge) >= 0.9" {
             ran.says(says);
             let dir = project.last_run();
             // The same without a scorer to ask.
             let dir = dir.display();
-            project.run(&format!("gate {dir}")).exits(3).says(says);
+            project.run(&format!("gate -v {dir}")).exits(3).says(says);
             project
-                .run(&format!("gate {dir} --gate accuracy(judge)>=0.6"))
+                .run(&format!("gate -v {dir} --gate accuracy(judge)>=0.6"))
                 .exits(0)
                 .says(&format!(">= 0.6 holds; {says}"));
         }

@@ -66,7 +66,7 @@ fn a_budget_stops_the_run_and_a_larger_one_lets_it_go_on() {
             "limits: {{ concurrency: 4, ramp_up_s: 1000, budget: {{ {key}: {little} }} }}\n"
         ));
         project
-            .run("run eval.yaml")
+            .run("run -v eval.yaml")
             .exits(3)
             .says(&format!(
                 "stopped early: the budget is used up: {says} (4 samples not asked)"
@@ -96,7 +96,7 @@ fn a_budget_stops_the_run_and_a_larger_one_lets_it_go_on() {
         project
             .run(&format!("{resume} --set limits.budget.{key}={much}"))
             .exits(0)
-            .says("6 samples, 3 correct");
+            .says("3 of 6 correct");
         assert_eq!(requested(&project).len(), 6, "{key}");
     }
 }

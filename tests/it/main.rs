@@ -119,6 +119,7 @@ mod schema;
 mod scored;
 mod scorer_process;
 mod scorers;
+mod screen;
 mod secrets;
 mod server;
 mod shard;

@@ -172,7 +172,7 @@ fn each_is_called_by_its_name_and_all_by_that_of_the_spec() {
     project
         .run("compare e@small e@large")
         .exits(0)
-        .says("A and B are not told apart");
+        .says("no significant difference between A and B");
     project.run("cache stats").exits(0);
     project
         .run("run e --run-id x")
@@ -235,7 +235,7 @@ fn a_gate_that_names_one_is_that_one_s() {
         "gates:\n  - accuracy[agent=large] >= 0.5\n  - accuracy[level=1][agent=large] >= 0.5\n  \
          - accuracy[agent=small] <= 0.1\n  - min_samples >= 6\n",
     );
-    project.run("run").exits(0);
+    project.run("run -v").exits(0);
     let gates = |number: usize| -> Vec<String> {
         let dir = &project.runs()[number];
         let summary: Value =
@@ -261,7 +261,7 @@ fn a_gate_that_names_one_is_that_one_s() {
     );
     // Checked again they are the same.
     project
-        .run("gate e@large")
+        .run("gate -v e@large")
         .exits(0)
         .says("gate accuracy >= 0.5: passed");
     project
@@ -274,7 +274,7 @@ fn a_gate_that_names_one_is_that_one_s() {
         "gates:\n  - min_samples >= 6\n  - accuracy[agent=large][level=9] >= 0.5\n",
     );
     project
-        .run("run")
+        .run("run -v")
         .exits(2)
         .says("e.yaml:10:5: ")
         .says("level=9");
@@ -294,18 +294,18 @@ fn in_a_spec_of_one_agent_a_gate_may_have_a_slice_of_this_name() {
     };
     spec("agent: echo", "accuracy[agent=east] >= 1");
     project
-        .run("run e.yaml")
+        .run("run -v e.yaml")
         .exits(0)
         .says("accuracy[agent=east] >= 1: passed");
     // Where the spec has `agents`, it is one of those.
     spec("agents: { west: echo }", "accuracy[agent=east] >= 1");
     project
-        .run("run e.yaml")
+        .run("run -v e.yaml")
         .exits(2)
         .says("the spec has no agent `east`");
     spec("agents: { east: echo }", "accuracy[agent=east] >= 0.5");
     project
-        .run("run e.yaml")
+        .run("run -v e.yaml")
         .exits(0)
         .says("gate accuracy >= 0.5: passed");
 }

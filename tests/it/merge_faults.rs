@@ -164,7 +164,7 @@ fn a_merged_run_is_a_point_of_the_history() {
 fn metrics_that_only_a_program_works_out_are_said_to_be_lost() {
     let (project, _) = project();
     project.spec("echo", "gates: [accuracy >= 0.5, 'metric(own) >= 0.1']\n");
-    project.run("run eval.yaml");
+    project.run("run -v eval.yaml");
     let whole = project.last_run();
     // As the run of an eval made in Rust leaves it, whose benchmark has a figure of its own.
     let path = whole.join("summary.json");
@@ -173,7 +173,7 @@ fn metrics_that_only_a_program_works_out_are_said_to_be_lost() {
     fs::write(&path, summary.to_string()).unwrap();
     split(&whole, 2, &project.file("parts"));
     project
-        .run("merge parts -o merged")
+        .run("merge -v parts -o merged")
         .exits(3)
         .says("gate metric(own) >= 0.1: INCONCLUSIVE: ")
         .says("those of parts cannot be added up; an unsharded run has them");

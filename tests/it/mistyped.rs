@@ -81,7 +81,7 @@ fn one_error_is_one() {
     let project = project();
     project.spec(agent, "limits: { retries: 0, concurrency: 1 }\n");
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .says(", 1 error, ")
         .says("(+1 error)")
         .says_nothing_of("1 errors");

@@ -28,9 +28,9 @@ fn below(project: &Project, folder: &str, arguments: &str) -> Ran {
 #[test]
 fn an_eval_runs_by_its_name() {
     let project = project();
-    let ran = project.run("run two").exits(0).says("two: 1 samples");
+    let ran = project.run("run two").exits(0).says("two: 1 of 1 correct");
     ran.says_nothing_of("one:");
-    project.run("two").exits(0).says("two: 1 samples");
+    project.run("two").exits(0).says("two: 1 of 1 correct");
     project.run("run two one").exits(0).says("2 evals");
     // What is typed twice runs once.
     project
@@ -54,13 +54,16 @@ fn a_path_wins_over_a_name() {
     let project = project();
     let one = project.read("evals/one.yaml").replace("../data", "data");
     project.write("two", one.replace("name: one", "name: three"));
-    project.run("run two").exits(0).says("three: 1 samples");
+    project
+        .run("run two")
+        .exits(0)
+        .says("three: 1 of 1 correct");
     project.write(
         "one/a.yaml",
         one.replace("name: one", "name: four")
             .replace("data.", "../data."),
     );
-    project.run("run one").exits(0).says("four: 1 samples");
+    project.run("run one").exits(0).says("four: 1 of 1 correct");
 }
 
 #[test]
@@ -127,7 +130,7 @@ fn a_project_in_a_folder_is_left_to_itself() {
     project
         .run("run all")
         .exits(0)
-        .says("one: 1 samples")
+        .says("one: 1 of 1 correct")
         .says("`all/inner` is a project of its own and left out: cd all/inner");
 }
 
@@ -176,7 +179,7 @@ fn an_eval_without_a_name_is_called_after_its_file() {
     project
         .run(&format!("run {name}"))
         .exits(0)
-        .says(&format!("{name}: 1 samples"));
+        .says(&format!("{name}: 1 of 1 correct"));
     assert!(project.last_run().to_string_lossy().contains(name));
     project.run("accept").exits(0);
     assert!(project.file(&format!("evals/snapshots/{name}")).is_dir());
@@ -339,7 +342,7 @@ fn a_spec_with_a_mistake_is_told_by_its_name() {
             .run("run thre")
             .exits(2)
             .says("did you mean `three`?");
-        project.run("run one").exits(0).says("one: 1 samples");
+        project.run("run one").exits(0).says("one: 1 of 1 correct");
     }
     project.write("evals/fourth.yaml", "agent: [");
     project
@@ -353,14 +356,14 @@ fn a_folder_or_file_of_other_things_does_not_hide_an_eval() {
     let project = project();
     project.write("one/data.jsonl", "");
     project.write("two", "#!/bin/sh\necho 1\n");
-    project.run("run one").exits(0).says("one: 1 samples");
-    project.run("run two").exits(0).says("two: 1 samples");
+    project.run("run one").exits(0).says("one: 1 of 1 correct");
+    project.run("run two").exits(0).says("two: 1 of 1 correct");
     project.run("show one").exits(0).says("a  ");
-    project.run("run one/").exits(0).says("one: 1 samples");
+    project.run("run one/").exits(0).says("one: 1 of 1 correct");
     project.write("evals/one/data.jsonl", "");
     below(&project, "evals", "run one")
         .exits(0)
-        .says("one: 1 samples");
+        .says("one: 1 of 1 correct");
     project
         .run("show evals/one")
         .exits(2)
@@ -449,7 +452,9 @@ fn specs_need_no_cargo() {
         .says("4 evals")
         .says(note)
         .says_nothing_of("left out");
-    without_cargo("run three").exits(0).says("three: 1 samples");
+    without_cargo("run three")
+        .exits(0)
+        .says("three: 1 of 1 correct");
     project.write(
         "m/inner/Cargo.toml",
         format!(

@@ -104,18 +104,18 @@ fn what_the_hint_on_brackets_says_is_read() {
     );
     let gate = "gates: ['accuracy[level=1] >= 0.7']";
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(2)
         .says("eval.yaml:6:")
         .says(&format!("hint: quote it: `{gate}`"));
     project.spec("{ type: echo, text: '1' }", gate);
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(0)
         .says("gate accuracy[level=1] >= 0.7: passed");
     project.spec("echo", "gates: ['no_regression(alpha=2)']\n");
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(2)
         .says("`alpha` lies between 0 and 1");
 }
@@ -214,7 +214,7 @@ fn spreadsheets_and_arrays_are_datasets() {
         format!("benchmark: {{ type: qa, path: data.json }}\n{agent}"),
     );
     project
-        .run("run e.yaml")
+        .run("run -v e.yaml")
         .exits(0)
         .says("1 samples, 1 correct");
     project.write(
@@ -222,7 +222,7 @@ fn spreadsheets_and_arrays_are_datasets() {
         "[{\"question\": \"a\"},\n {\"question\": \"\"}]",
     );
     project
-        .run("run e.yaml")
+        .run("run -v e.yaml")
         .exits(2)
         .says("data.json:2: element 2: ");
 }

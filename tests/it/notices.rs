@@ -64,12 +64,12 @@ fn name(dir: &Path) -> String {
 #[test]
 fn answers_without_anything_to_take_are_reported_everywhere() {
     let project = project(BOXED, boxed);
-    let whole = project.run("run eval.yaml");
+    let whole = project.run("run -v eval.yaml");
     whole
         .says(NOTHING)
         .says(TRUTH)
         .says("or write `extract: final_answer`");
-    let whole = notices(&project.run("run eval.yaml"));
+    let whole = notices(&project.run("run -v eval.yaml"));
     assert_eq!(whole.len(), 2, "{whole:?}");
     let run = project.last_run();
     let summary = project.last_json("summary.json");
@@ -98,19 +98,19 @@ fn answers_without_anything_to_take_are_reported_everywhere() {
     show("q1").says("found by nothing");
     show("q0").says("found by box");
     // The same answers by the same rule, and the run in parts.
-    let again = project.run(&format!("rescore {} --scorer numeric", name(&run)));
+    let again = project.run(&format!("rescore -v {} --scorer numeric", name(&run)));
     assert_eq!(notices(&again), whole);
     for part in 1..=2 {
         project.run(&format!(
-            "run eval.yaml --shard {part}/2 --output-root parts"
+            "run -v eval.yaml --shard {part}/2 --output-root parts"
         ));
     }
-    assert_eq!(notices(&project.run("merge parts")), whole);
+    assert_eq!(notices(&project.run("merge -v parts")), whole);
     // What the notice proposes is right.
     let text = project.read("eval.yaml");
     project.write("eval.yaml", text.replace("boxed", "final_answer"));
     let right = project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(0)
         .says("20 samples, 20 correct");
     let right = right.says("extraction: label 19, box 1");

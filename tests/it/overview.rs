@@ -55,13 +55,13 @@ fn several_evals_are_a_table_and_what_failed_is_told_in_full() {
 #[test]
 fn the_last_line_says_which_failed_and_what_to_type() {
     let project = project();
-    project.run("run evals").exits(0);
+    project.run("run -v evals").exits(0);
     project.run("accept").exits(0);
     let spec = project
         .read("evals/worse.yaml")
         .replace("text: '1'", "text: '2'");
     project.write("evals/worse.yaml", spec);
-    let ran = project.run("run evals").exits(1);
+    let ran = project.run("run -v evals").exits(1);
     let ran = ran
         .says("gate accuracy >= 0.5: FAILED")
         .says("correct in the baseline, wrong now (3):")

@@ -136,7 +136,7 @@ fn what_is_better_in_both_orders_wins() {
     ));
     ran.exits(0)
         .says("3 pairs of 3 items: 0 wins, 3 losses, 0 ties, 0 inconsistent")
-        .says("not told apart from one half");
+        .says("not significantly different from one half");
 }
 
 #[test]
@@ -177,6 +177,7 @@ fn the_run_that_is_written_has_it_all() {
     duel.project
         .run_of(&[
             "gate",
+            "-v",
             &dir.to_string(),
             "--gate",
             "mean(pairwise.win) >= 0.9",
@@ -184,7 +185,7 @@ fn the_run_that_is_written_has_it_all() {
         .says("holds");
     // It is scored again without asking anybody.
     duel.project
-        .run(&format!("rescore {dir}"))
+        .run(&format!("rescore -v {dir}"))
         .exits(0)
         .says("nobody is asked");
 }

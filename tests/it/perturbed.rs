@@ -58,11 +58,11 @@ fn drop_of_each_kind_is_reported_beside_the_unperturbed_headline() {
                  'accuracy[perturb=irrelevant_context] >= 0.9']\n";
     let project = project(gates);
     project
-        .run("run eval.yaml --dry-run")
+        .run("run -v eval.yaml --dry-run")
         .exits(0)
         .says("4 samples, and once more perturbed in 3 ways, 16");
     let ran = project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(1)
         .says("4 samples, 4 correct, accuracy 100.0 %")
         .says("reordered_options: changes nothing in 4 answers, which are in no pair")
@@ -122,7 +122,7 @@ fn drop_of_each_kind_is_reported_beside_the_unperturbed_headline() {
             .replace("drop(typos) <= 0.1", "no_regression"),
     );
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(3)
         .says("of 4 pairs 0 became wrong");
     assert_eq!(prompts(&project), first);
@@ -130,21 +130,28 @@ fn drop_of_each_kind_is_reported_beside_the_unperturbed_headline() {
     let asked = requested(&project);
     let shown = dir.display();
     project
-        .run(&format!("rescore {shown}"))
+        .run(&format!("rescore -v {shown}"))
         .exits(0)
         .says("drop(typos) is 1 (over 4 pairs");
     project
-        .run_of(&["gate", &shown.to_string(), "--gate", "drop(typos) <= 1"])
+        .run_of(&[
+            "gate",
+            "-v",
+            &shown.to_string(),
+            "--gate",
+            "drop(typos) <= 1",
+        ])
         .exits(0);
     // Four pairs say little.
     let bound = "drop(irrelevant_context) <= 0.1 (confidence=0.95)";
     project
-        .run_of(&["gate", &shown.to_string(), "--gate", bound])
+        .run_of(&["gate", "-v", &shown.to_string(), "--gate", bound])
         .exits(1)
         .says("the upper end of the 95 % interval");
     project
         .run_of(&[
             "gate",
+            "-v",
             &shown.to_string(),
             "--gate",
             "drop(tool_error) <= 1",
@@ -169,7 +176,7 @@ fn an_outage_of_a_perturbed_question_leaves_its_gate_open_and_is_asked_again_alo
     );
     project.write("broken", "");
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(3)
         .says("4 samples, 4 correct, accuracy 100.0 %")
         .says("typos: 4 answers have no verdict")
@@ -178,7 +185,7 @@ fn an_outage_of_a_perturbed_question_leaves_its_gate_open_and_is_asked_again_alo
     fs::remove_file(project.file("broken")).unwrap();
     fs::remove_file(project.file("asked.log")).unwrap();
     project
-        .run(&format!("run eval.yaml --resume {}", dir.display()))
+        .run(&format!("run -v eval.yaml --resume {}", dir.display()))
         .exits(1)
         .says("drop(typos) is 1 (over 4 pairs");
     assert_eq!(requested(&project), 4);
@@ -188,7 +195,7 @@ fn an_outage_of_a_perturbed_question_leaves_its_gate_open_and_is_asked_again_alo
         project.read("eval.yaml").replace("seed: 7", "seed: 8"),
     );
     project
-        .run(&format!("run eval.yaml --resume {}", dir.display()))
+        .run(&format!("run -v eval.yaml --resume {}", dir.display()))
         .exits(2)
         .says("`perturb` has changed since");
 }
@@ -198,11 +205,11 @@ fn shards_and_repaired_runs_have_their_pairs() {
     let project = project("gates: ['drop(typos) <= 0.1']\nepochs: 2\n");
     for shard in ["1/2", "2/2"] {
         project
-            .run(&format!("run eval.yaml --shard {shard}"))
+            .run(&format!("run -v eval.yaml --shard {shard}"))
             .exits(0);
     }
     project
-        .run("merge evaltest-runs")
+        .run("merge -v evaltest-runs")
         .exits(1)
         .says("drop(typos) is 1 (over 4 pairs");
     let is_merged = |dir: &PathBuf| !dir.to_str().unwrap().ends_with("of2");
@@ -210,7 +217,7 @@ fn shards_and_repaired_runs_have_their_pairs() {
     assert_eq!(json_lines(&merged.join("samples.jsonl")).len(), 4 * 2 * 4);
     let before: Value =
         serde_json::from_slice(&fs::read(merged.join("summary.json")).unwrap()).unwrap();
-    project.run("run eval.yaml --run-id z").exits(1);
+    project.run("run -v eval.yaml --run-id z").exits(1);
     let whole = project.last_json("summary.json");
     assert_eq!(before["perturb"], whole["perturb"]);
     let dir = project.last_run();
@@ -260,7 +267,7 @@ esac
     };
     spec("tools: { mock: tools.yaml }\n");
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(1)
         .says("2 samples, 2 correct")
         .says("drop(tool_error) is 1 (over 1 pairs")
@@ -272,7 +279,7 @@ esac
     assert_eq!(records[4]["unchanged"], true);
     spec("");
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(2)
         .says("`tool_error` of `perturb` is for conversations whose tools the eval executes");
 }

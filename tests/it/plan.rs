@@ -248,7 +248,7 @@ fn time_and_cost_are_those_of_the_run() {
     assert_eq!(text.out, again.out);
     text.says("e: 12 samples, accuracy 87.5 % in run evaltest-runs/")
         .says("with 4 in flight, 0.0100 USD")
-        .says("what sees a drop of 40.0 points with 80 % power at alpha 0.05:");
+        .says("to detect a drop of 40.0 points with 80 % power at alpha 0.05:");
     // Scored again, the answers cost what they cost.
     project
         .run(&format!("rescore {} --scorer exact", dir.display()))

@@ -44,13 +44,14 @@ fn messages(ran: &Ran) -> Vec<String> {
 fn a_run_that_goes_through_all_tiers_is_a_run_of_the_largest() {
     let project = project("gates: [accuracy >= 0.3, 'accuracy[tier=quick] >= 0']\n");
     let ran = project
-        .run("run eval.yaml --progressive --promote accuracy")
+        .run("run -v eval.yaml --progressive --promote accuracy")
         .exits(2)
         .says("no operator and threshold");
     assert!(ran.out.is_empty());
     let ran = project
         .run_of(&[
             "run",
+            "-v",
             "eval.yaml",
             "--progressive",
             "--promote",
@@ -63,7 +64,7 @@ fn a_run_that_goes_through_all_tiers_is_a_run_of_the_largest() {
         .says("tier `standard`: 15 more samples; expected: less than a second, by tier `quick`")
         .says("it goes on to `full`")
         .says("tier `full`: 20 more samples")
-        .says("e: tier `full`, 40 samples")
+        .says("e: tier `full`, 20 of 40 correct")
         .says("gate accuracy >= 0.3: passed")
         .says("gate accuracy[tier=quick] >= 0: ignored");
     assert_eq!(messages(&ran).len(), 2, "{}", ran.err);
@@ -83,7 +84,7 @@ fn a_run_that_goes_through_all_tiers_is_a_run_of_the_largest() {
     assert_eq!(summary["progressive"]["ended_by"], Value::Null);
     project.run("accept").exits(0).says("40 samples");
     project
-        .run(&format!("gate {}", project.last_run().display()))
+        .run(&format!("gate -v {}", project.last_run().display()))
         .exits(0);
 }
 
@@ -91,10 +92,10 @@ fn a_run_that_goes_through_all_tiers_is_a_run_of_the_largest() {
 fn a_promotion_that_fails_ends_the_run_and_so_it_stays() {
     let project = project("gates: [accuracy >= 0.3]\n");
     let ran = project
-        .run_of(&["run", "eval.yaml", "--progressive", "--promote", "accuracy > 0.8"])
+        .run_of(&["run", "-v", "eval.yaml", "--progressive", "--promote", "accuracy > 0.8"])
         .exits(1)
         .says("the run ends here, 35 samples are not asked")
-        .says("e: tier `quick`, 5 samples")
+        .says("e: tier `quick`, 0 of 5 correct")
         .says("gate accuracy >= 0.3: ignored: tier `quick` is smaller than `full`")
         .says("gate accuracy[tier=quick] > 0.8: FAILED: not promoted beyond tier `quick`: accuracy[tier=quick] is")
         .says("35 samples were not asked");
@@ -115,14 +116,20 @@ fn a_promotion_that_fails_ends_the_run_and_so_it_stays() {
     assert_eq!(project.last_lines("samples.jsonl").len(), 5);
 
     // Read again, made again and gone on with it says the same, and nobody is asked.
-    project.run(&format!("gate {dir_name}")).exits(1).says(line);
+    project
+        .run(&format!("gate -v {dir_name}"))
+        .exits(1)
+        .says(line);
     project
         .run(&format!("repair {dir_name}"))
         .exits(0)
         .says("5 of 5 questions");
-    project.run(&format!("gate {dir_name}")).exits(1).says(line);
     project
-        .run(&format!("run --resume {dir_name}"))
+        .run(&format!("gate -v {dir_name}"))
+        .exits(1)
+        .says(line);
+    project
+        .run(&format!("run -v --resume {dir_name}"))
         .exits(1)
         .says(line);
     assert_eq!(count(&project), 5);
@@ -133,7 +140,7 @@ fn a_promotion_that_fails_ends_the_run_and_so_it_stays() {
             .says("it ended at tier `quick`, before all samples were asked");
     }
     project
-        .run(&format!("run --resume {dir_name} --tier full"))
+        .run(&format!("run -v --resume {dir_name} --tier full"))
         .exits(2)
         .says("goes on tier by tier as it began");
     project.run("runs").says("5 (quick)");
@@ -144,7 +151,7 @@ fn a_gate_that_cannot_hold_any_more_ends_the_run() {
     let project = project("gates: [accuracy >= 0.9]\n");
     requested::agent(&project, "echo 99; exit");
     project
-        .run("run eval.yaml --progressive")
+        .run("run -v eval.yaml --progressive")
         .exits(1)
         .says("gate accuracy >= 0.9: FAILED: accuracy cannot hold any more after tier `quick`: 0 of 5 are right, so at most")
         .says("of all 40 are");
@@ -153,7 +160,7 @@ fn a_gate_that_cannot_hold_any_more_ends_the_run() {
     trials::forget(&project);
     requested::agent(&project, "exit 1");
     project
-        .run("run eval.yaml --progressive --keep-going")
+        .run("run -v eval.yaml --progressive --keep-going")
         .exits(3)
         .says_nothing_of("cannot hold any more")
         .says("gate error_rate <= 0.05: FAILED");
@@ -183,23 +190,23 @@ fn an_outage_promotes_nobody_and_the_run_goes_on_when_it_is_over() {
     project
         .run(&resume)
         .exits(0)
-        .says("e: tier `full`, 40 samples");
+        .says("e: tier `full`, 20 of 40 correct");
 }
 
 #[test]
 fn comparisons_share_their_alpha_over_the_tiers() {
     let project = project("gates: [no_regression]\n");
-    project.run("run eval.yaml --ignore-baseline").exits(0);
+    project.run("run -v eval.yaml --ignore-baseline").exits(0);
     project.run("accept").exits(0);
     project
-        .run("run eval.yaml --progressive")
+        .run("run -v eval.yaml --progressive")
         .exits(0)
         .says("gate no_regression: passed: of 40 pairs 0 became wrong")
         .says("its 3 looks share alpha 0.05, and this one has 0.0444");
     trials::forget(&project);
     requested::agent(&project, "echo 99; exit");
     project
-        .run("run eval.yaml --progressive")
+        .run("run -v eval.yaml --progressive")
         .exits(1)
         .says("tier `quick` of 5 samples: accuracy 0.0 %")
         .says("it goes on to `standard`")

@@ -382,7 +382,7 @@ fn a_verdict_that_was_lost_with_its_secret_is_no_wrong_answer() {
     );
     given.sample("none", "17", answer("FINAL ANSWER: 17".to_owned()), "");
     given.write();
-    given.run("run eval.yaml").exits(0).says("3 correct");
+    given.run("run -v eval.yaml").exits(0).says("3 correct");
     // Killed when the answers were on disk and the verdicts were not.
     let dir = given.project.last_run();
     let events = given.project.last_lines("events.jsonl");
@@ -390,7 +390,7 @@ fn a_verdict_that_was_lost_with_its_secret_is_no_wrong_answer() {
     let remaining: Vec<_> = remaining.map(Value::to_string).collect();
     fs::write(dir.join("events.jsonl"), remaining.join("\n") + "\n").unwrap();
     given
-        .run(&format!("run eval.yaml --resume {}", dir.display()))
+        .run(&format!("run -v eval.yaml --resume {}", dir.display()))
         .exits(3)
         .says("3 samples, 2 correct")
         .says(", 1 error,")

@@ -61,10 +61,10 @@ fn outputs_are_shared_and_nobody_is_asked() {
         &["--scorer", "substring", "--scorer", "quasi_exact"],
     )
     .exits(0);
-    ran.says("e: 4 samples, 3 correct")
+    ran.says("e: 3 of 4 correct")
         .says("substring (decides)   3 of 3")
         .says("quasi_exact           1 of 3")
-        .says("gate accuracy[level=1] >= 0.9: passed")
+        .says("✓ accuracy[level=1] >= 0.9")
         .says("`gaia` does not judge here: gate `accuracy(gaia) >= 0.5` is left out")
         .says("fails: ");
     assert_eq!(requested(&project).len(), 4);
@@ -117,7 +117,7 @@ fn outputs_are_shared_and_nobody_is_asked() {
     );
     // The gates that hold here are those that are checked again.
     project
-        .run(&format!("gate {}", new.display()))
+        .run(&format!("gate -v {}", new.display()))
         .exits(3)
         .says("gate accuracy >= 0.5: passed");
     let gate = [
@@ -127,7 +127,7 @@ fn outputs_are_shared_and_nobody_is_asked() {
         "accuracy(quasi_exact) >= 0.9",
     ];
     let ran = crate::project::Ran::of(&project.command_of(&gate).output().unwrap());
-    ran.exits(1).says("accuracy(quasi_exact) is 0.3333");
+    ran.exits(1).says("✗ accuracy(quasi_exact) >= 0.9  33.3 %");
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn attempts_are_found_with_the_run_that_asked() {
     show(&moved).says_nothing_of("attempt 1 failed");
     rescore(&project, &moved, &["--scorer", "gaia"])
         .exits(0)
-        .says("2 correct");
+        .says("2 of 4 correct");
 }
 
 #[test]
@@ -316,7 +316,7 @@ fn a_baseline_holds_only_for_who_judged_it() {
     project.run(&accept).exits(0);
     rescore(&project, &dir, &["--scorer", "gaia"])
         .exits(0)
-        .says("gate no_regression(max_drop=0.5): passed");
+        .says("✓ no_regression(max_drop=0.5)");
     rescore(&project, &dir, &["--scorer", "substring"])
         .exits(0)
         .says("the baseline was judged otherwise: `no_regression` is left out")

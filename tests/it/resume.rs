@@ -261,7 +261,7 @@ fn failed_samples_are_asked_again() {
 #[test]
 fn another_question_prompt_agent_or_scorer_is_refused() {
     let project = requested::project(4, ":", "gates: [accuracy >= 0.1]\n");
-    project.run("run eval.yaml").exits(0);
+    project.run("run -v eval.yaml").exits(0);
     let dir = project.last_run();
     let spec = project.read("eval.yaml");
     let data = project.read("data.jsonl");
@@ -293,10 +293,7 @@ fn another_question_prompt_agent_or_scorer_is_refused() {
     let other =
         spec.replace(">= 0.1", ">= 0.9") + "limits: { concurrency: 1, timeout_s: 9, retries: 2 }\n";
     project.write("eval.yaml", other);
-    project
-        .run(&resume)
-        .exits(1)
-        .says("accuracy >= 0.9: FAILED");
+    project.run(&resume).exits(1).says("✗ accuracy >= 0.9");
     assert_eq!(requested(&project).len(), 4);
     project
         .run(&format!(

@@ -91,7 +91,7 @@ fn people_are_asked_before_they_know_the_judge_and_calibrate_it() {
     ran.exits(0)
         .says("== merit")
         .says_nothing_of("does not give");
-    let gate = project.run("gate one --gate corrected(judge.total)>=2");
+    let gate = project.run("gate -v one --gate corrected(judge.total)>=2");
     gate.exits(0).says("by 50 labels of 60 answers");
 }
 
@@ -189,7 +189,7 @@ fn a_masked_run_is_reviewed_only_where_somebody_asks_for_its_texts() {
 fn what_people_say_is_in_figures_and_gates() {
     let project = judged(10);
     project
-        .run("gate one --gate reviewed.approved>=0.5")
+        .run("gate -v one --gate reviewed.approved>=0.5")
         .exits(3)
         .says("INCONCLUSIVE: nothing was reviewed: `cargo evaltest review RUN_DIR`");
     let window = ReviewWindow::open(&project, "one --reviewer anna");
@@ -245,7 +245,7 @@ fn what_people_say_is_in_figures_and_gates() {
         ),
         ("reviewed.approved[level=1]>=0.5", 2, "is of the whole run"),
     ] {
-        let ran = project.run_of(&["gate", "one", "--gate", gate]);
+        let ran = project.run_of(&["gate", "-v", "one", "--gate", gate]);
         ran.exits(code).says(says);
     }
     let line = "4 of 10 items reviewed (40.0 %): 50.0 % (95 % interval 15.0 % to 85.0 %) approved";

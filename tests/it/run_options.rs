@@ -343,7 +343,7 @@ fn evals_are_chosen_by_name_or_benchmark_and_agents_replaced() {
         .says("one: 8 samples")
         .says("two: 8 samples");
     project
-        .run("run --benchmark two")
+        .run("run -v --benchmark two")
         .exits(0)
         .says("two: 8")
         .says_nothing_of("one:");
@@ -352,20 +352,23 @@ fn evals_are_chosen_by_name_or_benchmark_and_agents_replaced() {
         .exits(0)
         .says("two: 8")
         .says("one: 8");
-    project.run("run --benchmark none").exits(2).says("`none`");
+    project
+        .run("run -v --benchmark none")
+        .exits(2)
+        .says("`none`");
     let before = requested(&project).len();
     project
-        .run("run --benchmark one --agent echo")
+        .run("run -v --benchmark one --agent echo")
         .exits(1)
         .says("one: 8 samples, 0 correct");
     assert_eq!(requested(&project).len(), before);
     project
-        .run("run --benchmark one --agent ecko")
+        .run("run -v --benchmark one --agent ecko")
         .exits(2)
         .says("ecko");
     // Without any spec.
     project
-        .run("run --benchmark gaia --benchmark-option path=data.jsonl --agent echo --limit 2")
+        .run("run -v --benchmark gaia --benchmark-option path=data.jsonl --agent echo --limit 2")
         .exits(0)
         .says("gaia: partial run, 2 samples");
 }

@@ -31,7 +31,7 @@ fn all_are_recorded_summarised_and_gated() {
          gates:\n  - accuracy >= 0.4\n  - accuracy(loose) >= 0.6\n  - accuracy(loose)[level=2] >= 0.5\n  \
          - mean(f1) >= 0.3\n  - mean(quasi_exact.value) >= 0.1\n  - mean(qa_f1.em)[level=1] >= 0.6\n",
     );
-    let ran = project.run("run eval.yaml").exits(1);
+    let ran = project.run("run -v eval.yaml").exits(1);
     ran.says("gaia (decides)   2 of 5    40.0 %")
         .says("loose            3 of 5    60.0 %")
         .says("gate accuracy(loose) >= 0.6: passed: accuracy(loose) is 0.6 (3 of 5 correct")
@@ -63,7 +63,7 @@ fn all_are_recorded_summarised_and_gated() {
     let gate = |gate: &str| {
         Ran::of(
             &project
-                .command_of(&["gate", &dir, "--gate", gate])
+                .command_of(&["gate", "-v", &dir, "--gate", gate])
                 .output()
                 .unwrap(),
         )
@@ -97,7 +97,7 @@ fn labels_have_macro_f1_and_a_confusion_matrix() {
     );
     // yes: 1 of 2, predicted once; no: 1 of 2, predicted twice; (2/3 + 1/2) / 2.
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(1)
         .says("macro-F1 0.5833 over 2 labels")
         .says("    no        0.5000  0.5000  0.5000        2")
@@ -337,23 +337,25 @@ fn scorers_are_listed_and_explained() {
 fn a_scorer_that_only_watches_leaves_the_baseline_alone() {
     let gates = "gates: ['no_regression(alpha=0.05, max_drop=0.2)']\n";
     let project = project(&format!("scorer: gaia\n{gates}"));
-    project.run("run eval.yaml").exits(0);
+    project.run("run -v eval.yaml").exits(0);
     project.run("accept").exits(0);
     project.spec(
         "echo",
         &format!("scorers: [gaia, {{ type: substring, name: loose }}]\n{gates}"),
     );
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(0)
         .says("of 5 pairs 0 became wrong and 0 became correct");
     let dir = project.last_run().display().to_string();
-    let rescored = project.command_of(&["rescore", &dir, "--scorer", "gaia", "--scorer", "exact"]);
+    let rescored = project.command_of(&[
+        "rescore", "-v", &dir, "--scorer", "gaia", "--scorer", "exact",
+    ]);
     let mut rescored = rescored;
     Ran::of(&rescored.output().unwrap())
         .exits(0)
         .says("of 5 pairs");
     // Another that decides is another matter.
     project.spec("echo", &format!("scorers: [exact, gaia]\n{gates}"));
-    project.run("run eval.yaml").exits(2);
+    project.run("run -v eval.yaml").exits(2);
 }

@@ -65,7 +65,7 @@ fn shards_are_disjoint_and_together_the_eval_and_gates_are_left_to_the_merge() {
         // Gates that nobody judges here are nothing that CI waits for.
         let output = run_in(
             &project,
-            &format!("run eval.yaml --shard {shard}"),
+            &format!("run -v eval.yaml --shard {shard}"),
             &[("CI", "1")],
         );
         let output = output

@@ -262,7 +262,7 @@ fn one_eval_that_stops_does_not_stop_the_next() {
     let first =
         spec.replace("name: e", "name: first") + "limits: { fail_fast: true, concurrency: 1 }\n";
     project.write("first.yaml", first);
-    let ran = project.run("run first.yaml eval.yaml").exits(3);
+    let ran = project.run("run -v first.yaml eval.yaml").exits(3);
     ran.says("e: 4 samples, 1 correct")
         .says_nothing_of("interrupted");
 }

@@ -63,7 +63,7 @@ fn a_name_that_windows_reserves_is_read_and_renamed() {
         "echo",
         "gates: [no_regression(max_drop=0.1)]\n",
     );
-    project.run("run eval.yaml --ignore-baseline").exits(0);
+    project.run("run -v eval.yaml --ignore-baseline").exits(0);
     project.run("accept").exits(0);
     let snapshot = || {
         let mut files = all_files(&project.file("snapshots")).into_iter();
@@ -82,7 +82,7 @@ fn a_name_that_windows_reserves_is_read_and_renamed() {
     assert_ne!(new, old);
     std::fs::rename(&new, &old).unwrap();
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(0)
         .says("no_regression(max_drop=0.1): passed")
         .says_nothing_of("no longer those");
@@ -152,7 +152,7 @@ fn a_snapshot_holds_what_was_said_and_tells_people_what_was_asked() {
 fn a_baseline_of_version_1_is_compared_by_what_it_has_until_the_next_is_accepted() {
     let project = with_version_1();
     project
-        .run("run e.yaml")
+        .run("run -v e.yaml")
         .exits(0)
         .says_nothing_of("no longer");
     let found = regression(&project);
@@ -162,7 +162,7 @@ fn a_baseline_of_version_1_is_compared_by_what_it_has_until_the_next_is_accepted
     );
     // As it was: what knew the whole prompt alone cannot tell that the question is the same.
     edit(&project, "e.yaml", "prompt: concise", "prompt: none");
-    project.run("run e.yaml");
+    project.run("run -v e.yaml");
     assert_eq!(
         regression(&project)["changed"],
         serde_json::json!(["a", "b", "c"])
@@ -170,7 +170,7 @@ fn a_baseline_of_version_1_is_compared_by_what_it_has_until_the_next_is_accepted
     // A verdict edited by hand is noticed in these files too.
     edit(&project, "e.yaml", "prompt: none", "prompt: concise");
     edit(&project, "snapshots/old/1a/b.snap", "incorrect", "correct");
-    project.run("run e.yaml").says("no longer");
+    project.run("run -v e.yaml").says("no longer");
     project.run("accept").exits(0);
     assert!(of(&project, "1a/b.snap").contains("answers: \"00\""));
     assert!(of(&project, "_baseline.json").contains("\"format_version\": 4"));
@@ -181,20 +181,20 @@ fn another_prompt_than_that_of_version_1_is_told_as_a_reason() {
     let project = with_version_1();
     edit(&project, "e.yaml", "prompt: concise", "prompt: none");
     project
-        .run("run e.yaml")
+        .run("run -v e.yaml")
         .exits(3)
         .says("kept question and prompt together, and one of them is another one now")
         .says("`cargo evaltest accept`")
         .says("not compared, input, prompt or ground truth changed: a, b");
     project.run("accept").exits(0);
-    project.run("run e.yaml").exits(0);
+    project.run("run -v e.yaml").exits(0);
 }
 
 #[test]
 fn a_masked_dataset_that_changed_is_told_and_its_order_is_none() {
     let project = project(1, "");
     edit(&project, "e.yaml", "answers: plain", "answers: masked");
-    project.run("run e.yaml").exits(0);
+    project.run("run -v e.yaml").exits(0);
     project.run("accept").exits(0);
     let text = project.read("q.jsonl");
     let turned: Vec<_> = text
@@ -203,10 +203,10 @@ fn a_masked_dataset_that_changed_is_told_and_its_order_is_none() {
         .map(|line| line.to_owned() + "\n")
         .collect();
     project.write("q.jsonl", turned.concat());
-    project.run("run e.yaml").exits(0).says("of 2 pairs");
+    project.run("run -v e.yaml").exits(0).says("of 2 pairs");
     edit(&project, "q.jsonl", "What is 3?", "What is 1 + 2?");
     project
-        .run("run e.yaml")
+        .run("run -v e.yaml")
         .exits(3)
         .says("cannot be compared one by one")
         .says_nothing_of("not compared,");
@@ -215,11 +215,11 @@ fn a_masked_dataset_that_changed_is_told_and_its_order_is_none() {
 #[test]
 fn a_baseline_without_its_file_says_so() {
     let project = project(1, "");
-    project.run("run e.yaml").exits(0);
+    project.run("run -v e.yaml").exits(0);
     project.run("accept").exits(0);
     std::fs::remove_file(project.file("snapshots/old/_baseline.json")).unwrap();
     project
-        .run("run e.yaml")
+        .run("run -v e.yaml")
         .exits(0)
         .says("`_baseline.json` is missing")
         .says_nothing_of("``");
@@ -398,13 +398,13 @@ fn a_dataset_with_crlf_is_the_same_as_one_with_lf() {
         for (name, text) in files {
             project.write(name, text);
         }
-        project.run("run e.yaml").exits(0);
+        project.run("run -v e.yaml").exits(0);
         project.run("accept").exits(0);
         for (name, text) in files {
             project.write(name, text.replace('\n', "\r\n"));
         }
         project
-            .run("run e.yaml")
+            .run("run -v e.yaml")
             .exits(0)
             .says_nothing_of("dataset");
         let found = regression(&project);
@@ -413,7 +413,7 @@ fn a_dataset_with_crlf_is_the_same_as_one_with_lf() {
         // What is no text no checkout changes.
         for other in ["first\r\nother\r\n", "first\r\nsecond\r\n\0"] {
             project.write("t.txt", other);
-            project.run("run e.yaml").says("not compared");
+            project.run("run -v e.yaml").says("not compared");
             assert_eq!(regression(&project)["changed"], serde_json::json!(["a"]));
         }
     }

@@ -19,7 +19,7 @@ fn init_run_accept_break_see_red_fix_see_green() {
     // The same dependency versions as this repository, so that nothing is resolved over the network.
     project.lock_file();
     project
-        .run("run")
+        .run("run -v")
         .exits(0)
         .says("example: 6 samples, 5 correct");
 
@@ -61,7 +61,7 @@ fn init_run_accept_break_see_red_fix_see_green() {
     );
     project.write("evals/example.yaml", &spec);
     project
-        .run("run")
+        .run("run -v")
         .exits(0)
         .says("example: 12 samples, 12 correct")
         .says("no baseline yet");
@@ -96,7 +96,7 @@ fn init_run_accept_break_see_red_fix_see_green() {
     red.says("was correct in the baseline and is wrong now")
         .says("gate: no_regression: of 12 pairs 6 became wrong");
     project
-        .run("run")
+        .run("run -v")
         .exits(1)
         .says("correct in the baseline, wrong now (6):")
         .says("    q00\n    q02\n")
@@ -109,7 +109,7 @@ fn init_run_accept_break_see_red_fix_see_green() {
         .cargo("test --offline --test example")
         .exits(0)
         .says("15 passed");
-    project.run("run").exits(0).says_nothing_of("wrong now");
+    project.run("run -v").exits(0).says_nothing_of("wrong now");
 
     check_several_evals(&project);
     check_features(&project);

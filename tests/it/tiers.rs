@@ -38,7 +38,7 @@ fn verdicts(project: &Project) -> BTreeMap<String, String> {
 fn a_tier_is_a_whole_run_of_its_samples_and_lies_within_the_larger() {
     let project = project("shuffle: { seed: 3 }\n");
     project
-        .run("run eval.yaml --tier quick")
+        .run("run -v eval.yaml --tier quick")
         .exits(0)
         .says("e: tier `quick`, 5 samples")
         .says_nothing_of("partial");
@@ -66,7 +66,7 @@ fn a_tier_is_a_whole_run_of_its_samples_and_lies_within_the_larger() {
         .exits(0)
         .says("tiers: quick: 5, standard: 20, full: 40");
     // Fourteen, thirteen and thirteen of forty.
-    project.run("run eval.yaml --tier standard").exits(0);
+    project.run("run -v eval.yaml --tier standard").exits(0);
     let levels = project.last_json("summary.json")["slices"]["level"].clone();
     for level in levels.as_object().unwrap().values() {
         let samples = level["samples"].as_u64().unwrap();
@@ -92,7 +92,7 @@ fn gates_are_those_of_the_tier_and_a_gate_without_is_left_to_the_largest() {
         "gates:\n- accuracy >= 0.99\n- accuracy[tier=quick] >= 0\n- accuracy[level=1, tier=standard] >= 0\n",
     );
     let ci = |arguments: &str, code: i32| {
-        let mut command = project.command(&format!("run eval.yaml {arguments}"));
+        let mut command = project.command(&format!("run -v eval.yaml {arguments}"));
         let output = command.env("CI", "1").output().unwrap();
         crate::project::Ran::of(&output).exits(code)
     };
@@ -114,14 +114,21 @@ fn gates_are_those_of_the_tier_and_a_gate_without_is_left_to_the_largest() {
     of(["ignored", "passed", "ignored", "passed"]);
     let dir = project.last_run();
     let dir_name = dir.display();
-    project.run(&format!("gate {dir_name}")).exits(0);
+    project.run(&format!("gate -v {dir_name}")).exits(0);
     // Who asks for a gate now means this run.
     project
-        .run_of(&["gate", &dir_name.to_string(), "--gate", "accuracy >= 0.99"])
+        .run_of(&[
+            "gate",
+            "-v",
+            &dir_name.to_string(),
+            "--gate",
+            "accuracy >= 0.99",
+        ])
         .exits(1);
     project
         .run_of(&[
             "gate",
+            "-v",
             &dir_name.to_string(),
             "--gate",
             "accuracy[tier=quik] >= 0",
@@ -129,7 +136,7 @@ fn gates_are_those_of_the_tier_and_a_gate_without_is_left_to_the_largest() {
         .exits(2)
         .says("did you mean `[tier=quick]`?");
     project
-        .run(&format!("rescore {dir_name} --scorer exact"))
+        .run(&format!("rescore -v {dir_name} --scorer exact"))
         .exits(0);
     assert_eq!(project.last_json("manifest.json")["tier"], "quick");
     project
@@ -160,32 +167,32 @@ fn gates_are_those_of_the_tier_and_a_gate_without_is_left_to_the_largest() {
     // Errors are asked about in each tier.
     requested::agent(&project, "exit 1");
     project
-        .run("run eval.yaml --tier quick --keep-going")
+        .run("run -v eval.yaml --tier quick --keep-going")
         .exits(3);
 }
 
 #[test]
 fn a_tier_is_compared_over_its_samples_and_is_no_baseline() {
     let project = project("gates: ['no_regression[tier=standard]', no_regression]\n");
-    project.run("run eval.yaml --ignore-baseline --tier standard");
+    project.run("run -v eval.yaml --ignore-baseline --tier standard");
     project
         .run("accept")
         .exits(2)
         .says("is of tier `standard`, and a baseline is made of the largest, `full`")
         .says("--tier full, then cargo evaltest accept; or accept the tier with `--partial`");
     project.run("accept --partial").exits(0).says("20 samples");
-    project.run("run eval.yaml --ignore-baseline --tier full");
+    project.run("run -v eval.yaml --ignore-baseline --tier full");
     project.run("accept").exits(0).says("40 samples");
     project
-        .run("run eval.yaml --tier standard")
+        .run("run -v eval.yaml --tier standard")
         .exits(0)
         .says("gate no_regression: ignored: tier `standard` is smaller")
         .says("of 20 pairs 0 became wrong");
     requested::agent(&project, "echo 99; exit");
-    project.run("run eval.yaml --tier standard").exits(1);
+    project.run("run -v eval.yaml --tier standard").exits(1);
     // Five samples cannot tell: that is no verdict of this tier, for nobody asks it.
     project
-        .run("run eval.yaml --tier quick")
+        .run("run -v eval.yaml --tier quick")
         .exits(0)
         .says("no_regression[tier=standard]: ignored");
     // A run goes on as it began.

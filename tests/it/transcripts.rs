@@ -59,7 +59,7 @@ fn conversations_that_were_held_elsewhere_are_judged() {
     let lines = chats.iter().map(|chat| format!("{chat}\n"));
     project.write("chats.jsonl", lines.collect::<String>());
     project
-        .run("import --format transcripts chats.jsonl")
+        .run("import -v --format transcripts chats.jsonl")
         .exits(0)
         .says("chats: 2 samples, 1 correct")
         .says("3 turns");
@@ -90,7 +90,7 @@ gates: [accuracy >= 0.9]
 ",
     );
     project
-        .run("import --format transcripts chats.jsonl --spec gated.yaml")
+        .run("import -v --format transcripts chats.jsonl --spec gated.yaml")
         .exits(1)
         .says("gated: 2 samples, 1 correct");
     let refused = [
@@ -114,7 +114,7 @@ gates: [accuracy >= 0.9]
     for (line, says) in refused {
         project.write("chats.jsonl", line);
         project
-            .run("import --format transcripts chats.jsonl")
+            .run("import -v --format transcripts chats.jsonl")
             .exits(2)
             .says(says);
     }
@@ -126,7 +126,7 @@ gates: [accuracy >= 0.9]
     ]});
     project.write("chats.jsonl", open.to_string());
     project
-        .run("import --format transcripts chats.jsonl")
+        .run("import -v --format transcripts chats.jsonl")
         .exits(0)
         .says("0 correct");
 }

@@ -261,7 +261,7 @@ fn a_pending_snapshot_becomes_the_snapshot_when_it_is_renamed() {
     ran.says("the snapshots are no longer those of run")
         .says("cargo evaltest accept");
     project
-        .run(&format!("run {SPEC}"))
+        .run(&format!("run -v {SPEC}"))
         .exits(0)
         .says("the snapshots are no longer those of run");
     project.run("accept").exits(0);

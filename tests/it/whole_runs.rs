@@ -17,7 +17,7 @@ fn in_ci(project: &Project, arguments: &str) -> Ran {
 #[test]
 fn a_partial_run_asks_no_gate() {
     let project = project("accuracy >= 0.9");
-    project.run("run eval.yaml").exits(1);
+    project.run("run -v eval.yaml").exits(1);
     let dir = project.last_run();
     let failed = format!("--failed {}", dir.display());
     // The limit of the spec is the size of the eval, one of the command line is not.
@@ -52,12 +52,12 @@ fn a_partial_run_asks_no_gate() {
     }
     // All of it is not less than the eval.
     project
-        .run("run eval.yaml --limit 8")
+        .run("run -v eval.yaml --limit 8")
         .says("`--limit` says how much is asked, not the spec");
     let spec = project.read("eval.yaml") + "limits: { limit: 3 }\n";
     project.write("limited.yaml", spec.replace("name: e\n", "name: limited\n"));
     project
-        .run("run limited.yaml")
+        .run("run -v limited.yaml")
         .exits(1)
         .says("limited: 3 samples")
         .says("accuracy is ");
@@ -67,21 +67,24 @@ fn a_partial_run_asks_no_gate() {
 #[test]
 fn what_the_limit_of_the_spec_leaves_out_is_gone() {
     let project = project("no_regression(max_drop=0.4)");
-    project.run("run eval.yaml").exits(0);
+    project.run("run -v eval.yaml").exits(0);
     project.run("accept").exits(0);
     let limited = project.read("eval.yaml") + "limits: { limit: 4 }\n";
     project.write("eval.yaml", limited);
     let short = "only 4 of the baseline's 8 samples can be compared, fewer than 90 % (4 gone): take `limits.limit: 4` \
                  out of the spec";
-    project.run("run eval.yaml").exits(3).says(short);
+    project.run("run -v eval.yaml").exits(3).says(short);
     let dir = project.last_run();
     let dir = dir.display();
-    project.run(&format!("gate {dir}")).exits(3).says(short);
-    project.run(&format!("rescore {dir}")).exits(0).says(short);
+    project.run(&format!("gate -v {dir}")).exits(3).says(short);
+    project
+        .run(&format!("rescore -v {dir}"))
+        .exits(0)
+        .says(short);
     // A baseline of this size has nothing else.
     project.run("accept").exits(0);
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .says("of 4 pairs 0 became wrong")
         .says_nothing_of("gone");
 }
@@ -93,9 +96,9 @@ fn what_left_its_slice_is_missing_there() {
     let ids = ["a", "b", "c", "d", "e", "f"];
     project.questions(&ids.map(|id| sample(id, 1)));
     project.spec("demo", "gates: ['no_regression[level=1]']\n");
-    project.run("run eval.yaml").exits(0);
+    project.run("run -v eval.yaml").exits(0);
     project.run("accept").exits(0);
-    project.run("run eval.yaml").exits(0);
+    project.run("run -v eval.yaml").exits(0);
     let short = |row: &str| {
         format!(
             "only 5 of the baseline's 6 samples of `level=1` can be compared, fewer than 90 % (1 {row}): accept a run"
@@ -104,13 +107,13 @@ fn what_left_its_slice_is_missing_there() {
     let moved = ids.map(|id| sample(id, if id == "b" { 2 } else { 1 }));
     project.questions(&moved);
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(3)
         .says(&short("in another slice"))
         .says("not compared, in another slice: b");
     project.questions(&ids[..5].iter().map(|id| sample(id, 1)).collect::<Vec<_>>());
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(3)
         .says(&short("gone"))
         .says("not compared, gone: f");
@@ -184,7 +187,7 @@ fn samples_of_one_group_count_once() {
                 agent: { type: command, command: [./agent.sh] }\n\
                 gates: [accuracy >= 0.1, no_regression]\n";
     project.write("eval.yaml", spec);
-    project.run("run eval.yaml").exits(0);
+    project.run("run -v eval.yaml").exits(0);
     let record = &project.last_lines("samples.jsonl")[11];
     assert_eq!(record["cluster"], "p1");
     project.run("accept").exits(0);
@@ -193,7 +196,7 @@ fn samples_of_one_group_count_once() {
         "agent.sh",
         "#!/bin/sh\nn=$(tr -dc 0-9); test ${#n} -lt 2 && echo no || echo $n\n",
     );
-    let ran = project.run("run eval.yaml").exits(3);
+    let ran = project.run("run -v eval.yaml").exits(3);
     ran.says("40 samples, 30 correct, accuracy 75.0 % (95 % interval ")
         .says("powerless")
         .says("the samples come in 4 groups, and only groups are independent of each other");
@@ -203,7 +206,7 @@ fn samples_of_one_group_count_once() {
     });
     assert!(low < 0.5 && high > 0.9, "{low} to {high}");
     project
-        .run("run eval.yaml --benchmark-option cluster=pasage")
+        .run("run -v eval.yaml --benchmark-option cluster=pasage")
         .exits(2)
         .says("no sample has a `pasage`, which `benchmark.cluster` names")
         .says("did you mean `passage`?");

@@ -84,7 +84,7 @@ fn the_node_example_answers() {
 #[test]
 fn one_start_serves_all_samples() {
     let project = project(30, "", ", processes: 2, in_flight: 4", "");
-    project.run("run eval.yaml").exits(0).says("15 correct");
+    project.run("run -v eval.yaml").exits(0).says("15 correct");
     assert!(pids(&project).len() <= 2);
     assert_eq!(requested(&project).len(), 30);
     assert_nobody_is_left(&project);
@@ -94,7 +94,7 @@ fn one_start_serves_all_samples() {
 fn a_sample_that_crashes_the_program_fails_alone() {
     let then = "case $id in q004) echo no memory >&2; exit 9;; esac";
     let project = project(24, then, ", processes: 2, in_flight: 4", "");
-    project.run("run eval.yaml").exits(0).says(", 1 error,");
+    project.run("run -v eval.yaml").exits(0).says(", 1 error,");
     for record in project.last_lines("samples.jsonl") {
         let result = &record["result"];
         if record["sample_id"] == "q004" {
@@ -121,7 +121,7 @@ fn a_sample_that_crashes_the_program_fails_alone() {
 #[test]
 fn killed_processes_lose_no_sample() {
     let project = project(60, "sleep 0.05", ", processes: 3, in_flight: 4", "");
-    let mut command = project.command("run eval.yaml");
+    let mut command = project.command("run -v eval.yaml");
     let child = command
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -63,6 +63,7 @@ const OPTIONS: &[(&str, &[OptionGroup])] = &[
                     "pr_comment",
                     "gitlab",
                     "color",
+                    "verbose",
                     "json",
                 ],
             ),
@@ -81,10 +82,7 @@ const OPTIONS: &[(&str, &[OptionGroup])] = &[
     (
         "score",
         &[
-            (
-                "How it is judged",
-                &["scorers", "scorer_options", "extract", "data"],
-            ),
+            ("Scoring", &["scorers", "scorer_options", "extract", "data"]),
             ("What the input is", &["format", "map"]),
             ("What is written", &["replace", "keep_going", "threads"]),
             (
@@ -96,10 +94,7 @@ const OPTIONS: &[(&str, &[OptionGroup])] = &[
     (
         "scorers",
         &[
-            (
-                "How it is judged",
-                &["scorers", "scorer_options", "extract"],
-            ),
+            ("Scoring", &["scorers", "scorer_options", "extract"]),
             ("What the input is", &["format", "map"]),
             ("What is shown", &["show", "json"]),
             ("The scorers themselves", &["list", "explain"]),
@@ -121,7 +116,7 @@ const OPTIONS: &[(&str, &[OptionGroup])] = &[
         &[
             ("What is read", &["format", "data", "model", "scores"]),
             (
-                "How it is judged",
+                "Scoring",
                 &["scorer", "correct_at", "mode", "underscore_to_dot"],
             ),
             ("The eval", &["spec", "name", "slice", "partial_eval"]),
@@ -132,7 +127,7 @@ const OPTIONS: &[(&str, &[OptionGroup])] = &[
 
 const OPTIONS_OF_RUN: &[OptionGroup] = &[
     (
-        "What is asked",
+        "Samples",
         &[
             "benchmark",
             "split",
@@ -151,7 +146,7 @@ const OPTIONS_OF_RUN: &[OptionGroup] = &[
         ],
     ),
     (
-        "Who answers",
+        "Agent",
         &[
             "agent",
             "agent_option",
@@ -160,10 +155,7 @@ const OPTIONS_OF_RUN: &[OptionGroup] = &[
             "concurrency",
         ],
     ),
-    (
-        "How it is judged",
-        &["scorers", "scorer_options", "extract"],
-    ),
+    ("Scoring", &["scorers", "scorer_options", "extract"]),
     (
         "Gates and the baseline",
         &["allow_ignored", "allow_cached", "ignore_baseline"],
@@ -279,7 +271,7 @@ fn template(command: &Command) -> String {
             let _ = writeln!(text, "  {name:<11} {}", wrapped(&about, 14));
         }
     }
-    text += "\nOptions:\n  -h, --help     Print help; `cargo evaltest COMMAND --help` tells of a command\n  \
+    text += "\nOptions:\n  -h, --help     Print help; `cargo evaltest COMMAND --help` for details of a command\n  \
              -V, --version  Print version\n{after-help}";
     text
 }

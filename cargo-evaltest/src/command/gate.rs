@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use evaltest::engine::report::terminal;
 use evaltest::engine::run::drive::CiPolicy;
 use evaltest::engine::run::rescore;
 use evaltest::engine::text::clean;
 use evaltest::{Exit, Gate, Result};
 
+use crate::command::run::report::print_run;
+use crate::console;
 use crate::run_ids::typed_folder;
 use crate::runs::named_or_last;
-use crate::{colour, console};
 
 /// Check the gates of a run again, or others
 #[derive(Debug, Args)]
@@ -31,6 +31,10 @@ pub(crate) struct GateArgs {
     /// With `CI` set, let `no_regression` decide although all answers came from the cache
     #[arg(long)]
     allow_cached: bool,
+
+    /// Print what the verdicts rest on: intervals, tests, what the run could detect
+    #[arg(short, long)]
+    verbose: bool,
 
     /// Print the verdicts as JSON
     #[arg(long)]
@@ -64,7 +68,7 @@ pub(crate) fn run(args: &GateArgs) -> Result<Exit> {
             "exit_code": run.summary.exit_code,
         }))?;
     } else {
-        console::print(|out| terminal::painted(&run, colour::paint(), out))?;
+        print_run(&run, args.verbose)?;
     }
     Ok(run.summary.exit_code)
 }

@@ -110,7 +110,7 @@ pub(crate) struct GenerateArgs {
     #[arg(long, value_name = "N")]
     budget_tokens: Option<u64>,
 
-    /// Go on when the first 10 requests fail in the same way
+    /// Keep going even if the first 10 requests all fail with the same error
     #[arg(long)]
     keep_going: bool,
 
@@ -146,7 +146,7 @@ pub(crate) struct GenerateArgs {
     #[arg(long, value_name = "ID", conflicts_with = "resume")]
     run_id: Option<String>,
 
-    /// Blank what matches this regular expression in everything that is written
+    /// Redact matches of this regex in all output
     #[arg(long, value_name = "REGEX")]
     redact_pattern: Vec<String>,
 

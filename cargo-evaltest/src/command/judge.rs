@@ -25,7 +25,7 @@ const FEW_LABELS: u64 = 50;
 /// From this number of labels on, they are useful.
 const ENOUGH_LABELS: u64 = 100;
 
-/// What judges replied, and what a judge is worth beside labels of people, from files. No model is asked
+/// Analyse a judge offline: parse its replies, measure agreement with human labels
 #[derive(Debug, Args)]
 pub(crate) struct JudgeArgs {
     #[command(subcommand)]

@@ -24,17 +24,16 @@ use rows::{PlanRow, PlanRows};
 /// Default level of a `no_regression` gate.
 const ALPHA: f64 = 0.05;
 
-/// Plan what sees a drop of accuracy: samples, epochs, runs of the baseline, with time and cost
+/// Plan the sample size and number of runs needed to detect a drop (power analysis), with time and cost
 ///
-/// From a run that is over: how often samples flip (as several epochs show, or its baseline beside it), how long answers
-/// take and what they cost. Nothing is asked. The drop is seen where the gate `no_regression` is red with the
-/// probability `--power`.
+/// Uses a finished run: how often samples flip (between epochs, or against its baseline), how long answers take and what
+/// they cost. No agent is called. A drop is detected if the gate `no_regression` fails with the probability `--power`.
 #[derive(Debug, Args)]
 pub(crate) struct PlanArgs {
     /// The run directory, or the name of an eval, whose last run is meant. When left out the last finished run in `evaltest-runs` and the project's output roots
     run_dir: Option<PathBuf>,
 
-    /// The drop of accuracy that is to be seen, in points
+    /// The drop of accuracy to detect, in points
     #[arg(long, value_name = "POINTS", allow_negative_numbers = true)]
     detect: f64,
 

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use evaltest::engine::figure::Usd;
-use evaltest::engine::report::terminal;
 use evaltest::engine::run::rescore::{
     Foreseen, Origin, Rescore, foresee, rescore, scorers_of, scorers_of_spec,
 };
@@ -13,10 +12,11 @@ use evaltest::engine::text::Override;
 use evaltest::engine::text::clean;
 use evaltest::{Budget, Exit, Extract, Result};
 
+use crate::command::run::report::print_run;
 use crate::discover::one_spec;
 use crate::run_ids::typed_folder;
 use crate::runs::read_run;
-use crate::{colour, console, scorers};
+use crate::{console, scorers};
 
 /// Score the answers of a run again, into a new run directory; no agent is asked
 ///
@@ -56,6 +56,10 @@ pub(crate) struct RescoreArgs {
     /// Say what judges will be asked and what it costs at most, and ask nobody
     #[arg(long)]
     dry_run: bool,
+
+    /// Print what the verdicts rest on: intervals, tests, what the run could detect
+    #[arg(short, long)]
+    verbose: bool,
 
     /// Print the summary as JSON
     #[arg(long)]
@@ -108,7 +112,7 @@ pub(crate) fn run(args: &RescoreArgs) -> Result<Exit> {
     if args.json {
         console::print_json(&serde_json::json!({ "run_dir": run.dir, "summary": run.summary }))?;
     } else {
-        console::print(|out| terminal::painted(&run, colour::paint(), out))?;
+        print_run(&run, args.verbose)?;
     }
     Ok(Exit::Passed)
 }

@@ -20,7 +20,7 @@ use crate::runs::read_run;
 /// Default random seed.
 const SEED: u64 = 0;
 
-/// Let people review items, one at a time, on a page of this machine
+/// Review items one by one in a local web page
 ///
 /// Served on 127.0.0.1 until Ctrl-C. Each item gets points in each dimension of the rubric, a status and a comment; nothing
 /// is preset. All that is submitted is on the disk before the page says so, in a journal of each reviewer and in
@@ -49,11 +49,11 @@ pub(crate) struct ReviewArgs {
     #[arg(long, value_name = "RUBRIC")]
     rubric: Option<String>,
 
-    /// So many items by lot
+    /// Review N items, sampled at random
     #[arg(long, value_name = "N", conflicts_with = "only")]
     sample: Option<usize>,
 
-    /// What a lot is drawn with, also that by which all answers of a judged run are put in order; 0 when left out
+    /// Random seed, also for the order of all answers of a judged run; 0 by default
     #[arg(long, value_name = "S", conflicts_with = "only")]
     seed: Option<u64>,
 

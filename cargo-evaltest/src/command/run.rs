@@ -118,8 +118,8 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     fail_fast: bool,
 
-    /// Go on when the first 10 attempts of an agent fail in the same way (kind, exit code and, but for digits, the last
-    /// line of stderr), which else stops the run
+    /// Keep going even if the first 10 attempts of an agent all fail with the same error (same kind, exit code and last line
+    /// of stderr, digits aside)
     #[arg(long)]
     pub(super) keep_going: bool,
 
@@ -135,15 +135,15 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "RUN_DIR")]
     failed: Option<PathBuf>,
 
-    /// Take answers that were given before and keep new ones, also if the spec does not say `cache: true`
+    /// Use the cache even if the spec does not enable it
     #[arg(long, conflicts_with_all = ["no_cache", "refresh"])]
     pub(super) cache: bool,
 
-    /// Ask everything and keep no answer, also if the spec says `cache: true`
+    /// Do not use the cache even if the spec enables it
     #[arg(long, conflicts_with = "refresh")]
     pub(super) no_cache: bool,
 
-    /// Ask everything, and keep the answers in place of those that were given before
+    /// Ignore cached answers and replace them
     #[arg(long)]
     pub(super) refresh: bool,
 
@@ -169,7 +169,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "ID")]
     pub(super) run_id: Option<String>,
 
-    /// Blank what matches this regular expression in everything that is written
+    /// Redact matches of this regex in all output
     #[arg(long, value_name = "REGEX")]
     pub(super) redact_pattern: Vec<String>,
 
@@ -224,7 +224,7 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     program: ProgramArgs,
 
-    /// Of several evals, too, print all that there is to say: gates that passed, slices, figures of scorers
+    /// Print what the verdicts rest on: intervals, tests, what the run could detect; also for each of several evals
     #[arg(short, long)]
     verbose: bool,
 
@@ -371,7 +371,9 @@ impl RunArgs {
     fn verbosity(&self, several: bool) -> Verbosity {
         if self.json {
             Verbosity::Nothing
-        } else if several && !self.verbose {
+        } else if self.verbose {
+            Verbosity::Verbose
+        } else if several {
             Verbosity::Brief
         } else {
             Verbosity::Whole

@@ -23,7 +23,7 @@ use calls::CallChecker;
 use explain::ExplainArgs;
 use lines::{LineCounts, LineJudge};
 
-/// Score answers that are already there, without an agent
+/// Score existing answers; no agent needed
 ///
 /// Reads one object per line, with `prediction` (a string or null) and `ground_truth` (what the scorer takes:
 /// a string, for some an array), and writes the same lines with a member `score` added at their end. CSV and

@@ -15,7 +15,7 @@ use super::rescore::foreseen_text;
 use crate::console;
 use crate::runs::{open_run, read_run};
 
-/// Have a judge say which of two runs has the better answers
+/// Ask a judge which of two runs answers better
 ///
 /// Each answer of A is shown to the judge beside that of B to the same question, twice: once as the first of the two, and
 /// once as the second. The same verdict in both orders is a win, a loss or a tie; two that differ are inconsistent, and

@@ -303,7 +303,7 @@ pub(super) struct LimitsKeys {
     pub(super) limit: Option<usize>,
     /// Stop at the first sample whose agent failed.
     pub(super) fail_fast: Option<bool>,
-    /// Go on when the first 10 attempts of an agent fail in the same way, which else stops the run.
+    /// Keep going even if the first 10 attempts of an agent all fail with the same error.
     pub(super) keep_going: Option<bool>,
 }
 

@@ -232,7 +232,7 @@ fn holds(claim: &str, [low, high]: [f64; 2], threshold: f64) -> bool {
         "interval reaches below" | "interval holds" | "With " => {
             low < threshold && high >= threshold
         }
-        "not told apart" => low <= threshold && high >= threshold,
+        "not significantly different" => low <= threshold && high >= threshold,
         "about as often" | "within ten points" | "lies within ten" => {
             low >= threshold - 0.1 && high <= threshold + 0.1
         }
@@ -251,7 +251,7 @@ const CLAIMS: [&str; 13] = [
     "interval reaches below",
     "interval holds",
     "With ",
-    "not told apart",
+    "not significantly different",
     "about as often",
     "within ten points",
 ];
@@ -308,7 +308,7 @@ fn nine_wins_of_twenty_do_not_reach_real_problems() {
     let text = wins.unwrap().text().unwrap();
     assert!(
         text.starts_with(
-            "The generated items are not told apart from real ones, and n is too small to say more: 9 wins, 3 ties, 8 losses of \
+            "The generated items are not significantly different from real ones, and n is too small to say more: 9 wins, 3 ties, 8 losses of \
              20 pairs (wins 45.0 %, 95 % interval 25.8 % to 65.8 %; win rate 52.5 %, 95 % interval "
         ),
         "{text}"

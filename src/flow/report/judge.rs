@@ -36,7 +36,7 @@ pub(super) fn judge(judged: &ItemPoints, report: &mut Document) {
         report.part("Topics before the judge");
         report.table(means("topic", &judged.topics));
     }
-    report.part("What the judge is worth");
+    report.part("Judge calibration");
     worth(&judged.worth, &judged.notes, report);
 }
 

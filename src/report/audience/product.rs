@@ -122,7 +122,7 @@ fn risks(run: &ReportedRun) -> Vec<Line> {
                 "Whether it is better than what was accepted is open: {text} where both have a verdict."
             ),
             ChangeVerdict::Indistinguishable => format!(
-                "It is not told apart from what was accepted: {text}. A loss of up to {} points is not ruled out.",
+                "It is not significantly different from what was accepted: {text}. A loss of up to {} points is not ruled out.",
                 Points((-change.difference_ci95[0]).max(0.0)).unsigned()
             ),
         }));

@@ -92,7 +92,7 @@ fn right(summary: &Summary, document: &mut Document) {
 }
 
 fn lacking(run: &ReportedRun, document: &mut Document) {
-    document.section("How often is there no answer at all?");
+    document.section("How often was there no answer?");
     let (lacking, requests) = outages(&run.summary);
     if run.is_recorded() {
         document.paragraph("That is not known: the answers were given before.");

@@ -151,10 +151,10 @@ fn differences(compared: &RunsComparison, detail: Detail) -> Vec<Block> {
         let note = format!("{pairs}, {a} to {b}{}", p.unwrap_or_default());
         difference(name, it, note)
     });
-    let heads = ["", ci95!("B less A in points, "), "of, p (two-sided)"];
+    let heads = ["", ci95!("B − A in points, "), "of, p (two-sided)"];
     let mut blocks = vec![
         Block::section("Difference"),
-        intervals("B less A", heads, rows.collect()),
+        intervals("B − A", heads, rows.collect()),
     ];
     blocks.extend(note.map(|note| Block::Paragraph(Line::default().marked(&note))));
     blocks.extend(more_rows(more));
@@ -194,7 +194,7 @@ fn means(compared: &RunsComparison, detail: Detail) -> Vec<Block> {
     if means.is_empty() {
         return Vec::new();
     }
-    let mut table = Table::of_numbers(["mean of", "pairs", "A", "B", "B less A", ci95!()]);
+    let mut table = Table::of_numbers(["mean of", "pairs", "A", "B", "B − A", ci95!()]);
     let number = |number: Option<f64>| or_dash(number.map(|it| format!("{it:.4}")));
     let signed = |number: f64| format!("{number:+.4}");
     for (name, mean) in means.iter().take(most_rows(detail)) {
@@ -308,7 +308,7 @@ fn figures(runs: &[&ComparedRun]) -> [Block; 2] {
     row("latency p95", &|run| {
         Some(Seconds(run.latency_s?.p95).to_string())
     });
-    [Block::section("Each run by itself"), Block::Table(table)]
+    [Block::section("Run details"), Block::Table(table)]
 }
 
 /// The range of the accuracy, if missing verdicts may change it.
@@ -450,8 +450,8 @@ fn several(runs: &[&ComparedRun], pairs: &[RunPair], detail: Detail) -> Vec<Bloc
     blocks.push(Block::Paragraph(Line::default().toned(
         Tone::Faint,
         format!(
-            "p is two-sided, and Holm adjusts it over all pairs: two runs are told apart where the interval leaves out 0 and \
-             the adjusted p is below {ALPHA}. Name two of them to see who flipped"
+            "p is two-sided, and Holm adjusts it over all pairs: two runs differ significantly if the interval excludes 0 and \
+             the adjusted p is below {ALPHA}. Name two of them to see which samples flipped"
         ),
     )));
     blocks.extend(figures(runs));

@@ -11,15 +11,23 @@ pub(in crate::report) const ALPHA: f64 = 0.05;
 /// `B is worse than A`
 pub(super) fn verdict([a, b]: [&ComparedRun; 2], compared: &RunsComparison) -> String {
     let (a, b) = (&a.letter, &b.letter);
-    let but = match (&compared.judge, why_apart(&compared.whole)) {
-        (Some(_), _) => ", or its judge is another one",
-        (None, Some(_)) => " by the interval alone",
-        (None, None) => "",
+    let (is, but) = match (&compared.judge, why_apart(&compared.whole)) {
+        (Some(_), _) => ("is", ", or its judge changed".to_owned()),
+        (None, Some(_)) => {
+            let p = compared.whole.p_two_sided.map(P);
+            (
+                "looks",
+                p.map_or_else(String::new, |p| format!(" (two-sided {p})")),
+            )
+        }
+        (None, None) => ("is", String::new()),
     };
     match compared.whole.verdict {
-        ComparedVerdict::Worse => format!("{b} is worse than {a}{but}"),
-        ComparedVerdict::Better => format!("{b} is better than {a}{but}"),
-        ComparedVerdict::Indistinguishable => format!("{a} and {b} are not told apart"),
+        ComparedVerdict::Worse => format!("{b} {is} worse than {a}{but}"),
+        ComparedVerdict::Better => format!("{b} {is} better than {a}{but}"),
+        ComparedVerdict::Indistinguishable => {
+            format!("no significant difference between {a} and {b}")
+        }
         ComparedVerdict::NothingToCompare => "nothing to compare".to_owned(),
     }
 }
@@ -34,7 +42,7 @@ pub(super) fn sentences([a, b]: [&ComparedRun; 2], compared: &RunsComparison) ->
         }
         Some((difference, ci95)) => vec![
             format!(
-                "{b} less {a}: {} over {}",
+                "{b} − {a}: {} over {}",
                 Points(difference).with_ci95(ci95),
                 counted(whole.n, "sample")
             ),
@@ -49,7 +57,7 @@ pub(super) fn sentences([a, b]: [&ComparedRun; 2], compared: &RunsComparison) ->
     };
     if let Some((p, both)) = whole.p.zip(whole.p_two_sided) {
         sentences.push(format!(
-            "{} that an agent that did not change does so badly or worse, as in `no_regression`; {} in either direction",
+            "{}: chance of a drop this large if nothing had changed, as in `no_regression`; {} in either direction",
             P(p),
             P(both).cell()
         ));
@@ -196,7 +204,7 @@ fn word(verdict: ComparedVerdict) -> &'static str {
     match verdict {
         ComparedVerdict::Worse => "worse",
         ComparedVerdict::Better => "better",
-        ComparedVerdict::Indistinguishable => "not told apart",
+        ComparedVerdict::Indistinguishable => "not significantly different",
         ComparedVerdict::NothingToCompare => "nothing to compare",
     }
 }

@@ -242,9 +242,9 @@ fn precision(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
             ci95.is_some_and(|[low, high]| low >= step || high < step)
         };
         let more = (summary.scored..=MOST).find(says);
-        let more = more.map(|n| format!("; about {n} answers would tell"));
+        let more = more.map(|n| format!("; about {n} answers would settle it"));
         let text = format!(
-            "{} of {} answers are right ({}), in truth it may be above {:.0} % or below{}",
+            "{} of {} answers are right ({}), the true accuracy could be above or below {:.0} %{}",
             Share(share),
             summary.scored,
             Interval([low, high].map(Share)).ci95(),

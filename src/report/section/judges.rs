@@ -414,7 +414,7 @@ pub fn pair_lines(pairs: &PairsSummary) -> Vec<String> {
             match pairs.outcome {
                 Some(Outcome::Above) => "above one half",
                 Some(Outcome::Below) => "below one half",
-                _ => "not told apart from one half",
+                _ => "not significantly different from one half",
             }
         ));
     }
@@ -508,7 +508,7 @@ mod tests {
             [
                 "20 pairs of 20 items: 0 wins, 0 losses, 0 ties, 20 inconsistent (the verdict changes with the order; half \
                  a win); 1 more unreadable (left out)",
-                "win rate 50.0 %, 95 % interval 41.0 % to 59.0 %: not told apart from one half",
+                "win rate 50.0 %, 95 % interval 41.0 % to 59.0 %: not significantly different from one half",
                 "position bias 100.0 %: the first shown was preferred both times in 20 of 20 inconsistent pairs",
             ]
         );

@@ -111,7 +111,7 @@ pub(in crate::report) fn next_commands(run: &ReportedRun, figures: &RunFigures) 
     }
     let commands = list(commands).into_iter();
     commands
-        .flat_map(|commands| [Block::section("What to type"), commands])
+        .flat_map(|commands| [Block::section("Next steps"), commands])
         .collect()
 }
 
@@ -222,7 +222,7 @@ pub(in crate::report) fn notes(source: &Source<'_>) -> Vec<Block> {
     }
     if run.is_some_and(|run| run.hides_texts) {
         notes.push(line().marked(
-            "Questions, answers and truths are not shown, for the snapshots of this eval are masked. \
+            "Questions, answers and expected answers are not shown, for the snapshots of this eval are masked. \
              `cargo evaltest report --show-texts` shows them.",
         ));
     }
@@ -459,7 +459,7 @@ pub(in crate::report) fn change_value(change: &BaselineChange, summary: &Summary
     let verdict = match change_verdict(change, summary) {
         ChangeVerdict::Worse => "worse",
         ChangeVerdict::Better => "better",
-        ChangeVerdict::Indistinguishable => "not told apart",
+        ChangeVerdict::Indistinguishable => "not significantly different",
         ChangeVerdict::Open => "open for those without a verdict",
     };
     format!(

@@ -1,20 +1,22 @@
 //! The next command after a run.
 
+use std::fs::DirEntry;
 use std::path::Path;
 
 use crate::data::{Record, Status};
 use crate::exit::Exit;
-use crate::store::{Manifest, RunDir};
+use crate::store::{DEFAULT_OUTPUT_ROOT, Manifest, RunDir};
 use crate::system::project::display;
 use crate::text::shell_word;
-use crate::verdict::check::OTHER_JUDGE;
+use crate::verdict::check::{NO_BASELINE, OTHER_JUDGE};
 use crate::verdict::conclude::{FIX_HINT, Run};
-use crate::verdict::result::Verdict;
+use crate::verdict::result::{GateResult, Verdict};
 
 /// The most useful next command: for the worst problem, or to create the first baseline.
 pub(super) fn next(run: &Run) -> Option<String> {
     let dir = shell_word(&display(&run.dir));
-    let show = |id: &str| format!("cargo evaltest show {dir} {}", shell_word(id));
+    let name = name(run);
+    let show = |id: &str| format!("cargo evaltest show {name} {}", shell_word(id));
     let show_record = |record: &Record| {
         let epoch = match record.epoch {
             0 => String::new(),
@@ -76,11 +78,37 @@ pub(super) fn next(run: &Run) -> Option<String> {
     }
     let is_unread = |record: &&Record| record.result.unjudged_beside().next().is_some();
     let mut unread = run.records.iter().filter(is_unread).peekable();
-    let first = unread.peek().copied()?;
+    let Some(first) = unread.peek().copied() else {
+        let is_first = run.summary.gates.iter().any(lacks_baseline) && !run.summary.partial;
+        return is_first.then(|| format!("cargo evaltest accept {name}"));
+    };
     if unread.all(Record::waits_for_a_judge) && can_go_on(run) {
         return Some(resume());
     }
     Some(show_record(first))
+}
+
+/// Whether a gate passed because there is nothing to compare with yet.
+pub(super) fn lacks_baseline(gate: &GateResult) -> bool {
+    gate.message == NO_BASELINE
+}
+
+/// The run as `show` takes it: the eval's name, if this is its last run in the usual folder, or else the run directory.
+pub(super) fn name(run: &Run) -> String {
+    let (root, own) = (run.dir.parent(), run.dir.file_name());
+    let is_usual = root.is_some_and(|root| display(root) == DEFAULT_OUTPUT_ROOT);
+    let of_eval = format!("_{}-", run.eval);
+    let is_newer = |other: &DirEntry| {
+        let name = other.file_name();
+        Some(&*name) > own && name.to_string_lossy().contains(&of_eval)
+    };
+    let others = root.into_iter().flat_map(std::fs::read_dir).flatten();
+    let is_last = || !others.flatten().any(|other| is_newer(&other));
+    let is_path = run.eval.contains('/') || Path::new(&run.eval).exists();
+    if is_usual && !is_path && is_last() {
+        return shell_word(&run.eval);
+    }
+    shell_word(&display(&run.dir))
 }
 
 /// Inserts the run directory into the commands of a message.

@@ -15,7 +15,9 @@ use crate::system::lock;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verbosity {
-    /// Everything.
+    /// The result with all that its verdicts rest on.
+    Verbose,
+    /// The result on one screen.
     #[default]
     Whole,
     /// Problems only: a table has the rest.
@@ -43,6 +45,7 @@ impl Verbosity {
             let mut text = Vec::new();
             let written = match self {
                 Self::Brief => terminal::brief(run, paint, &mut text),
+                Self::Verbose => terminal::verbose(run, paint, &mut text),
                 _ => terminal::painted(run, paint, &mut text),
             };
             if written.is_ok() {

@@ -438,6 +438,10 @@ fn percent(share: f64) -> f64 {
     (share * 1e4).round() / 1e2
 }
 
+/// The message of a gate that passes because there is nothing to compare with yet.
+pub(crate) const NO_BASELINE: &str =
+    "there is no baseline yet: accept this run as the baseline with `cargo evaltest accept`";
+
 pub(super) fn without_baseline(gate: &Gate, facts: &Facts<'_>) -> GateResult {
     let (verdict, message) = if facts.ignores_baseline {
         let aside = "the baseline was left aside (`--ignore-baseline`)";
@@ -456,10 +460,7 @@ pub(super) fn without_baseline(gate: &Gate, facts: &Facts<'_>) -> GateResult {
              the snapshots",
         )
     } else {
-        (
-            Verdict::Passed,
-            "there is no baseline yet: accept this run as the baseline with `cargo evaltest accept`",
-        )
+        (Verdict::Passed, NO_BASELINE)
     };
     GateResult::of(gate, verdict, None, message.to_owned())
 }

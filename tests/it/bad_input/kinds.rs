@@ -14,9 +14,10 @@ fn it_stands_anywhere() {
     spec = spec.replacen("type: command, ", "input: text, type: command, ", 1);
     spec += "scorers: [ { scorers: [ { compat: true, type: substring }, gaia ], type: any } ]\n";
     project.write("eval.yaml", &spec);
-    project.run("run eval.yaml").exits(0).says("1 correct");
+    project.run("run -v eval.yaml").exits(0).says("1 correct");
     let mut command = project.command_of(&[
         "run",
+        "-v",
         "eval.yaml",
         "--set",
         "agent={ text: '1', type: echo }",

@@ -228,7 +228,7 @@ fn conversations_get_verdicts_that_gates_count() {
     let project = Project::new();
     conversations(&project);
     project.write("verdicts", VERDICTS);
-    project.run("import --format bfcl there").exits(0);
+    project.run("import -v --format bfcl there").exits(0);
     let run = project.last_run().display().to_string();
     project.script(
         "bfcl",
@@ -243,7 +243,7 @@ fn conversations_get_verdicts_that_gates_count() {
     assert_ne!(recorded, run);
     let gate = |gate: &str, code: i32| {
         let ran = project
-            .command_of(&["gate", &recorded, "--gate", gate])
+            .command_of(&["gate", "-v", &recorded, "--gate", gate])
             .output();
         Ran::of(&ran.unwrap()).exits(code);
     };
@@ -265,7 +265,7 @@ fn a_run_can_be_judged_in_one_go() {
     project
         .run(&format!("{arguments} --model-name m"))
         .exits(0)
-        .says("6 samples, 3 correct")
+        .says("3 of 6 correct")
         .says("5 of 5 verdicts agree");
     project.script("bfcl", "#!/bin/sh\nexit 1\n");
     project

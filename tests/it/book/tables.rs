@@ -117,7 +117,7 @@ fn smallest_specs(page: &str, which: fn(&str) -> bool) {
         let ran = Ran::of(&command.env("MY_KEY", "sk-of-nobody").output().unwrap()).exits(0);
         // The demo agent works things out, and there is nothing to work out.
         if kind(&spec) != "demo" {
-            ran.says("1 samples, 1 correct");
+            ran.says("1 of 1 correct");
         }
         let mut command = project.command("doctor eval.yaml");
         Ran::of(&command.env("MY_KEY", "sk-of-nobody").output().unwrap()).exits(0);

@@ -80,7 +80,7 @@ fn judge_is_asked_once_for_each_turn() {
         ),
     );
     project
-        .run("run c.yaml")
+        .run("run -v c.yaml")
         .exits(0)
         .says("0 correct")
         .says("went wrong first in turn 2 (1)")
@@ -88,7 +88,7 @@ fn judge_is_asked_once_for_each_turn() {
     // What it gave before is taken.
     let dir = project.last_run();
     project
-        .run(&format!("rescore {}", dir.display()))
+        .run(&format!("rescore -v {}", dir.display()))
         .exits(0)
         .says("(2 stored)");
     assert_eq!(project.read("judged").lines().count(), 2);

@@ -36,7 +36,7 @@ fn the_smallest_http_spec_works() {
         "",
     );
     project
-        .run("run eval.yaml --output-root runs --agent-option deep=true")
+        .run("run -v eval.yaml --output-root runs --agent-option deep=true")
         .exits(0)
         .says("1 samples, 1 correct");
     let body = &server.requested()[3].body;

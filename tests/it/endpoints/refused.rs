@@ -101,16 +101,16 @@ fn a_key_that_expires_stops_the_run_and_resuming_asks_the_rest() {
     let questions = [THREE[0], THREE[1], THREE[2], ("d", 2, "four", "FOUR")];
     let project = Project::with_eval(&questions, &server.openai(""), "");
     project
-        .run("run eval.yaml --output-root runs --concurrency 1")
+        .run("run -v eval.yaml --output-root runs --concurrency 1")
         .exits(3)
         .says("stopped early")
         .says("(2 samples not asked)");
     let dir = run_dir(&project);
     project
-        .run(&format!("run --resume {}", dir.display()))
+        .run(&format!("run -v --resume {}", dir.display()))
         .exits(3);
     project
-        .run(&format!("run --resume {}", dir.display()))
+        .run(&format!("run -v --resume {}", dir.display()))
         .exits(0)
         .says("4 samples, 4 correct");
     assert_eq!(server.requested().len(), 6);

@@ -38,8 +38,8 @@ fn with_epochs_errors_are_of_answers() {
     let script = "[ $EVALTEST_EPOCH = 1 ] && exit 3; right";
     let project = project(3, script, "epochs: 2\n");
     let message = "error_rate is 0.5 (3 of 6 answers asked for)";
-    project.run("run eval.yaml").exits(3).says(message);
+    project.run("run -v eval.yaml").exits(3).says(message);
     // Without a name they are of the last run.
-    project.run("gate").exits(3).says(message);
+    project.run("gate -v").exits(3).says(message);
     project.run("summarize").exits(0).says(message);
 }

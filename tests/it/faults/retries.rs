@@ -76,7 +76,7 @@ fn fail_fast_stops_at_the_first_failure() {
         "#!/bin/sh\ntest $EVALTEST_SAMPLE_ID != q03 || exit 1\necho 1\n",
     );
     project
-        .run("run eval.yaml --fail-fast --concurrency 1")
+        .run("run -v eval.yaml --fail-fast --concurrency 1")
         .exits(3)
         .says("stopped early: sample `q03` failed and `fail_fast` is set (26 samples not asked)")
         .says("run --resume");
@@ -94,7 +94,7 @@ fn fail_fast_stops_at_the_first_failure() {
     assert_eq!(project.last_json("manifest.json")["status"], "stopped");
     // Without it the run goes on.
     project
-        .run("run eval.yaml")
+        .run("run -v eval.yaml")
         .exits(0)
         .says("30 samples, 29 correct")
         .says(", 1 error,");

@@ -62,7 +62,7 @@ fn the_matrix_of_github_is_merged() {
     ask(&project, &shard, "2", &merging);
     runner(&merging, merge)
         .exits(0)
-        .says("example: 6 samples, 5 correct");
+        .says("example: 5 of 6 correct");
     let summary = merging.read("step-summary.md");
     assert!(summary.contains("example"), "{summary}");
     assert!(merging.file("evaltest-runs/junit.xml").is_file());
@@ -112,6 +112,6 @@ fn the_parallel_jobs_of_gitlab_are_merged() {
     }
     runner(&merging, &script("evaltest"))
         .exits(0)
-        .says("example: 6 samples, 5 correct");
+        .says("example: 5 of 6 correct");
     assert!(merging.file("evaltest-runs/quality.json").is_file());
 }

@@ -353,7 +353,9 @@ fn on_gitlab_its_script_runs_and_a_file_that_is_there_stays() {
     };
     assert!(installs(&scripts("script")[0]), "{text}");
     for script in scripts("script").iter().filter(|step| !installs(step)) {
-        runner(&project, script).exits(0).says("example: 6 samples");
+        runner(&project, script)
+            .exits(0)
+            .says("example: 5 of 6 correct");
     }
     for script in scripts("after_script") {
         runner(&project, &script).exits(0).says("example");
@@ -474,7 +476,7 @@ fn the_action_runs_what_it_says() {
         );
         runner(&project, &(variables + &script("Evaluate"))).exits(code)
     };
-    run("run", 0).says("example: 6 samples");
+    run("run", 0).says("example: 5 of 6 correct");
     run("'run --agent echo'", 1);
     // What is typed is not a pattern.
     project.write("a.txt", "");

@@ -72,7 +72,7 @@ fn a_schema_has_a_whole_number_for_each_dimension_beside_texts_and_the_reason_fi
     court.project.write("data.jsonl", bare.join("\n") + "\n");
     // `excellent` takes 4.5 on.
     let ran = court.run("eval.yaml").exits(1);
-    ran.says("gate mean(judge.excellent) >= 0.4: FAILED");
+    ran.says("✗ mean(judge.excellent) >= 0.4");
     let body = &court.judge.requested()[0].body;
     let format = &body["response_format"];
     assert_eq!(format["type"], "json_schema");

@@ -76,7 +76,7 @@ fn the_same_judge_at_another_address_with_another_key_is_the_same() {
     court
         .run("eval.yaml")
         .exits(0)
-        .says("no_regression(max_drop=0.5): passed");
+        .says("✓ no_regression(max_drop=0.5)");
     assert_eq!((court.judged(), moved.requested().len()), (4, 4));
 }
 
@@ -92,7 +92,7 @@ fn another_model_as_served_leaves_the_gates_against_the_baseline_open() {
     let ran = court.run("eval.yaml").exits(3);
     ran.says("tiny-2026")
         .says("tiny-2027")
-        .says("no_regression(max_drop=0.5): INCONCLUSIVE");
+        .says("? no_regression(max_drop=0.5)");
     court.project.run("compare").exits(0).says(
         "is served by `tiny-2027` in B, and was by `tiny-2026` in A: what changed may be the judge",
     );

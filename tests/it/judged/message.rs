@@ -39,11 +39,11 @@ fn answers_that_a_judge_beside_the_first_did_not_judge_are_listed_with_the_reaso
     let court = court_of(2, WITHOUT);
     let ran = court.run("eval.yaml").exits(0);
     let dir = dir(&court);
-    assert_eq!(next(&ran), format!("cargo evaltest show {dir} q002"));
+    assert_eq!(next(&ran), "cargo evaltest show e q002");
     ran.says("  without a verdict of `judge` (2):\n    q002 and 1 more: invalid_response_format: ")
         .says_nothing_of("gave no verdict on any");
     // Without the answers in memory, too.
-    let again = court.project.run(&format!("gate {dir}")).exits(0);
+    let again = court.project.run(&format!("gate -v {dir}")).exits(0);
     again.says("  without a verdict of `judge` (2):\n    q002 and 1 more: ");
     let output = court.project.run(&format!("show {dir}")).exits(0);
     let unread: Vec<_> = output
@@ -125,7 +125,7 @@ fn what_to_do_where_it_replied_with_no_verdict_is_no_resume() {
             };
             let ran = court.run("eval.yaml").exits(3);
             let dir = dir(&court);
-            assert_eq!(next(&ran), format!("cargo evaltest show {dir} q002"));
+            assert_eq!(next(&ran), "cargo evaltest show e q002");
             let rescore = format!("`cargo evaltest rescore {dir} --spec SPEC`");
             ran.says(cure).says(&rescore).says_nothing_of("--resume");
         }
@@ -149,7 +149,7 @@ fn an_answer_that_waits_for_a_judge_is_neither_unanswered_nor_not_asked() {
     assert_eq!(court.summary()["not_judged"], 1);
     court
         .project
-        .run(&format!("gate {dir}"))
+        .run(&format!("gate -v {dir}"))
         .exits(3)
         .says("(1 answered and not judged, 3 samples not asked)");
 }
@@ -221,13 +221,13 @@ fn accepting_verdicts_of_another_judge_asks_for_no_gate_that_the_spec_has() {
     court.edit("temperature: 0", "temperature: 1");
     court
         .project
-        .run(&format!("rescore {} --spec eval.yaml", dir(&court)))
+        .run(&format!("rescore -v {} --spec eval.yaml", dir(&court)))
         .exits(0);
     accept().says_nothing_of("no gate compares");
     court
         .run("eval.yaml")
         .exits(0)
-        .says("no_regression(max_drop=0.5): passed");
+        .says("✓ no_regression(max_drop=0.5)");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The table: who is ahead, by how much, and who is not told apart from whom.
+//! The table: who is ahead, by how much, and who is not significantly different from whom.
 
 use serde_json::{Value, json};
 

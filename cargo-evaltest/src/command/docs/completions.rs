@@ -6,7 +6,7 @@ use evaltest::{Exit, Result};
 
 use crate::console;
 
-/// Print a script by which a shell completes commands and options
+/// Generate shell completions
 ///
 /// bash, zsh and fish complete `evaltest`, `cargo-evaltest` and `cargo evaltest`; powershell and elvish the first two.
 ///

@@ -10,7 +10,7 @@ use crate::console;
 
 mod page;
 
-/// Write the pages of the manual into a folder, one for each command
+/// Generate man pages, one for each command
 ///
 /// With `~/.local/share/man/man1` as the folder, `man cargo-evaltest` and `cargo help evaltest` show the first page,
 /// `man cargo-evaltest-run` that of a command.

@@ -8,7 +8,7 @@ use evaltest::{Exit, Result};
 
 use crate::console;
 
-/// Print the JSON schema of specs, by which editors complete and explain keys
+/// Print the JSON schema of specs, for completion and validation in editors
 ///
 /// Draft 2020-12, made of the types that read specs. An editor with yaml-language-server (VS Code's YAML extension, Neovim,
 /// Helix, …) takes it by the first line of a spec: `# yaml-language-server: $schema=evaltest.schema.json`

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use evaltest::engine::leaderboard::official::{self, OfficialAgreement, OfficialProgram};
-use evaltest::engine::report::terminal;
 use evaltest::engine::store::RunDir;
 use evaltest::engine::system::project::display;
 use evaltest::engine::system::signal;
@@ -14,6 +13,7 @@ use evaltest::{Cancel, Error, Exit, Result, Run};
 use serde_json::{Value, json};
 
 use crate::command::files::export::bfcl::ModelArgs;
+use crate::command::run::report::print_run;
 use crate::console;
 use crate::runs::read_run;
 
@@ -208,7 +208,7 @@ impl Compared {
             for notice in &run.notices {
                 console::note(&clean(notice));
             }
-            console::print(|out| terminal::run(run, out))?;
+            print_run(run, false)?;
         }
         Ok(())
     }

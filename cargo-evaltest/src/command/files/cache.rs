@@ -15,7 +15,7 @@ use serde_json::json;
 
 use crate::{console, discover};
 
-/// Show or clear the answers that were kept
+/// Show or clear the answer cache
 ///
 /// A spec with `cache: true`, or `run --cache`, keeps answers in `.cache` in the folder of runs, and asks no question
 /// again to which nothing changed: neither the agent nor its files and options, nor prompt, tools, attached files and

@@ -8,13 +8,13 @@ use evaltest::engine::eval::spec;
 use evaltest::engine::inspect::InspectLog;
 use evaltest::engine::leaderboard::bfcl::export;
 use evaltest::engine::leaderboard::{Import as BfclImport, Mode};
-use evaltest::engine::report::terminal;
 use evaltest::engine::run::drive::{Destination, Drive, SampleChoice};
 use evaltest::engine::system::signal;
 use evaltest::engine::text::{Override, clean};
 use evaltest::{Cancel, Error, Eval, Exit, Registry, Result};
 use serde_json::{Value, json};
 
+use crate::command::run::report::print_run;
 use crate::{console, discover};
 
 /// Turn the answers of another program into a run directory, which can then be shown, gated, accepted,
@@ -89,6 +89,10 @@ pub(crate) struct ImportArgs {
     /// The id of the run
     #[arg(long, value_name = "ID")]
     run_id: Option<String>,
+
+    /// Print what the verdicts rest on: intervals, tests, what the run could detect
+    #[arg(short, long)]
+    verbose: bool,
 
     /// Print the result as JSON
     #[arg(long)]
@@ -179,7 +183,7 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Exit> {
             "notices": notices,
         }))?;
     } else {
-        console::print(|out| terminal::run(&run, out))?;
+        print_run(&run, args.verbose)?;
     }
     Ok(if interrupt.is_set() {
         Exit::Interrupted

@@ -52,6 +52,10 @@ pub(crate) struct MergeArgs {
     #[command(flatten)]
     color: ColorArgs,
 
+    /// Print what the verdicts rest on: intervals, tests, what the run could detect
+    #[arg(short, long)]
+    verbose: bool,
+
     /// Print the results as JSON on standard output
     #[arg(long)]
     json: bool,
@@ -76,6 +80,8 @@ fn merge_all(args: &MergeArgs, after: &mut After<'_>) -> Result<Exit> {
     let several = evals.len() > 1;
     let verbosity = if args.json {
         Verbosity::Nothing
+    } else if args.verbose {
+        Verbosity::Verbose
     } else {
         Verbosity::Whole
     };

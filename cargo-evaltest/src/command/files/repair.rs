@@ -14,7 +14,7 @@ use crate::console;
 use crate::run_ids::typed_folder;
 use crate::runs::open_run;
 
-/// Make the files of a run again from its journal; nobody is asked
+/// Rebuild a run's files from its journal, without calling the agent
 ///
 /// The manifest has a hash of every file that a run wrote, and a file that is not the same any more is not believed.
 /// `events.jsonl` has all that was said; the dataset and the scorers of the run's spec have the rest, and must be those of

@@ -12,7 +12,7 @@ use super::{PastRun, Wish, typed_points};
 pub(super) fn text(run: &PastRun, basis: &Basis, wish: &Wish, rows: &PlanRows) -> Document {
     let mut text = heading(run, basis);
     text.section(format!(
-        "what sees a drop of {} points with {} % power at alpha {}:",
+        "to detect a drop of {} points with {} % power at alpha {}:",
         Points(wish.drop).unsigned(),
         typed_points(wish.power),
         wish.alpha

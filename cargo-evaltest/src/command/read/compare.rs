@@ -23,16 +23,15 @@ use crate::run_ids::typed_folder;
 use crate::runs::compared_runs;
 use crate::{colour, console};
 
-/// Compare two runs or more: by how much they differ, how sure that is, and who flipped
+/// Compare two or more runs: how much they differ, with confidence intervals, and which samples flipped
 ///
-/// Of two runs: the paired difference of B less A with its 95 % confidence interval and p, as the gate `no_regression` has them
-/// where A is the baseline; what errors could change; what flipped, with both answers; the same by slice and by scorer,
-/// and the means of what scorers tell besides; errors, tokens, cost and latency of both. Whether B is worse or better is
-/// said by the interval, and never by the difference alone. Of more runs: a table of all pairs, with p's adjusted by Holm.
+/// For two runs: the paired difference B − A with its 95 % confidence interval and p, as the gate `no_regression` computes
+/// them with A as the baseline; what missing answers could change; the samples that flipped, with both answers; the same by
+/// slice and by scorer, and other scores; errors, tokens, cost and latency of both. B counts as worse or better only if the
+/// interval says so. For more runs: a table of all pairs, with p-values adjusted by Holm.
 ///
-/// Without a name the last run is compared with the one before of the same eval; with one name that run with the last one
-/// of its eval. Runs that were judged otherwise are refused; `rescore` has both judged alike. The exit code is 0 whatever
-/// comes of it.
+/// Without a name, compares the last run with the previous one of the same eval; with one name, that run with the last one
+/// of its eval. Refuses runs that were scored differently; `rescore` scores both alike. Always exits with 0.
 #[derive(Debug, Args)]
 #[command(after_long_help = NOTES)]
 pub(crate) struct CompareArgs {

@@ -18,10 +18,10 @@ use crate::console;
 use crate::run_ids::typed_folder;
 use crate::runs::{named_or_last, read_run};
 
-/// Write what runs say as a report: Markdown and other formats, for who mends, decides or uses
+/// Write a report (Markdown, HTML, JUnit, …) for developers, product owners or end users
 ///
-/// Figures and verdicts are those that the run ended with: a run directory that was fetched from another machine says the same
-/// here. Questions, answers and truths of an eval whose snapshots are masked are in no report without `--show-texts`.
+/// Figures and verdicts are those at the end of the run: a run directory that was fetched from another machine gives the same
+/// report. Questions, answers and expected answers of a masked eval are left out unless `--show-texts` is given.
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
     /// Run directories, parts of their names, or names of evals, whose last runs are meant; when left out the last run

@@ -18,7 +18,7 @@ pub(crate) struct RunsArgs {
     /// Only runs of this eval
     eval: Option<String>,
 
-    /// So many of the newest; 0 for all
+    /// Show at most N runs (0 = all)
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     limit: usize,
 

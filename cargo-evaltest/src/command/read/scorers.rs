@@ -14,7 +14,7 @@ use evaltest::{Error, Exit, Result};
 use crate::answers::AnswersArgs;
 use crate::console;
 
-/// Judge the same answers by several scorers: who is how strict, and where they differ
+/// Compare scorers on the same answers: how strict each is, and where they disagree
 ///
 /// Every scorer is held against a reference: the first of `--scorers`, else the one that decided the run, for
 /// a file `gaia`. It shows how many answers each accepts that the reference rejects, and the reverse: how

@@ -4,6 +4,7 @@ mod against;
 mod chat;
 mod failures;
 
+use std::collections::HashMap;
 use std::io;
 use std::io::Write;
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use clap::Args;
 use evaltest::engine::data::display_prediction;
 use evaltest::engine::figure::{Seconds, Usd};
 use evaltest::engine::report::document::{Block, Document, list};
+use evaltest::engine::report::figures::{ReportedSample, SampleOutcome};
 use evaltest::engine::report::render::terminal;
 use evaltest::engine::report::render::terminal::Paint;
 use evaltest::engine::report::reported::masked::PublicWords;
@@ -62,6 +64,8 @@ pub(crate) struct ShowArgs {
 
 /// Maximum number of samples listed per group of failures: alone, and below the list of all samples.
 const NAMED: [usize; 2] = [10, 5];
+/// Maximum number of wrong samples whose question and answer are known.
+const MOST_KNOWN: usize = 10_000;
 
 pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
     let dir = seen_run(args.run_dir.as_deref())?;
@@ -75,10 +79,17 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
             let manifest = dir.manifest_unverified()?;
             let hides = manifest.masked && !args.show_texts;
             let public = hides.then(|| PublicWords::of(&manifest));
+            let mut known = HashMap::new();
             for record in read_records(&path)? {
                 let mut record = record?;
                 if let Some(public) = &public {
                     public.hide(&mut record);
+                } else if SampleOutcome::of(&record) == SampleOutcome::Wrong
+                    && known.len() < MOST_KNOWN
+                {
+                    known
+                        .entry(record.sample_id.clone())
+                        .or_insert_with(|| ReportedSample::of(&record));
                 }
                 groups.add(&record);
             }
@@ -86,7 +97,7 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
             if args.json {
                 console::print_json(&groups)?;
             } else {
-                let text = failures::failures(&groups, alone);
+                let text = failures::failures(&groups, alone, &known);
                 let text = text.unwrap_or_else(|| Document::new("nothing failed"));
                 console::print_data(|out| terminal::document(&text, Paint::Plain, out))?;
             }
@@ -99,7 +110,7 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
                 groups.add(&record);
                 line(&record, out)
             })?;
-            if let Some(text) = failures::failures(&groups.finish(), below) {
+            if let Some(text) = failures::failures(&groups.finish(), below, &HashMap::new()) {
                 console::print_data(|out| {
                     writeln!(out)?;
                     terminal::document(&text, Paint::Plain, out)

@@ -3,16 +3,17 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use evaltest::engine::report::{summary_md, terminal};
+use evaltest::engine::report::summary_md;
 use evaltest::engine::run::drive::CiPolicy;
 use evaltest::engine::run::rescore;
 use evaltest::{Exit, Result};
 
+use crate::command::run::report::print_run;
+use crate::console;
 use crate::run_ids::typed_folder;
 use crate::runs::named_or_last;
-use crate::{colour, console};
 
-/// Work out the summary of a run again and print it
+/// Recompute and print a run's summary
 #[derive(Debug, Args)]
 pub(crate) struct SummarizeArgs {
     /// The run directory, or the name of an eval, whose last run is meant; when left out that of the last run
@@ -36,7 +37,7 @@ pub(crate) fn run(args: &SummarizeArgs) -> Result<Exit> {
     } else if args.markdown {
         console::print(|out| summary_md::write(&run, out))?;
     } else {
-        console::print(|out| terminal::painted(&run, colour::paint(), out))?;
+        print_run(&run, true)?;
     }
     Ok(Exit::Passed)
 }

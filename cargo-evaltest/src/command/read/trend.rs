@@ -31,7 +31,7 @@ pub(crate) struct TrendArgs {
     #[arg(value_name = "EVAL|SPEC")]
     evals: Vec<PathBuf>,
 
-    /// So many of the newest runs of each eval: 20, or 500 on a page; 0 for all
+    /// Show at most N runs of each eval (0 = all): 20 by default, 500 on a page
     #[arg(long, value_name = "N")]
     last: Option<usize>,
 

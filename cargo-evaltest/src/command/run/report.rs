@@ -9,7 +9,7 @@ use evaltest::engine::report::render::terminal;
 use evaltest::engine::report::render::terminal::Paint;
 use evaltest::engine::report::reported::{MaskedTexts, ReportedRun};
 use evaltest::engine::report::terminal::overview::{OverviewRow, overview};
-use evaltest::engine::report::terminal::{brief, painted};
+use evaltest::engine::report::terminal::{brief, painted, verbose};
 use evaltest::engine::run::drive::{Drive, Verbosity};
 use evaltest::engine::run::rescore::reload_original;
 use evaltest::engine::store::{RunDir, runs_in};
@@ -18,6 +18,18 @@ use evaltest::{Error, Exit, Result, Run};
 use serde_json::{Value, json};
 
 use crate::{colour, console};
+
+/// Prints the result of a run: on one screen, or with all that its verdicts rest on.
+pub(in crate::command) fn print_run(run: &Run, is_verbose: bool) -> Result<()> {
+    let paint = colour::paint();
+    console::print(|out| {
+        if is_verbose {
+            verbose(run, paint, out)
+        } else {
+            painted(run, paint, out)
+        }
+    })
+}
 
 /// Reports the runs of a command.
 pub(in crate::command) struct RunsReport {
@@ -44,6 +56,7 @@ impl RunsReport {
     pub(in crate::command) fn run(&mut self, run: &Run) -> Result<()> {
         self.row(run);
         match self.verbosity {
+            Verbosity::Verbose => console::print(|out| verbose(run, self.paint, out)),
             Verbosity::Whole => console::print(|out| painted(run, self.paint, out)),
             Verbosity::Brief => console::print(|out| brief(run, self.paint, out)),
             Verbosity::Nothing => Ok(()),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use evaltest::engine::figure::Seconds;
 use evaltest::engine::report::document::{Block, Line, Tone, list};
 use evaltest::engine::report::render::terminal;
-use evaltest::engine::report::terminal::{errors_of, painted};
+use evaltest::engine::report::terminal::{errors_of, verbose};
 use evaltest::{Record, Result, Run};
 
 use super::RunArgs;
@@ -119,7 +119,7 @@ pub(super) fn report(args: &RunArgs, run: &Run, flips: &FlipsSince) -> Result<()
     let report = Block::group(line.plain(rest), flipped);
     console::print(|out| {
         if args.verbose {
-            painted(run, paint, out)?;
+            verbose(run, paint, out)?;
         }
         terminal::blocks(&[report], 0, paint, out)
     })

@@ -143,7 +143,7 @@ fn of_one(name: &str, judge: &JudgeSummary, score: Option<f64>, has_points: bool
             .map(|score| format!(", {score:?}"))
             .unwrap_or_default();
         notices.push(format!(
-            "judge `{name}` gave all {judged} answers the same score{score}: it tells nothing apart"
+            "judge `{name}` gave all {judged} answers the same score{score}: so it cannot distinguish them"
         ));
     }
     if let Some(correlation) = judge.length_correlation

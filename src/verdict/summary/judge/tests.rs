@@ -216,7 +216,7 @@ fn constant_judge_is_reported() {
     check(
         &same(45),
         true,
-        &["judge `judge` gave all 45 answers the same score, 4.0: it tells nothing apart"],
+        &["judge `judge` gave all 45 answers the same score, 4.0: so it cannot distinguish them"],
     );
     check(&same(9), false, &[]);
     // An unreadable reply is not a score.
@@ -225,7 +225,7 @@ fn constant_judge_is_reported() {
     check(
         &summary(&records),
         true,
-        &["judge `judge` gave all 10 answers the same score, 2.5: it tells nothing apart"],
+        &["judge `judge` gave all 10 answers the same score, 2.5: so it cannot distinguish them"],
     );
 }
 

@@ -70,7 +70,7 @@ pub(super) fn tools(max_samples: u64) -> Vec<Value> {
         ),
         tool(
             "compare",
-            "Two runs of an eval: the difference in accuracy of B less A with its interval and p, and which samples flipped.",
+            "Two runs of an eval: the difference in accuracy (B − A) with its interval and p, and which samples flipped.",
             &["a", "b"],
             json!({"a": run, "b": run}),
             false,

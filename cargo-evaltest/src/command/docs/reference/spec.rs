@@ -17,7 +17,7 @@ A spec is a YAML file that says one eval. `cargo evaltest` finds each `evals/**/
 An unknown key is an error that names its line and the nearest legal key. `benchmark` and `agent` (or `agents`) are needed, all
 else has a default. Any key can be set on the command line: `--set limits.timeout_s=60`.
 
-`cargo evaltest schema` prints the JSON schema, by which editors complete and explain these keys.
+`cargo evaltest schema` prints the JSON schema, for completion and validation in editors.
 
 "
     .to_owned();

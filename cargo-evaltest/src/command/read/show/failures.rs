@@ -1,13 +1,22 @@
 //! The failures of a run, grouped by what they have in common.
 
-use evaltest::engine::report::document::{Document, list};
+use std::collections::HashMap;
+
+use evaltest::engine::report::document::{Block, Document, list};
+use evaltest::engine::report::figures::ReportedSample;
+use evaltest::engine::report::terminal::sample_rows;
 use evaltest::engine::text::excerpt;
 use evaltest::engine::verdict::{
     DisagreementGroup, ErrorGroup, GroupedFailures, SliceFailures, WrongGroup,
 };
 
-/// The groups, each listing up to `named` samples; `None` if there are no failures.
-pub(super) fn failures(groups: &GroupedFailures, named: usize) -> Option<Document> {
+/// The groups, each listing up to `named` samples; `None` if there are no failures. Wrong ones that are `known` are listed
+/// with question and answer.
+pub(super) fn failures(
+    groups: &GroupedFailures,
+    named: usize,
+    known: &HashMap<String, ReportedSample>,
+) -> Option<Document> {
     let line = |head: String, ids: &[String], count: u64| {
         // Each epoch of a sample counts, but its id is listed once.
         let is_all = ids.len() < named || u64::try_from(ids.len()) == Ok(count);
@@ -23,36 +32,60 @@ pub(super) fn failures(groups: &GroupedFailures, named: usize) -> Option<Documen
         "correct in some epochs and wrong in others, {}:",
         groups.flaky.count
     );
-    let sections = [
+    let wrong = wrong.map(|it| {
+        let samples: Option<Vec<_>> = it.ids.iter().map(|id| known.get(id)).collect();
+        let Some(samples) = samples else {
+            return Block::paragraph(line(reason(it), &it.ids, it.count));
+        };
+        let more = it.count.saturating_sub(samples.len() as u64);
+        let more = (more > 0).then(|| format!("… and {more} more").into());
+        let rows = sample_rows(&samples).into_iter().chain(more);
+        Block::group(format!("{}:", reason(it)), list(rows))
+    });
+    let of_lines = |lines: Vec<String>| list(lines).into_iter().collect();
+    let sections: [(&str, Vec<Block>); 5] = [
         (
             "errors by kind:",
-            list(errors.map(|it| line(error(it), &it.ids, it.count))),
+            of_lines(
+                errors
+                    .map(|it| line(error(it), &it.ids, it.count))
+                    .collect(),
+            ),
         ),
-        (
-            "wrong answers by reason:",
-            list(wrong.map(|it| line(reason(it), &it.ids, it.count))),
-        ),
+        ("wrong answers by reason:", wrong.collect()),
         (
             "scorers that disagree:",
-            list(disagreements.map(|it| line(disagreement(it), &it.ids, it.count))),
+            of_lines(
+                disagreements
+                    .map(|it| line(disagreement(it), &it.ids, it.count))
+                    .collect(),
+            ),
         ),
         (
             "failures by slice:",
-            list(slices.map(|it| line(slice(it), &it.ids, it.failed))),
+            of_lines(
+                slices
+                    .map(|it| line(slice(it), &it.ids, it.failed))
+                    .collect(),
+            ),
         ),
         (
             &flaky_title,
-            list(flaky.map(|it| format!("{}: {} of {} correct", it.id, it.correct, it.scored))),
+            of_lines(
+                flaky
+                    .map(|it| format!("{}: {} of {} correct", it.id, it.correct, it.scored))
+                    .collect(),
+            ),
         ),
     ];
     let sections = sections.into_iter();
-    let mut sections = sections.filter_map(|(title, lines)| Some((title, lines?)));
-    let (title, lines) = sections.next()?;
+    let mut sections = sections.filter(|(_, blocks)| !blocks.is_empty());
+    let (title, blocks) = sections.next()?;
     let mut text = Document::new(title);
-    text.blocks.push(lines);
-    for (title, lines) in sections {
+    text.blocks.extend(blocks);
+    for (title, blocks) in sections {
         text.section(title);
-        text.blocks.push(lines);
+        text.blocks.extend(blocks);
     }
     Some(text)
 }

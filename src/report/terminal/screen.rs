@@ -1,0 +1,278 @@
+//! The result of a run on one screen: verdict and change, gates, what became wrong, then figures.
+//!
+//! The intervals, tests and assumptions behind a verdict are in `summary.md` and on the page; `--verbose` prints them.
+
+use std::collections::BTreeMap;
+
+use super::{next, stopped};
+use crate::data::Status;
+use crate::exit::Exit;
+use crate::figure::{Count, P, Points, Seconds, Share, Usd, Value, counted};
+use crate::report::document::{Block, Line, Tone, list};
+use crate::report::figures::ReportedSample;
+use crate::report::render::terminal::truncate;
+use crate::report::reported::{MaskedTexts, ReportedRun};
+use crate::report::section::{self, Detail, Source, accuracy, errors_of};
+use crate::store::RunDir;
+use crate::verdict::conclude::Run;
+use crate::verdict::gate::ERROR_RATE;
+use crate::verdict::metric::Unit;
+use crate::verdict::result::{GateResult, Verdict};
+
+/// The width that the lines of samples fit into.
+const WIDTH: usize = 80;
+/// How many samples are shown.
+const ROWS: usize = 5;
+/// The most characters of an id, and of an answer.
+const MOST_ID: usize = 24;
+const MOST_ANSWER: usize = 20;
+/// The fewest characters of a question.
+const LEAST_QUESTION: usize = 12;
+/// The widest gate to which the others are aligned.
+const WIDEST_GATE: usize = 48;
+
+/// The whole screen: the line with the verdict, and what is below it.
+pub(super) fn screen(run: &Run) -> Block {
+    let source = Source::of(&run.summary, Detail::Brief);
+    let mut below = stopped(run);
+    below.extend(gates(run, |_| true));
+    below.extend(section::alerts(&source));
+    below.extend(section::account(&source));
+    below.extend(samples(run));
+    below.extend(section::assertions(run, true));
+    below.extend(section::failures(run));
+    below.extend(section::figures(&source));
+    below.extend(super::end(run));
+    Block::group(headline(run), below)
+}
+
+/// The problems of one of several runs; nothing if there are none.
+pub(super) fn problems(run: &Run, undecided: Option<String>, is_well: bool) -> Block {
+    let summary = &run.summary;
+    let is_open = |verdict| matches!(verdict, Verdict::Failed | Verdict::Inconclusive);
+    let mut below = stopped(run);
+    below.extend(gates(run, |verdict| {
+        is_open(verdict) || summary.ignored_matter && verdict == Verdict::Ignored
+    }));
+    below.extend(section::alerts(&Source::of(summary, Detail::Brief)));
+    below.extend(list(undecided));
+    if !is_well {
+        below.extend(samples(run));
+        below.extend(section::assertions(run, true));
+        below.extend(section::failures(run));
+        below.extend(super::end(run));
+    }
+    Block::group(headline(run), below)
+}
+
+/// A sign for a verdict, and its colour.
+fn mark(verdict: Verdict) -> Line {
+    let sign = match verdict {
+        Verdict::Passed => "✓",
+        Verdict::Failed => "✗",
+        Verdict::Inconclusive => "?",
+        Verdict::Ignored => "-",
+    };
+    Line::default().toned(verdict.into(), sign)
+}
+
+/// `✗ mine: 25 of 30 correct, 83.3 % (was 100.0 %), -16.7 points, 95 % -33.6 to -3.4`
+fn headline(run: &Run) -> Line {
+    let summary = &run.summary;
+    let all = match summary.exit_code {
+        Exit::Passed => Verdict::Passed,
+        Exit::Failed => Verdict::Failed,
+        _ => Verdict::Inconclusive,
+    };
+    let answered = summary.samples - summary.skipped + summary.not_judged;
+    let (answers, epochs) = match &summary.epochs {
+        None => ("", String::new()),
+        Some(figures) => {
+            let samples = counted(figures.samples, "sample");
+            let epochs = format!(" ({samples}{})", super::epochs(figures.epochs));
+            (" answers", epochs)
+        }
+    };
+    let mut parts = vec![format!(
+        "{} of {answered}{answers} correct{epochs}",
+        summary.correct
+    )];
+    let share = accuracy::display(summary.accuracy, summary.accuracy_bounds);
+    let change = summary.change.as_ref().filter(|change| change.n > 0);
+    let was = change.map_or_else(String::new, |change| {
+        format!(" (was {})", Share(change.accuracy_before))
+    });
+    parts.extend(share.map(|share| share + &was));
+    parts.extend(change.map(|change| {
+        let [low, high] = change.difference_ci95.map(Points);
+        let points = Points(change.difference);
+        format!("{points} points, 95 % {low} to {high}")
+    }));
+    parts.extend((summary.unscored > 0).then(|| format!("{} unscored", summary.unscored)));
+    parts.extend((summary.errors > 0).then(|| errors_of(summary.errors)));
+    let decides = summary.scorer.as_deref();
+    let is_uncalibrated = decides.is_some_and(|name| summary.is_uncalibrated(name));
+    parts.extend(is_uncalibrated.then(|| "the judge that decides is uncalibrated".to_owned()));
+    let lead = super::lead(summary);
+    let text = format!(" {}: {lead}{}", run.eval, parts.join(", "));
+    mark(all).plain(text)
+}
+
+/// A line for each gate whose verdict passes `is_listed`, with its figure. What failed comes first.
+fn gates(run: &Run, is_listed: impl Fn(Verdict) -> bool) -> Option<Block> {
+    let gates = run.summary.gates.iter();
+    let mut gates: Vec<&GateResult> = gates.filter(|gate| is_listed(gate.verdict)).collect();
+    gates.sort_by_key(|gate| gate.verdict != Verdict::Failed);
+    let names = gates.iter().map(|gate| gate.gate.to_string());
+    let names: Vec<String> = names.collect();
+    let widths = names.iter().map(|name| name.chars().count());
+    let width = widths.max().unwrap_or_default().min(WIDEST_GATE);
+    list(gates.into_iter().zip(names).map(|(gate, name)| {
+        let figure = next::in_run(&figure(gate, &name), &run.dir);
+        mark(gate.verdict).plain(format!(" {name:width$}  {figure}"))
+    }))
+}
+
+/// The figure of a gate. A gate without one, or whose figure does not show why, says it in words.
+fn figure(gate: &GateResult, name: &str) -> String {
+    if next::lacks_baseline(gate) {
+        return "no baseline yet".to_owned();
+    }
+    let in_words = || gate.message.lines().next().unwrap_or_default().to_owned();
+    // A message that begins otherwise has more to say than the figure.
+    let is_regular = match &gate.regression {
+        Some(_) => gate.message.starts_with("of "),
+        None => gate
+            .message
+            .starts_with(&format!("{} is ", gate.gate.name())),
+    };
+    let is_decided = matches!(gate.verdict, Verdict::Passed | Verdict::Failed);
+    let (Some(value), true) = (gate.value, is_decided && is_regular) else {
+        return in_words();
+    };
+    if let Some(change) = &gate.regression {
+        let alpha = gate.threshold.unwrap_or_default();
+        let p = change.p_adjusted.unwrap_or(change.p);
+        let is_by_p = (p < alpha) == (gate.verdict == Verdict::Failed);
+        let (worse, better) = (change.worse, change.better);
+        return if is_by_p && change.pairs > 0 {
+            let p = P(p).at_level(alpha);
+            format!("{worse} became wrong, {better} became correct, {p}")
+        } else {
+            in_words()
+        };
+    }
+    let Some(threshold) = gate.threshold.filter(|_| gate.figure.is_none()) else {
+        return in_words();
+    };
+    let written = |value: f64| match gate.gate.metric().entry().unit {
+        Unit::Share | Unit::Drop => Some(Share(value).to_string()),
+        Unit::Seconds => Some(Seconds(value).to_string()),
+        Unit::Usd => Some(Usd(value).to_string()),
+        Unit::Count if value >= 0.0 && value.fract() == 0.0 => {
+            let count = format!("{value:.0}").parse().ok()?;
+            Some(Count(count).to_string())
+        }
+        Unit::Count | Unit::Amount(_) | Unit::Any(_) => Some(Value(value).to_string()),
+    };
+    let shown = written(value);
+    // Rounding must not hide on which side of the threshold it is.
+    let is_hidden = shown == written(threshold) && value.total_cmp(&threshold).is_ne();
+    let of_interval = name.contains("confidence=");
+    shown
+        .filter(|_| !is_hidden && !of_interval)
+        .unwrap_or_else(in_words)
+}
+
+/// The samples that became wrong since the baseline; where a gate failed and none did, wrong ones.
+fn samples(run: &Run) -> Option<Block> {
+    let flipped = run.flips.iter().filter(|flip| flip.worse);
+    let flipped: Vec<&str> = flipped.map(|flip| &*flip.id).collect();
+    let has_failed = run
+        .summary
+        .gates
+        .iter()
+        .any(|gate| gate.verdict == Verdict::Failed && !gate.gate.metric().is(ERROR_RATE));
+    let (title, count, wanted) = if !flipped.is_empty() {
+        ("became wrong", flipped.len() as u64, flipped)
+    } else if has_failed && run.summary.scored > run.summary.correct {
+        let is_wrong = |status, is_correct: bool| status == Status::Scored && !is_correct;
+        let mut wrong: Vec<&str> = Vec::new();
+        for record in &run.records {
+            if is_wrong(record.result.status, record.result.is_correct())
+                && wrong.last() != Some(&&*record.sample_id)
+            {
+                wrong.push(&record.sample_id);
+            }
+        }
+        ("wrong", run.summary.scored - run.summary.correct, wrong)
+    } else {
+        return None;
+    };
+    let listed = &wanted[..wanted.len().min(ROWS)];
+    let known = read(run, listed);
+    let rows: Vec<&ReportedSample> = listed.iter().filter_map(|id| known.get(*id)).collect();
+    let lines = if rows.len() == listed.len() && !listed.is_empty() {
+        sample_rows(&rows)
+    } else {
+        listed.iter().map(|id| Line::from(*id)).collect()
+    };
+    let more = count.saturating_sub(listed.len() as u64);
+    let more = (more > 0).then(|| {
+        let run = next::name(run);
+        format!("… and {more} more: cargo evaltest show {run} --failures").into()
+    });
+    let title = Line::default().toned(Tone::Bad, title);
+    let below = list(lines.into_iter().chain(more))?;
+    Some(Block::group(title.plain(format!(" ({count}):")), [below]))
+}
+
+/// Question, expected and given answer of these samples, those with the wrong answer of each; nothing where the texts of a
+/// benchmark are not shown, or cannot be read.
+fn read(run: &Run, ids: &[&str]) -> BTreeMap<String, ReportedSample> {
+    let read = || {
+        let dir = RunDir::open(&run.dir)?;
+        let run = ReportedRun::read(dir, MaskedTexts::Hidden)?;
+        if run.hides_texts {
+            return Ok(BTreeMap::new());
+        }
+        run.wrong_samples(ids)
+    };
+    read().unwrap_or_default()
+}
+
+/// A line for each sample: `add-01  What is 3.5 plus 2.25?  expected 5.75  got 6`.
+pub fn sample_rows(samples: &[&ReportedSample]) -> Vec<Line> {
+    let cells: Vec<[String; 4]> = samples
+        .iter()
+        .map(|sample| {
+            let answer = |text: &Option<String>| {
+                let text = text.as_deref().unwrap_or("nothing");
+                truncate(text, MOST_ANSWER)
+            };
+            let expected = format!("expected {}", answer(&sample.ground_truth));
+            let got = format!("got {}", answer(&sample.answer));
+            [
+                truncate(&sample.id, MOST_ID),
+                sample.question.clone(),
+                expected,
+                got,
+            ]
+        })
+        .collect();
+    let widest = |column: usize| {
+        let widths = cells.iter().map(|row| row[column].chars().count());
+        widths.max().unwrap_or_default()
+    };
+    let [id, expected, got] = [0, 2, 3].map(widest);
+    // Four columns of indentation, and two between cells.
+    let room = WIDTH.saturating_sub(4 + id + expected + got + 3 * 2);
+    let question = widest(1).min(room.max(LEAST_QUESTION));
+    let rows = cells.iter().map(|[name, text, truth, answer]| {
+        let text = truncate(text, question);
+        Line::from(format!(
+            "{name:id$}  {text:question$}  {truth:expected$}  {answer}"
+        ))
+    });
+    rows.collect()
+}

@@ -1,0 +1,111 @@
+//! What is on the screen after a run: verdict, gates, and the answers that became wrong.
+
+use crate::project::Project;
+
+/// Six questions, which an agent answers from a file.
+fn project(more: &str) -> Project {
+    let project = Project::new();
+    let rows = (1..=7).map(|n| format!("q{n},What is {n} times ten?,{}\n", n * 10));
+    project.write(
+        "q.csv",
+        format!("id,question,answer\n{}", rows.collect::<String>()),
+    );
+    answer(&project, |n| (n * 10).to_string());
+    project.write(
+        "sums.yaml",
+        format!(
+            "name: sums\nbenchmark: {{ type: qa, path: q.csv }}\nagent: {{ type: replay, path: answers.jsonl }}\n{more}\n"
+        ),
+    );
+    project
+}
+
+fn answer(project: &Project, answer: impl Fn(u32) -> String) {
+    let lines = (1..=7).map(|n| format!("{{\"id\": \"q{n}\", \"answer\": \"{}\"}}\n", answer(n)));
+    project.write("answers.jsonl", lines.collect::<String>());
+}
+
+#[test]
+fn a_red_run_shows_question_expected_and_given_answer() {
+    let project = project("gates: [accuracy >= 0.5, no_regression]");
+    let ran = project.run("run sums.yaml").exits(0);
+    assert!(
+        ran.out.starts_with("✓ sums: 7 of 7 correct, 100.0 %\n"),
+        "{}",
+        ran.out
+    );
+    ran.says("  ✓ no_regression       no baseline yet\n")
+        .says("  next: cargo evaltest accept sums\n");
+    project.run("accept").exits(0);
+    answer(&project, |n| {
+        if n == 1 {
+            "10".to_owned()
+        } else {
+            format!("{n}0 and a half")
+        }
+    });
+    let ran = project.run("run sums.yaml").exits(1);
+    let expect = "\
+✗ sums: 1 of 7 correct, 14.3 % (was 100.0 %), -85.7 points, 95 % -97.4 to -19.9
+  ✗ accuracy >= 0.5     14.3 %
+  ✗ no_regression       6 became wrong, 0 became correct, p = 0.0097
+  ✓ error_rate <= 0.05  0.0 %
+  became wrong (6):
+    q2  What is 2 times ten?  expected 20  got 20 and a half
+";
+    assert!(ran.out.starts_with(expect), "{}", ran.out);
+    let mut below = ran.out.lines().skip(1);
+    assert!(below.all(|line| line.chars().count() <= 80), "{}", ran.out);
+    ran.says("    … and 1 more: cargo evaltest show sums --failures\n")
+        .says("  next: cargo evaltest show sums q2\n")
+        .says_nothing_of("80 % power");
+    // The command that it names shows them all, and the statistics are one option away.
+    project
+        .run("show sums --failures")
+        .exits(0)
+        .says("6 not_a_number:\n")
+        .says("    q7  What is 7 times ten?  expected 70  got 70 and a half\n");
+    project
+        .run("gate -v")
+        .exits(1)
+        .says("with 7 pairs a drop of")
+        .says("gate accuracy >= 0.5: FAILED: accuracy is 0.1429");
+}
+
+#[test]
+fn a_masked_eval_shows_ids_alone() {
+    let project = project("snapshot: { answers: masked }\ngates: [no_regression]");
+    project.run("run sums.yaml").exits(0);
+    project.run("accept").exits(0);
+    answer(&project, |_| "SECRET".to_owned());
+    let ran = project.run("run sums.yaml").exits(1);
+    ran.says("  became wrong (7):\n    q1\n    q2\n")
+        .says_nothing_of("SECRET")
+        .says_nothing_of("times ten");
+}
+
+#[test]
+fn without_a_baseline_wrong_answers_explain_a_failed_gate() {
+    let project = project("gates: [accuracy >= 0.85714]");
+    answer(&project, |n| {
+        if n == 3 {
+            "x".to_owned()
+        } else {
+            (n * 10).to_string()
+        }
+    });
+    // Rounding does not hide on which side of the threshold a figure is.
+    project
+        .run("run sums.yaml")
+        .exits(0)
+        .says("✓ accuracy >= 0.85714  accuracy is 0.8571")
+        .says_nothing_of("wrong (");
+    project.write(
+        "sums.yaml",
+        project.read("sums.yaml").replace("0.85714", "0.9"),
+    );
+    project
+        .run("run sums.yaml")
+        .exits(1)
+        .says("  wrong (1):\n    q3  What is 3 times ten?  expected 30  got x\n");
+}
