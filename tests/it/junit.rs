@@ -41,7 +41,9 @@ fn samples_and_gates_are_cases_with_the_names_of_their_tests() {
         "{ type: command, command: [./agent.sh] }",
         "limits: { retries: 0 }\ngates: [accuracy >= 0.9, 'accuracy[level=7] >= 0.1']\n",
     );
-    project.run("run eval.yaml --junit out/junit.xml").exits(2);
+    project
+        .run("run eval.yaml --junit out/junit.xml --junit-strict")
+        .exits(2);
     // It could not start: there is no such level.
     let top = written(&project);
     assert_eq!(top.number("errors"), 1);
@@ -50,7 +52,9 @@ fn samples_and_gates_are_cases_with_the_names_of_their_tests() {
         "{ type: command, command: [./agent.sh] }",
         "limits: { retries: 0 }\ngates: [accuracy >= 0.9, error_rate <= 0.5]\n",
     );
-    project.run("run eval.yaml --junit out/junit.xml").exits(1);
+    project
+        .run("run eval.yaml --junit out/junit.xml --junit-strict")
+        .exits(1);
     let top = written(&project);
     let suites = top.all("testsuite");
     assert_eq!(suites[0].get("name"), "e");
@@ -99,7 +103,9 @@ fn epochs_are_in_one_case_and_what_flickers_is_flaky() {
         "{ type: command, command: [./agent.sh] }",
         "epochs: 3\nlimits: { retries: 0, concurrency: 1 }\ngates: [error_rate <= 1]\n",
     );
-    project.run("run eval.yaml --junit out/junit.xml").exits(0);
+    project
+        .run("run eval.yaml --junit out/junit.xml --junit-strict")
+        .exits(0);
     let top = written(&project);
     assert_eq!(top.all("testsuite")[0].number("tests"), 4);
     let (element, kind, message) = complaint(case(&top, "e::level1", "q000"));
@@ -352,7 +358,7 @@ fn a_masked_eval_tells_no_texts() {
         .replace("answers: plain", "answers: masked");
     project.write("eval.yaml", spec);
     project
-        .run("run eval.yaml --junit out/junit.xml --report")
+        .run("run eval.yaml --junit out/junit.xml --junit-strict --report")
         .exits(1);
     let text = project.read("out/junit.xml");
     assert!(
@@ -366,4 +372,42 @@ fn a_masked_eval_tells_no_texts() {
         .exits(0)
         .out;
     assert!(output.contains("something else"), "{output}");
+}
+
+#[test]
+fn it_is_red_where_the_tests_are() {
+    // Even ones are right. Known wrong answers fail no test.
+    let project = requested::project(16, ":", "");
+    let spec = |gates: &str| {
+        let agent = "{ type: command, command: [./agent.sh] }";
+        project.spec(agent, &format!("gates: [{gates}]\n"));
+    };
+    let failures = |arguments: &str, code: i32| {
+        let arguments = format!("run eval.yaml --junit out/junit.xml {arguments}");
+        project.run(&arguments).exits(code);
+        written(&project).number("failures")
+    };
+    spec("accuracy >= 0.4");
+    assert_eq!(failures("", 0), 0);
+    let top = written(&project);
+    let wrong = case(&top, "e::level2", "q001");
+    let text = &wrong.all("system-out")[0].text;
+    assert!(
+        text.starts_with("wrong, and no gate fails for it: "),
+        "{text}"
+    );
+    assert_eq!(failures("--junit-strict", 0), 8);
+    // Nothing but the verdicts decides.
+    spec("");
+    assert_eq!(failures("", 0), 8);
+    // Those that became wrong fail with their gate, and the others do not.
+    spec("no_regression");
+    project.run("run eval.yaml").exits(0);
+    project.run("accept").exits(0);
+    requested::agent(&project, "echo no; exit");
+    assert_eq!(failures("", 1), 8 + 1);
+    assert_eq!(
+        complaint(case(&written(&project), "e::level1", "q000")).0,
+        "failure"
+    );
 }

@@ -58,6 +58,7 @@ const OPTIONS: &[(&str, &[OptionGroup])] = &[
                     "history",
                     "report",
                     "junit",
+                    "junit_strict",
                     "github",
                     "no_github",
                     "pr_comment",
@@ -189,7 +190,14 @@ const OPTIONS_OF_RUN: &[OptionGroup] = &[
     ),
     (
         "CI",
-        &["junit", "github", "no_github", "pr_comment", "gitlab"],
+        &[
+            "junit",
+            "junit_strict",
+            "github",
+            "no_github",
+            "pr_comment",
+            "gitlab",
+        ],
     ),
     (
         MODEL,

@@ -1,8 +1,8 @@
 //! `JunitReport`: runs as `JUnit` XML, for Jenkins, GitLab and other tools that show tests.
 //!
-//! Each run is a suite of its samples, followed by a suite of its gates. A wrong answer is a failure regardless of the
-//! baseline: gates decide whether the run passes. A suite starts with its number of failures, so records are streamed
-//! twice.
+//! Each run is a suite of its samples, followed by a suite of its gates. A case fails where its test fails under `cargo
+//! test`: a wrong answer to a sample that the gates accept passes, and its output says that it is wrong. A suite starts
+//! with its number of failures, so records are streamed twice.
 //!
 //! The output conforms to Jenkins' schema `junit-10.xsd`: a type for each flaky epoch, no total of skipped cases, no
 //! properties of cases.
@@ -42,19 +42,33 @@ impl ReportFormat for JunitReport {
         _audience: ReportAudience,
         out: &mut dyn Write,
     ) -> Result<()> {
-        write(runs, &[], out)
+        write(runs, &[], WrongAnswers::AsTests, out)
     }
+}
+
+/// Which wrong answers are failures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WrongAnswers {
+    /// Those whose test fails under `cargo test`.
+    AsTests,
+    /// All of them.
+    Fail,
 }
 
 /// Writes the suites of a command: its runs, and evals without a run.
 ///
 /// # Errors
 /// If a run cannot be read, or the output cannot be written.
-pub fn write(runs: &[ReportedRun], unstarted: &[UnstartedEval], out: &mut dyn Write) -> Result<()> {
+pub fn write(
+    runs: &[ReportedRun],
+    unstarted: &[UnstartedEval],
+    wrong: WrongAnswers,
+    out: &mut dyn Write,
+) -> Result<()> {
     let mut suites = Vec::new();
     let mut all = CaseCounts::default();
     for run in runs {
-        let suite = Suite::of(run)?;
+        let suite = Suite::of(run, wrong)?;
         for counts in [&suite.samples, &suite.gates] {
             all.all += counts.all;
             all.failed += counts.failed;
@@ -99,14 +113,19 @@ struct Suite<'a> {
     gates: CaseCounts,
     /// Samples that differ from their snapshots.
     asserted: HashSet<&'a str>,
+    /// The wrong samples that fail; `None` for all.
+    failing: Option<HashSet<&'a str>>,
     /// Why the run is incomplete.
     interruption: Option<String>,
     seconds: f64,
 }
 
 impl<'a> Suite<'a> {
-    fn of(run: &'a ReportedRun) -> Result<Self> {
+    fn of(run: &'a ReportedRun, wrong: WrongAnswers) -> Result<Self> {
         let mut suite = Self {
+            failing: (wrong == WrongAnswers::AsTests)
+                .then(|| failing(run))
+                .flatten(),
             run,
             samples: CaseCounts::default(),
             gates: CaseCounts::default(),
@@ -131,12 +150,16 @@ impl<'a> Suite<'a> {
         Ok(suite)
     }
 
-    /// The result of a case, which fails if the sample is correct but differs from its snapshot.
+    /// The result of a case: a correct sample may differ from its snapshot, and a wrong one need not fail.
     fn asserted(&self, id: &str, end: CaseEnd) -> CaseEnd {
-        if end == CaseEnd::Passed && self.asserted.contains(id) {
-            return CaseEnd::Failed;
+        match end {
+            CaseEnd::Passed if self.asserted.contains(id) => CaseEnd::Failed,
+            CaseEnd::Failed => match &self.failing {
+                Some(failing) if !failing.contains(id) => CaseEnd::Passed,
+                _ => CaseEnd::Failed,
+            },
+            end => end,
         }
-        end
     }
 
     fn write(&self, xml: &mut XmlWriter<'_>) -> Result<()> {
@@ -222,6 +245,13 @@ impl<'a> Suite<'a> {
         xml.begin_case(&group, &name, Some(seconds))?;
         let record = sample.representative();
         match self.asserted(id, *end) {
+            CaseEnd::Passed if *end == CaseEnd::Failed => {
+                let why = ci::why(record);
+                xml.output(&format!(
+                    "wrong, and no gate fails for it: {why}\n{}",
+                    texts(records)
+                ))?;
+            }
             CaseEnd::Passed => {
                 // Correct overall but not in every epoch: services call this flaky.
                 for epoch in records.iter().filter(|it| !it.result.is_correct()) {
@@ -263,6 +293,21 @@ impl<'a> Suite<'a> {
         }
         xml.end_case()
     }
+}
+
+/// The samples whose wrong answers fail their tests; `None` for all, where nothing but the verdicts decides.
+fn failing(run: &ReportedRun) -> Option<HashSet<&str>> {
+    let gates = &run.summary.gates;
+    let assertion = run.manifest.config["snapshot"]["assert"].as_str();
+    if matches!(assertion, Some("exact" | "correct")) {
+        let failed = run.manifest.failed_assertions.iter();
+        return Some(failed.map(String::as_str).collect());
+    }
+    let is_decided = gates.iter().any(|gate| !gate.default) || run.summary.change.is_some();
+    let failed = gates.iter().filter(|gate| gate.verdict == Verdict::Failed);
+    let regressions = failed.filter_map(|gate| gate.regression.as_ref());
+    let became_wrong = regressions.flat_map(|regression| &regression.became_wrong);
+    is_decided.then(|| became_wrong.map(String::as_str).collect())
 }
 
 fn end_of_gate(gate: &GateResult) -> CaseEnd {

@@ -14,6 +14,7 @@ use evaltest::engine::report::formats::ci::UnstartedEval;
 use evaltest::engine::report::formats::format_named;
 use evaltest::engine::report::formats::github::annotations::annotations;
 use evaltest::engine::report::formats::github::{self, SUMMARY_ROOM, summary};
+use evaltest::engine::report::formats::junit::WrongAnswers;
 use evaltest::engine::report::formats::{gitlab, junit};
 use evaltest::engine::report::reported::{MaskedTexts, ReportedRun};
 use evaltest::engine::store::RunDir;
@@ -38,17 +39,21 @@ pub(crate) struct AfterArgs {
     #[arg(long)]
     report: bool,
 
-    /// Write the samples and gates of all evals as XML of `JUnit`: a wrong answer is a failure, no answer an error; also when
-    /// gates fail, when the run was interrupted or an eval could not start
+    /// Write samples and gates as `JUnit` XML, also when the run stops early: red where `cargo test` is. A wrong answer that no
+    /// gate fails for passes
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
+
+    /// Make every wrong answer a failure in the `JUnit` file
+    #[arg(long, requires = "junit")]
+    junit_strict: bool,
 
     /// Tell GitHub Actions: gates and flips in the summary of the step, and at the lines of specs and datasets. On by
     /// itself where `GITHUB_ACTIONS` is `true`
     #[arg(long, conflicts_with = "no_github")]
     github: bool,
 
-    /// Tell GitHub Actions nothing
+    /// Disable GitHub Actions output
     #[arg(long)]
     no_github: bool,
 
@@ -175,7 +180,12 @@ impl<'a> After<'a> {
         }
         let written = [
             self.args.junit.as_deref().map_or(Ok(()), |file| {
-                into(file, |out| junit::write(&runs, &self.unstarted, out))
+                let wrong = if self.args.junit_strict {
+                    WrongAnswers::Fail
+                } else {
+                    WrongAnswers::AsTests
+                };
+                into(file, |out| junit::write(&runs, &self.unstarted, wrong, out))
             }),
             self.args.pr_comment.as_deref().map_or(Ok(()), |file| {
                 into(file, |out| {
