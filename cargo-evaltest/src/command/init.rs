@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum as _, value_parser};
 use evaltest::engine::eval::spec::{OwnKinds, schema_text};
-use evaltest::engine::report::document::{Block, list};
+use evaltest::engine::report::document::{Block, Line, list};
 use evaltest::engine::snapshot::{ATTRIBUTES, ATTRIBUTES_FILE};
 use evaltest::engine::system::project::display;
 use evaltest::engine::text::clean;
@@ -16,10 +16,12 @@ use serde_json::Value;
 use crate::called::spoken;
 use crate::{console, discover};
 use ci::Ci;
+use data::OwnData;
 use provenance::{InstallFrom, Provenance};
 use starter::{KnownBenchmark, Starter};
 
 mod ci;
+mod data;
 mod manifest;
 mod provenance;
 mod starter;
@@ -37,6 +39,16 @@ pub(crate) struct InitArgs {
     /// Write the spec of this benchmark instead of the example
     #[arg(long, value_name = "KIND")]
     benchmark: Option<KnownBenchmark>,
+
+    /// Ask your program these questions: a file with a question and an answer in each row. Tries one of them. Without the
+    /// option, a file such as `questions.csv` is found
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "command",
+        conflicts_with = "benchmark"
+    )]
+    data: Option<PathBuf>,
 
     /// Evaluate this program instead of the built-in demo agent: the prompt goes to its stdin, the answer
     /// comes from its stdout
@@ -128,7 +140,8 @@ impl Writer {
 }
 
 pub(crate) fn run(args: &InitArgs) -> Result<Exit> {
-    let name = name(args)?;
+    let own = own_data(args)?;
+    let name = name(args, own.as_ref())?;
     let root = std::env::current_dir()
         .map_err(|error| Error::usage(format!("there is no current folder: {error}")))?;
     let starter = Starter::of(args.benchmark);
@@ -149,7 +162,7 @@ pub(crate) fn run(args: &InitArgs) -> Result<Exit> {
         let next = ci::write(&mut writer, ci, origin, args.shards)?;
         return print_report(&writer, &next);
     }
-    write_eval(&mut writer, &starter, &name, &args.command)?;
+    write_eval(&mut writer, &starter, &name, &args.command, own.as_ref())?;
     let missing = missing(&args.command);
     let missing = missing.map(|word| format!("note     {} is not there yet", clean(word)));
     writer.report.extend(missing);
@@ -157,7 +170,7 @@ pub(crate) fn run(args: &InitArgs) -> Result<Exit> {
     if args.command.is_empty() {
         next.extend(starter.before.iter().map(|&line| line.to_owned()));
     }
-    if starter.demo {
+    if starter.demo || own.is_some() {
         next.push("cargo evaltest              # runs it".to_owned());
     } else {
         next.push("cargo evaltest run --limit 5   # tries it on a few questions".to_owned());
@@ -215,11 +228,31 @@ pub(crate) fn run(args: &InitArgs) -> Result<Exit> {
     if let (Some(ci), Some(origin)) = (args.ci, &origin) {
         next.extend(ci::write(&mut writer, ci, origin, args.shards)?);
     }
-    print_report(&writer, &next)
+    let tried = match own {
+        Some(_) => data::ask_one(&root.join(format!("evals/{name}.yaml")))?,
+        None => Vec::new(),
+    };
+    print_all(&writer, tried, &next)
+}
+
+/// The user's own questions: the named ones, or for a program those in a file that is found.
+fn own_data(args: &InitArgs) -> Result<Option<OwnData>> {
+    let found = || data::found_in(Path::new(""));
+    let path = match &args.data {
+        Some(path) => Some(path.clone()),
+        None if !args.command.is_empty() && args.benchmark.is_none() => found(),
+        None => None,
+    };
+    path.map(|path| OwnData::read(&path)).transpose()
 }
 
 /// Prints what happened to each file, and the next steps.
 fn print_report(writer: &Writer, next: &[String]) -> Result<Exit> {
+    print_all(writer, Vec::new(), next)
+}
+
+/// The same with the answer to a question.
+fn print_all(writer: &Writer, tried: Vec<Line>, next: &[String]) -> Result<Exit> {
     let lines = |title: String, lines: &[String]| {
         Block::group(title, list(lines.iter().map(String::as_str)))
     };
@@ -227,6 +260,9 @@ fn print_report(writer: &Writer, next: &[String]) -> Result<Exit> {
         format!("in {}:", display(&writer.root)),
         &writer.report,
     )];
+    if let Some(tried) = list(tried) {
+        blocks.push(Block::group("tried one question:", [tried]));
+    }
     if !next.is_empty() {
         blocks.push(lines("next:".to_owned(), next));
     }
@@ -235,12 +271,14 @@ fn print_report(writer: &Writer, next: &[String]) -> Result<Exit> {
 }
 
 /// The name of the eval.
-fn name(args: &InitArgs) -> Result<String> {
+fn name(args: &InitArgs, own: Option<&OwnData>) -> Result<String> {
     let kind = args.benchmark.and_then(|kind| kind.to_possible_value());
-    let name = match (&args.name, &kind) {
-        (Some(name), _) => name,
-        (None, Some(kind)) => kind.get_name(),
-        (None, None) => "example",
+    let of_data = own.map(OwnData::name);
+    let name = match (&args.name, &kind, &of_data) {
+        (Some(name), ..) => name,
+        (None, Some(kind), _) => kind.get_name(),
+        (None, None, Some(name)) => name,
+        (None, None, None) => "example",
     };
     let legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-';
     if name.is_empty() || !name.chars().all(legal) {
@@ -258,15 +296,21 @@ fn write_eval(
     starter: &Starter,
     name: &str,
     program: &[String],
+    own: Option<&OwnData>,
 ) -> Result<()> {
     let folder = format!("evals/{name}");
-    let spec = starter.spec(name, program)?;
+    let spec = match own {
+        Some(own) => own.spec(name, &from_spec(program)),
+        None => starter.spec(name, program)?,
+    };
+    writer.report.extend(own.map(OwnData::note));
     let spec = format!(
         "# yaml-language-server: $schema={SCHEMA_FILE}\n{}",
         spoken(&spec)
     );
     writer.create(&format!("{folder}.yaml"), &spec)?;
-    for (file, content) in starter.files {
+    let files = starter.files.iter().filter(|_| own.is_none());
+    for (file, content) in files {
         writer.create(&format!("{folder}/{file}"), content)?;
     }
     let schema = schema_text(&OwnKinds::default());

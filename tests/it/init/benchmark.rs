@@ -4,7 +4,10 @@ use crate::project::Project;
 
 #[test]
 fn own_questions_run_at_once() {
-    for (kind, expect) in [("qa", "qa: 5 samples"), ("custom", "custom: 3 samples")] {
+    for (kind, expect) in [
+        ("qa", "qa: 5 of 5 correct"),
+        ("custom", "custom: 3 of 3 correct"),
+    ] {
         let project = Project::new();
         project
             .run(&format!("init --benchmark {kind}"))
@@ -102,4 +105,52 @@ fn a_cargo_project_asks_for_the_features_that_the_data_need() {
     check("gaia", "\"http\", \"parquet\"", false);
     check("bfcl", "\"bfcl\", \"http\"", false);
     check("qa", "\"demo\"", true);
+}
+
+#[test]
+fn own_data_and_a_program_become_an_eval_that_was_tried() {
+    let project = Project::new();
+    let script = "#!/bin/sh\nread -r question\necho \"${question##* }\"\n";
+    project.script("agent.sh", script);
+    project.write(
+        "my set.csv",
+        "Problem,Expected Output,topic\nSay A,A,x\nSay B,C,y\n",
+    );
+    project
+        .run_of(&["init", "--data", "my set.csv", "--", "./agent.sh"])
+        .exits(0)
+        .says("read     my set.csv: 2 questions, in the column `Problem`, answers in `Expected Output`, no ids: rows are numbered")
+        .says("created  evals/my-set.yaml")
+        .says("tried one question:\n  0  Say A  expected A  got A  (correct)");
+    assert!(project.runs().is_empty(), "trying leaves no run");
+    project.run("").exits(0).says("my-set: 1 of 2 correct");
+    project.run("accept").exits(0);
+    project.script("agent.sh", "#!/bin/sh\necho no\n");
+    project.run("run -v").says("gate no_regression(alpha=0.05)");
+    // A file with a usual name is found; what is wrong with the program is shown at once.
+    let project = Project::new();
+    project.write(
+        "questions.jsonl",
+        "{\"id\": \"a\", \"question\": \"?\", \"answer\": 1}\n",
+    );
+    project
+        .run("init -- ./agent.sh")
+        .exits(0)
+        .says("created  evals/questions.yaml")
+        .says("note     agent.sh is not there yet")
+        .says("a: no answer: ");
+    let spec = project.read("evals/questions.yaml");
+    assert!(
+        spec.contains("{ type: qa, path: \"../questions.jsonl\" }"),
+        "{spec}"
+    );
+    // What it cannot know, it says.
+    let project = Project::new();
+    project.write("data.csv", "a1,a2\nx,y\n");
+    project
+        .run("init --data data.csv -- ./agent.sh")
+        .exits(2)
+        .says("`data.csv`: none of its columns is known as the question: `a1`, `a2`")
+        .says("call the column with the question `question`");
+    assert!(!project.file("evals").exists());
 }
