@@ -16,6 +16,9 @@
 //! | [`Conversation`] | one of these, turn by turn, with a [`SimulatedUser`] or a script, and an [`Environment`] such as [`MockTools`] or [`WorkerEnvironment`] that executes its calls ([`Session`], [`ToolReply`]); a failure of either is that of a [`Party`] |
 //! | `Asynchronous` | an async closure, built by `asynchronous` (feature `tokio`) |
 //!
+//! [`RecordedCalls`] records what `Command`, `Worker` and closures call at a [`Provider`] of models, and replays it
+//! ([`RecordMode`]).
+//!
 //! `Command` and `Worker` can run in a [`Sandbox`], with or without a [`Network`], with a disk limit
 //! ([`disk_bytes`](Sandbox::disk_bytes)) and with [`Ulimits`] (`memory_bytes`, `file_bytes`, …).
 
@@ -34,6 +37,7 @@ pub(crate) mod http;
 #[cfg(feature = "http")]
 pub(crate) mod openai;
 pub(crate) mod program;
+pub(crate) mod recorded;
 pub(crate) mod replay;
 pub(crate) mod reply;
 pub(crate) mod worker;
@@ -54,6 +58,7 @@ pub use echo::Echo;
 pub use http::{Http, Places};
 #[cfg(feature = "http")]
 pub use openai::{Api, FileKind, OpenAi, Price, Tools, Unsendable};
+pub use recorded::{Provider, RecordMode, RecordedCalls};
 pub use replay::Replay;
 pub use worker::Worker;
 
@@ -162,6 +167,19 @@ pub trait Agent: Send + Sync {
     /// `tool_choice` can set the form of the reply.
     fn takes_reply_form(&self) -> bool {
         false
+    }
+
+    /// Whether it takes the [base URLs](Task::base_url) of a task, so that its calls of models can be recorded.
+    #[doc(hidden)]
+    fn takes_base_urls(&self) -> bool {
+        true
+    }
+
+    /// Prepares a program for calls at this port of ours, once it is known: its sandbox lets it through. If calls are only
+    /// replayed, it gets placeholders for the keys that it lacks.
+    #[doc(hidden)]
+    fn prepare_calls(&self, port: Option<u16>, only_replays: bool) {
+        let _ = (port, only_replays);
     }
 
     /// The driver of conversations, if it is one.
@@ -311,6 +329,10 @@ impl Agent for Nobody {
 
     fn keeps_deadline(&self) -> bool {
         true
+    }
+
+    fn takes_base_urls(&self) -> bool {
+        false
     }
 }
 

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::agent::{Agent, Conversation};
+use crate::agent::{Agent, Conversation, RecordedCalls};
 use crate::benchmark::Benchmark;
 use crate::benchmark::prompt::Prompt;
 use crate::data::record::perturb::Perturb;
@@ -90,6 +90,8 @@ pub struct Eval {
     pub(crate) agent_options: Arc<Map<String, Value>>,
     pub(crate) keep_scratch: KeepScratch,
     pub(crate) cache: Settings,
+    /// How calls of models are recorded, if they are.
+    pub(crate) record: Option<RecordedCalls>,
     /// The spec that defines the eval.
     pub(crate) spec: Option<PathBuf>,
     /// Overrides of spec keys by the command line.
@@ -237,6 +239,7 @@ impl Eval {
             agent_options: Arc::default(),
             keep_scratch: KeepScratch::Never,
             cache: Settings::default(),
+            record: None,
             spec: None,
             overrides: Vec::new(),
             gate_places: Vec::new(),
@@ -291,6 +294,14 @@ impl Eval {
     pub fn no_gates(mut self) -> Self {
         self.gates.clear();
         self.no_gates = true;
+        self
+    }
+
+    /// Records the calls that the agent makes to models, and replays them; see [`RecordedCalls`]. A closure gets the
+    /// address to call by [`Task::base_url`](crate::Task::base_url).
+    #[must_use]
+    pub fn record(mut self, calls: RecordedCalls) -> Self {
+        self.record = Some(calls);
         self
     }
 

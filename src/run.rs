@@ -27,7 +27,7 @@ pub(crate) mod record;
 pub(crate) mod shard;
 
 pub mod drive;
-mod dry_run;
+pub(crate) mod dry_run;
 mod history;
 pub(crate) mod judge;
 pub mod listing;

@@ -360,3 +360,80 @@ fn a_closure_that_fails_alike_from_the_start_stops_the_run() {
     );
     assert_eq!(run.summary.attempts, 10);
 }
+
+/// The body of a POST to a model's API.
+#[cfg(feature = "http")]
+fn post(base_url: &str) -> std::io::Result<String> {
+    use std::io::{Read, Write};
+
+    let rest = base_url.trim_start_matches("http://");
+    let (host, path) = rest.split_once('/').unwrap();
+    let mut stream = std::net::TcpStream::connect(host)?;
+    let request = format!(
+        "POST /{path}/chat/completions HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{{}}"
+    );
+    stream.write_all(request.as_bytes())?;
+    let mut reply = String::new();
+    stream.read_to_string(&mut reply)?;
+    Ok(reply
+        .split("\r\n\r\n")
+        .nth(1)
+        .unwrap_or_default()
+        .to_owned())
+}
+
+#[cfg(feature = "http")]
+#[test]
+fn calls_of_a_closure_are_recorded_and_replayed() {
+    use std::io::{Read, Write};
+
+    use evaltest::agent::{Provider, RecordMode, RecordedCalls};
+
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let called = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&called);
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let number = count.fetch_add(1, Ordering::SeqCst).to_string();
+            let mut head = [0; 4096];
+            let _ = stream.read(&mut head);
+            let length = number.len();
+            let reply = format!(
+                "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{number}"
+            );
+            let _ = stream.write_all(reply.as_bytes());
+        }
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let calls = RecordedCalls::new()
+        .path(folder.path())
+        .upstream(Provider::OpenAi, url);
+    let answers = |mode: RecordMode| {
+        let agent = |task: &Task| {
+            let url = task.base_url("openai").expect("a base URL");
+            Ok(Output::text(post(url)?))
+        };
+        let eval = Eval::new(Numbers(8), agent).record(calls.clone().mode(mode));
+        let (_, records) = run(eval);
+        let text = |record: &Record| {
+            let output = record.result.output.as_ref();
+            (
+                output.and_then(|output| output.text.clone()),
+                record.result.recorded,
+            )
+        };
+        records.iter().map(text).collect::<Vec<_>>()
+    };
+    let recorded = answers(RecordMode::Record);
+    assert!(
+        recorded
+            .iter()
+            .all(|(text, recorded)| text.is_some() && !recorded)
+    );
+    let replayed = answers(RecordMode::Replay);
+    assert_eq!(called.load(Ordering::SeqCst), 8);
+    for ((before, _), (now, is_recorded)) in recorded.iter().zip(&replayed) {
+        assert_eq!((before, is_recorded), (now, &true));
+    }
+}

@@ -585,6 +585,10 @@ impl Agent for Acp {
     fn close(&self) {
         self.pool.close();
     }
+
+    fn takes_base_urls(&self) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]

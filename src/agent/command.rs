@@ -33,6 +33,7 @@ pub use crate::system::process::child::StreamKind;
 
 use super::Agent;
 use super::program::{Confinement, Program, forward_program, not_started, passes_variables};
+use super::recorded::variables;
 use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::system::clock;
 use crate::system::process::FileHashes;
@@ -308,6 +309,9 @@ impl Command {
         let (attempt, epoch) = (task.attempt().to_string(), task.epoch().to_string());
         if let Some(server) = task.server() {
             vars.insert(OsStr::new(MCP), server.config.clone().into());
+        }
+        for (name, url) in task.base_urls.iter().flat_map(|urls| variables(urls)) {
+            vars.insert(OsStr::new(name), url.into());
         }
         vars.insert(OsStr::new("EVALTEST_SAMPLE_ID"), task.id().into());
         vars.insert(OsStr::new("EVALTEST_ATTEMPT"), attempt.into());

@@ -316,6 +316,15 @@ impl Agent for Conversation {
         notices
     }
 
+    fn takes_base_urls(&self) -> bool {
+        self.agent.takes_base_urls()
+    }
+
+    fn prepare_calls(&self, port: Option<u16>, only_replays: bool) {
+        self.agents()
+            .for_each(|agent| agent.prepare_calls(port, only_replays));
+    }
+
     fn sandbox(&self) -> Option<&'static str> {
         self.agent.sandbox()
     }

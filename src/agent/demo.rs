@@ -55,6 +55,10 @@ impl Agent for Demo {
     fn keeps_deadline(&self) -> bool {
         true
     }
+
+    fn takes_base_urls(&self) -> bool {
+        false
+    }
 }
 
 /// Larger attachments are not read.

@@ -34,4 +34,8 @@ impl Agent for Echo {
     fn keeps_deadline(&self) -> bool {
         true
     }
+
+    fn takes_base_urls(&self) -> bool {
+        false
+    }
 }

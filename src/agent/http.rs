@@ -201,6 +201,10 @@ impl Agent for Http {
     }
 
     forward_endpoint!(self);
+
+    fn takes_base_urls(&self) -> bool {
+        false
+    }
 }
 
 /// How many bytes of an unreadable reply are shown.

@@ -357,6 +357,10 @@ impl Agent for OpenAi {
         let is_about_model = matches!(error.http_status, Some(400 | 404 | 422));
         is_about_model.then(|| self.models())?
     }
+
+    fn takes_base_urls(&self) -> bool {
+        false
+    }
 }
 
 /// Refuses options that require streaming, and those that an API has not.

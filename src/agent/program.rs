@@ -177,6 +177,13 @@ macro_rules! forward_program {
             $self.program.environment.secrets()
         }
 
+        fn prepare_calls(&$self, port: Option<u16>, only_replays: bool) {
+            $self.program.environment.only_replay(only_replays);
+            if let (Some(sandbox), Some(port)) = (&$self.confinement.sandbox, port) {
+                sandbox.let_through(port);
+            }
+        }
+
         fn unset_variables(&$self) -> Vec<String> {
             $self.program.environment.unset()
         }

@@ -149,6 +149,10 @@ impl Agent for Replay {
     fn recordings(&self) -> Vec<String> {
         self.recordings.iter().cloned().collect()
     }
+
+    fn takes_base_urls(&self) -> bool {
+        false
+    }
 }
 
 fn hash(answers: &HashMap<String, Recorded>) -> String {

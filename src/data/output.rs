@@ -285,6 +285,8 @@ pub enum FailureKind {
     Refused,
     /// It rejects every sample because the eval is misconfigured: invalid key, model or address. The run stops.
     Misconfigured,
+    /// It called a model in a way that is not recorded, and calls are only replayed.
+    NotRecorded,
 }
 
 impl AgentError {

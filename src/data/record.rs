@@ -214,6 +214,10 @@ pub struct Outcome {
     /// The run that originally requested a cached answer, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_from: Option<String>,
+    /// At least one of the agent's calls of models was replayed. Its latency is part of no figure, and the run can be no
+    /// baseline.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub recorded: bool,
     /// Number of secrets redacted in this record.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub redacted: u32,
@@ -281,6 +285,11 @@ impl Outcome {
     /// Whether a missing answer counts as wrong, as with `errors: wrong`: there are a score and an error.
     pub(crate) fn is_failure_as_wrong(&self) -> bool {
         self.status == Status::Scored && self.error.is_some()
+    }
+
+    /// Whether its latency is that of the agent with its models now.
+    pub(crate) fn is_timed(&self) -> bool {
+        !self.cached && !self.recorded
     }
 
     /// Whether the agent gave an answer, of any status.

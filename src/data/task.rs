@@ -3,10 +3,12 @@
 //! A [`Task`] has no target field, so the ground truth cannot reach an agent by construction; nor can metadata that
 //! the benchmark does not mark as visible (GAIA's annotator metadata contains the solution).
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::conversation::{Talk, ToolServerAddress, TurnTask};
@@ -83,6 +85,20 @@ pub struct Task {
     pub(crate) progress: Option<Live>,
     /// Paths that a sandbox hides.
     pub(crate) hidden: Arc<[PathBuf]>,
+    /// Where its models are called, if calls are recorded.
+    pub(crate) base_urls: Option<Arc<BaseUrls>>,
+}
+
+/// The addresses at which an attempt calls its models so that the calls are recorded, by the names of providers.
+#[derive(Debug, Default, Serialize)]
+#[serde(transparent)]
+pub(crate) struct BaseUrls(pub(crate) BTreeMap<&'static str, String>);
+
+impl BaseUrls {
+    /// The address for a provider.
+    pub(crate) fn of(&self, provider: &str) -> Option<&str> {
+        self.0.get(provider).map(String::as_str)
+    }
 }
 
 /// The verdict for which a judge is called.
@@ -183,6 +199,21 @@ impl Task {
         self.deadline.map(clock::of_system)
     }
 
+    /// The address to call a provider's models at, if the eval [records calls](crate::Eval::record): `openai`,
+    /// `anthropic` or `google`. It takes the place of the base URL of the provider's client.
+    ///
+    /// ```
+    /// use evaltest::Task;
+    ///
+    /// fn address(task: &Task) -> String {
+    ///     let own = "https://api.example.com/v1";
+    ///     task.base_url("openai").unwrap_or(own).to_owned()
+    /// }
+    /// ```
+    pub fn base_url(&self, provider: &str) -> Option<&str> {
+        self.base_urls.as_ref()?.of(provider)
+    }
+
     /// Reports progress. It is stored in the run's journal with its attempt, and shown by `--stream`; very long
     /// progress is truncated.
     pub fn progress(&self, message: &str) {
@@ -225,6 +256,7 @@ impl Task {
             live: None,
             progress: None,
             hidden: Arc::default(),
+            base_urls: None,
         }
     }
 }

@@ -13,7 +13,8 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::agent::Agent;
+use crate::agent::recorded::recorder::Recorder;
+use crate::agent::{Agent, RecordMode};
 use crate::data::conversation::TurnTask;
 use crate::data::task::Visible;
 use crate::data::{AgentError, FailureKind, Output, Sample, Task};
@@ -22,6 +23,7 @@ use crate::eval::Eval;
 use crate::eval::plan::{self, BaselineUse, Plan, secret, unset};
 use crate::exit::Exit;
 use crate::figure::{Seconds, Usd};
+use crate::run::dry_run::RecordedSamples;
 use crate::scorer::Scorer;
 use crate::system::cancel::Cancel;
 use crate::system::clock;
@@ -109,6 +111,7 @@ pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> 
     let mut findings = Vec::new();
     let mut sample = Sample::new("doctor", judge::QUESTION);
     let mut scorers = plan::scorers(eval);
+    let mut recorded = None;
     match Plan::load(eval, BaselineUse::Compare) {
         Err(error) => findings.push(Finding::error("dataset", &error)),
         Ok(plan) => {
@@ -128,6 +131,7 @@ pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> 
                     sample.tools = first.tools;
                 }
             }
+            recorded = RecordedSamples::of(&plan);
             // Includes scorers that its samples name.
             scorers = plan.scorers;
         }
@@ -141,12 +145,20 @@ pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> 
             return findings;
         }
     };
+    let recorder = match recorder(eval, &redactor) {
+        Ok(recorder) => recorder,
+        Err(error) => {
+            findings.push(Finding::error("agent", &error));
+            return findings;
+        }
+    };
     let agent = Examinee {
         about: "agent",
         agent: Arc::clone(&eval.agent),
         options: Arc::clone(&eval.agent_options),
         prompt: GREETING.into(),
         name: None,
+        recorder,
     };
     let id = sample.id.clone();
     findings.extend(
@@ -157,7 +169,15 @@ pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> 
     let notices = eval.agent.notices().into_iter();
     findings.extend(notices.map(|note| Finding::new("agent", Health::Note, note)));
     let client = DoctorClient::new(eval, &id, (timeout, cancel));
-    findings.push(agent.examine(&client, &redactor));
+    let is_replayed = recorded
+        .as_ref()
+        .is_some_and(|recorded| recorded.mode == RecordMode::Replay);
+    if !is_replayed {
+        findings.push(agent.examine(&client, &redactor));
+    } else if let Err(error) = eval.agent.check() {
+        findings.push(Finding::error("agent", &error));
+    }
+    findings.extend(recorded.as_ref().map(where_recorded));
     if let Some(conversation) = eval.agent.conversation() {
         let user = conversation.simulated_user().map(|user| {
             let (agent, options) = user.parts();
@@ -167,6 +187,7 @@ pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> 
                 options,
                 prompt: GREETING.into(),
                 name: None,
+                recorder: None,
             }
         });
         findings.extend(user.map(|user| user.examine(&client, &redactor)));
@@ -186,6 +207,29 @@ pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> 
         ..finding
     });
     findings.collect()
+}
+
+/// Where calls of the agent are recorded.
+fn where_recorded(recorded: &RecordedSamples) -> Finding {
+    let not_asked = match recorded.mode {
+        RecordMode::Replay => ": it was not asked",
+        RecordMode::Record | RecordMode::Missing => "",
+    };
+    Finding::new("agent", Health::Ok, format!("{recorded}{not_asked}"))
+}
+
+/// What passes the agent's calls of models on to the provider, if a run would record them: without keeping them.
+fn recorder(eval: &Eval, redactor: &Redactor) -> Result<Option<Arc<Recorder>>> {
+    let Some(calls) = &eval.record else {
+        return Ok(None);
+    };
+    let only_replays = calls.effective_mode() == RecordMode::Replay;
+    let calls = calls.clone().mode(RecordMode::Record);
+    let folder = eval.record_folder(&calls);
+    let recorder = Recorder::start(&calls, folder, redactor.clone(), String::new())?;
+    eval.agent
+        .prepare_calls(Some(recorder.port()), only_replays);
+    Ok(Some(recorder))
 }
 
 /// What the environment of conversations did when a session was opened.
@@ -233,6 +277,7 @@ fn judges(scorers: &[Arc<dyn Scorer>]) -> Vec<Examinee> {
                     options: Arc::default(),
                     prompt: GREETING.into(),
                     name: Some(scorer.name().to_owned()),
+                    recorder: None,
                 });
             }
         }
@@ -248,6 +293,8 @@ struct Examinee {
     prompt: Arc<str>,
     /// The scorer that asks it.
     name: Option<String>,
+    /// Passes its calls of models on, if they are recorded in a run.
+    recorder: Option<Arc<Recorder>>,
 }
 
 impl Examinee {
@@ -318,6 +365,9 @@ impl Examinee {
         timeout: Duration,
         cancel: &Cancel,
     ) -> Result<Output, AgentError> {
+        let deadline = clock::now().checked_add(timeout);
+        let begin = |recorder: &Arc<Recorder>| recorder.begin(id, 0, deadline, cancel.clone());
+        let calls = self.recorder.as_ref().map(begin).transpose()?;
         let task = Task {
             visible: Arc::new(Visible::of(&Sample::new(id, &*self.prompt))),
             prompt: Arc::clone(&self.prompt),
@@ -333,11 +383,12 @@ impl Examinee {
                 .conversation()
                 .map(|_| TurnTask::first(&self.prompt)),
             attempt: 1,
-            deadline: clock::now().checked_add(timeout),
+            deadline,
             cancel: cancel.clone(),
             live: None,
             progress: None,
             hidden: crate::eval::plan::hidden(eval).into(),
+            base_urls: calls.as_ref().map(|calls| calls.urls()),
         };
         let call = |agent: &dyn Agent, task: &Task| {
             let panicked =

@@ -117,7 +117,7 @@ impl Plan {
     /// The same; hints refer to specs.
     fn load_any(eval: &Eval, baseline: BaselineUse) -> Result<Self> {
         check_name(eval.family())?;
-        let checked = check_epochs(eval.epochs).and_then(|()| check_asked(eval));
+        let checked = check_asked(eval).and_then(|()| eval.check_record());
         checked.map_err(|error| error.at(format!("eval `{}`", eval.name)))?;
         eval.prompt.check(&*eval.benchmark)?;
         gate::check_unique(&eval.gates)?;
@@ -394,6 +394,7 @@ pub(crate) fn check_epochs(epochs: u32) -> Result<()> {
 
 /// Refuses tiers and perturbed questions that cannot be asked.
 fn check_asked(eval: &Eval) -> Result<()> {
+    check_epochs(eval.epochs)?;
     eval.tiers.check()?;
     let Some(perturb) = &eval.perturb else {
         return Ok(());

@@ -13,6 +13,7 @@ use serde::de::{DeserializeSeed, MapAccess};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
+use crate::agent::RecordedCalls;
 use crate::data::Variant;
 use crate::data::yaml_places::{YamlPlaces, with_spellings};
 use crate::error::{Error, KeyPath, Result, Step};
@@ -316,6 +317,7 @@ fn parse_of(
         }
     };
     let written = SpecMatrix::of(&spec).map_err(placed)?;
+    check_mode(&value, overrides).map_err(placed)?;
     let value = overrides::apply(value, overrides)?;
     let read_again = || {
         if overrides.is_empty() {
@@ -397,6 +399,15 @@ fn parse_of(
     }
     share_budget(&mut evals, &matrix);
     Ok(evals)
+}
+
+/// Refuses a mode for a spec that records nothing.
+fn check_mode(spec: &Value, overrides: &[Override]) -> Result<()> {
+    let is_of_record = |change: &Override| change.key == "record.mode";
+    if overrides.iter().any(is_of_record) && spec.get("record").is_none_or(Value::is_null) {
+        return Err(RecordedCalls::missing());
+    }
+    Ok(())
 }
 
 /// Makes variants share one budget.

@@ -237,7 +237,7 @@ impl RunFigures {
             }
         }
         let result = &record.result;
-        if result.attempts > 0 && !result.cached && result.error.is_none() {
+        if result.attempts > 0 && result.is_timed() && result.error.is_none() {
             self.latencies.push(result.latency_s);
         }
     }

@@ -74,6 +74,8 @@ pub(super) enum Ended {
         attempts: u32,
         /// Whether the failure counts as a wrong answer.
         is_wrong: bool,
+        /// Whether a call of a model was replayed.
+        is_recorded: bool,
     },
     /// The run stopped first.
     Stopped { attempts: u32 },
@@ -165,7 +167,7 @@ impl AgentRequests {
                 continue;
             }
             is_noted = false;
-            let latency_s = attempted.latency_s;
+            let ended @ (latency_s, recorded) = (attempted.latency_s, attempted.is_recorded);
             let next = match attempted.result {
                 Ok(output) => {
                     self.first.answered();
@@ -176,6 +178,7 @@ impl AgentRequests {
                         redacted: 0,
                         cached: false,
                         cached_from: None,
+                        recorded,
                     };
                     let ended = self.answered(question, answer, key.as_deref());
                     // Whether it was stored or not: the waiters check.
@@ -184,7 +187,7 @@ impl AgentRequests {
                     }
                     Next::Ended(Box::new(ended))
                 }
-                Err(error) => self.failed(&mut tries, question, error, latency_s),
+                Err(error) => self.failed(&mut tries, question, error, ended),
             };
             match next {
                 Next::Ended(ended) => return *ended,
@@ -199,7 +202,10 @@ impl AgentRequests {
     /// Asks once more, to distinguish a flip from flakiness. The answer counts in no metric.
     pub(super) fn confirm(&self, question: &Question) -> Result<Answered, AgentError> {
         let Attempted {
-            result, latency_s, ..
+            result,
+            latency_s,
+            is_recorded,
+            ..
         } = loop {
             let Ok(turn) = self.throttle.turn(None) else {
                 let message = "not asked again: the run ends";
@@ -232,6 +238,7 @@ impl AgentRequests {
             redacted: 0,
             cached: false,
             cached_from: None,
+            recorded: is_recorded,
         };
         self.ledger.answered_again(question, &answer);
         Ok(answer)
@@ -312,6 +319,7 @@ impl AgentRequests {
             redacted: 0,
             cached: false,
             cached_from: None,
+            recorded: false,
         })
     }
 
@@ -354,7 +362,7 @@ impl AgentRequests {
         tries: &mut Tries<'_>,
         question: &Question,
         error: AgentError,
-        latency_s: f64,
+        (latency_s, is_recorded): (f64, bool),
     ) -> Next {
         let attempts = tries.started();
         let stopped = Next::Ended(Box::new(Ended::Stopped { attempts }));
@@ -407,6 +415,7 @@ impl AgentRequests {
                 latency_s,
                 attempts,
                 is_wrong,
+                is_recorded,
             })),
         }
     }
@@ -433,6 +442,7 @@ impl AgentRequests {
             latency_s: 0.0,
             attempts,
             is_wrong,
+            is_recorded: false,
         }
     }
 }

@@ -25,7 +25,7 @@ use crate::eval::tiers::Promotion;
 use crate::exit::Exit;
 use crate::report::event::Observer;
 use crate::report::render::terminal::Paint;
-use crate::run::dry_run::answered;
+use crate::run::dry_run::{RecordedSamples, answered};
 use crate::run::history::RunHistory;
 use crate::run::listing::Listing;
 use crate::run::{Caller, RunOptions, RunOrigin, Scope, Session};
@@ -188,6 +188,7 @@ impl Prepared {
             answered: self.answered,
             most_requests: questions * attempts,
             judges: self.plan.scorers.iter().filter(asks).map(name).collect(),
+            record: RecordedSamples::of(&self.plan),
         }
     }
 }

@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::path::PathBuf;
 
 use serde::Serialize;
 
 use super::record::earlier::EarlierPart;
+use crate::agent::{RecordMode, recorded};
 use crate::data::Shard;
 use crate::error::Result;
 use crate::eval::plan::Plan;
@@ -14,6 +16,7 @@ use crate::store::RunDir;
 use crate::store::files::JOURNAL;
 use crate::store::journal;
 use crate::store::journal::past::EarlierState;
+use crate::system::project::display;
 
 /// The result of a dry run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -38,6 +41,57 @@ pub struct DryRun {
     /// Scorers that ask models; their requests are extra.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub judges: Vec<String>,
+    /// Where calls of models are recorded, if they are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record: Option<RecordedSamples>,
+}
+
+/// Where calls of models are recorded, and how many samples have a recording.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RecordedSamples {
+    /// What happens to a call.
+    pub mode: RecordMode,
+    /// The folder of the recordings.
+    pub folder: PathBuf,
+    /// Samples of the eval with a recording.
+    pub recorded: usize,
+    /// Samples of the eval.
+    pub samples: usize,
+}
+
+impl RecordedSamples {
+    /// Looks for the recordings of an eval; `None` if it has no `record`.
+    pub(crate) fn of(plan: &Plan) -> Option<Self> {
+        let calls = plan.eval.record.as_ref()?;
+        let folder = plan.eval.record_folder(calls);
+        let has_file = |id: &str| recorded::file_of(&folder, id).is_file();
+        Some(Self {
+            mode: calls.effective_mode(),
+            recorded: plan.items.iter().filter(|item| has_file(&item.id)).count(),
+            samples: plan.items.len(),
+            folder,
+        })
+    }
+}
+
+impl fmt::Display for RecordedSamples {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mode = match self.mode {
+            RecordMode::Record => "are recorded anew in",
+            RecordMode::Replay => "are replayed from",
+            RecordMode::Missing => "are replayed from, and missing ones recorded in",
+        };
+        let (
+            folder,
+            Self {
+                recorded, samples, ..
+            },
+        ) = (display(&self.folder), self);
+        write!(
+            f,
+            "calls of models {mode} `{folder}`, which has {recorded} of {samples} samples"
+        )
+    }
 }
 
 impl fmt::Display for DryRun {
@@ -51,6 +105,7 @@ impl fmt::Display for DryRun {
             answered,
             most_requests,
             judges,
+            record,
         } = self;
         let shard = shard.map_or_else(String::new, |shard| format!("shard {shard}, "));
         let questions = samples * *epochs as usize * (1 + perturbed);
@@ -72,6 +127,9 @@ impl fmt::Display for DryRun {
         )?;
         if !judges.is_empty() {
             write!(f, ", and those of scorer `{}`", judges.join("`, `"))?;
+        }
+        if let Some(record) = record {
+            write!(f, "; {record}")?;
         }
         Ok(())
     }

@@ -43,6 +43,7 @@ pub(super) fn judge(
         redacted,
         cached,
         cached_from,
+        recorded,
     } = answer;
     let outcome = Outcome {
         shortfall: output.shortfall(),
@@ -54,6 +55,7 @@ pub(super) fn judge(
         latency_s,
         cached,
         cached_from,
+        recorded,
         redacted,
         ..Outcome::default()
     };

@@ -426,6 +426,7 @@ impl Ledger {
         event.latency_s = Some(answer.latency_s);
         event.cached = answer.cached;
         event.cached_from.clone_from(&answer.cached_from);
+        event.recorded = answer.recorded;
         self.write(&event).then_some(event.redacted)
     }
 

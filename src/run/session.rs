@@ -51,7 +51,7 @@ use emitter::Emitter;
 use finish::Finish;
 use opening::opening;
 use options::{RunOptions, RunOrigin};
-use preflight::{check_agents, tidy};
+use preflight::{check_agents, recorder, tidy};
 use progressive::{ExpectedCost, TierCheckpoint, TierCheckpoints};
 use question::Question;
 use select::Selected;
@@ -97,8 +97,7 @@ impl Session {
         observer: Arc<Observer<'static>>,
     ) -> Result<Self> {
         let eval = &plan.eval;
-        let emitter = Emitter::new(Arc::clone(&plan), observer, options.stream);
-        let emitter = Arc::new(emitter);
+        let emitter = Arc::new(Emitter::new(Arc::clone(&plan), observer, options.stream));
         let asks = options.origin.asks();
         // Before the agent starts anything: its current identity is what answers.
         let mut cache = match options.origin {
@@ -119,6 +118,7 @@ impl Session {
         if let Some(description) = description {
             emitter.note(&description);
         }
+        let recorder = if asks { recorder(&plan)? } else { None };
         if asks {
             for notice in check_agents(&plan)? {
                 emitter.note(&notice);
@@ -165,12 +165,14 @@ impl Session {
         };
         let requests = AgentRequests {
             throttle,
-            cache,
+            // A cached answer calls nothing, and one with replayed calls is none to keep.
+            cache: cache.filter(|_| eval.record.is_none()),
             caller: AgentCaller::new(
                 Arc::clone(&plan),
                 &dir,
                 Arc::clone(&stopper),
                 Arc::clone(&emitter),
+                recorder,
             ),
             first: FirstAttempts::of(eval),
             notified_shortage: AtomicBool::new(false),
@@ -440,6 +442,9 @@ impl Session {
         judges.for_each(|judge| judge.close());
         if stopped.is_none() {
             self.requests.notify_unenforced_limits();
+        }
+        for notice in self.requests.caller.recorder_notices() {
+            self.emitter.notice(&notice);
         }
         for notice in self.plan.often_blanked() {
             self.emitter.notice(&notice);

@@ -16,6 +16,8 @@ use crate::store::files::SUMMARY;
 use crate::store::{Manifest, RunDir, RunStatus, going_on};
 use crate::system::clock;
 use crate::system::file::lines::PlacedLines;
+use crate::system::project::display;
+use crate::text::shell_word;
 use crate::verdict::baseline::BaselineRun;
 use crate::verdict::conclude::FIX_HINT;
 use crate::verdict::gate::{DEFAULT_ERROR_RATE, ERROR_RATE, Gate};
@@ -79,6 +81,7 @@ pub fn accept(dirs: &[RunDir], folder: &Path, how: &Acceptance) -> Result<Accept
         refuse_unfit(dir, manifest, how.partial)?;
         notices.extend(dir.check()?);
         let summary = Summary::read(&dir.file(SUMMARY))?;
+        refuse_recorded(dir, manifest, &summary)?;
         if !how.partial && !how.failed_gates {
             refuse_errors(dir, manifest, &summary)?;
         }
@@ -179,6 +182,26 @@ fn failed_gates(dir: &RunDir, summary: &Summary, how: &Acceptance) -> Result<Opt
     }
     let notice = format!("run `{display}` failed {}, and is accepted", named(&failed));
     Ok((!failed.is_empty()).then_some(notice))
+}
+
+/// Refuses a run that replayed calls of models: its answers are those of another day.
+fn refuse_recorded(dir: &RunDir, manifest: &Manifest, summary: &Summary) -> Result<()> {
+    if summary.recorded == 0 {
+        return Ok(());
+    }
+    let message = format!(
+        "run `{}` can be no baseline: {} of its {} answers have recorded calls of models",
+        dir.path().display(),
+        summary.recorded,
+        summary.samples
+    );
+    let spec = manifest.spec.as_ref();
+    let spec = spec.map_or_else(String::new, |spec| {
+        format!(" {}", shell_word(&display(spec)))
+    });
+    Err(Error::usage(message).hint(format!(
+        "ask the models: cargo evaltest run{spec} --record, then cargo evaltest accept"
+    )))
 }
 
 /// Refuses a run that its manifest shows to be unfit as a baseline.

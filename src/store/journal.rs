@@ -121,6 +121,9 @@ pub(crate) struct StoredEvent {
     /// The run it is from, if the cache knows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) cached_from: Option<String>,
+    /// A call of a model was replayed for it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) recorded: bool,
 }
 
 impl StoredEvent {
@@ -149,6 +152,7 @@ impl StoredEvent {
             redacted: 0,
             cached: false,
             cached_from: None,
+            recorded: false,
         }
     }
 }

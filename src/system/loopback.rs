@@ -1,8 +1,9 @@
 //! `Loopback`: a TCP listener on 127.0.0.1 only.
 //!
-//! Uses a thread per connection, because there are only few. A request must arrive within a time as a whole, so that a
-//! byte now and then does not prolong it. If there are too many connections, a new one replaces the one that has been
-//! waiting longest for its client, so that slow clients do not lock others out.
+//! Uses a thread per connection. A request must arrive within a time as a whole, so that a byte now and then does not
+//! prolong it. If there are too many connections, a new one replaces the one that has been waiting longest for its
+//! client, so that slow clients do not lock others out. [`Bounds`] has these limits: browsers open few connections, and
+//! programs keep theirs for the next request.
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -13,18 +14,38 @@ use std::time::{Duration, Instant};
 
 use crate::system::cancel::Cancel;
 
-/// Maximum concurrent connections: a browser opens six.
-const CONNECTIONS: usize = 64;
-/// The time for a whole request.
-const REQUEST: Duration = Duration::from_secs(10);
-/// Write timeout of a connection.
-const UNREAD: Duration = Duration::from_secs(30);
+/// The limits of a listener.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    /// Maximum concurrent connections.
+    connections: usize,
+    /// The time for a whole request, with the wait for its first byte.
+    request: Duration,
+    /// Write timeout of a connection.
+    unread: Duration,
+}
+
+impl Bounds {
+    /// A browser opens six connections.
+    const BROWSER: Self = Self {
+        connections: 64,
+        request: Duration::from_secs(10),
+        unread: Duration::from_secs(30),
+    };
+    /// Hundreds of agents hold a few connections each, between requests as long as they think.
+    const PROGRAMS: Self = Self {
+        connections: 4096,
+        request: Duration::from_hours(1),
+        unread: Duration::from_mins(10),
+    };
+}
 
 /// A listener on a port of 127.0.0.1.
 #[derive(Debug)]
 pub(crate) struct Loopback {
     listener: TcpListener,
     address: SocketAddr,
+    bounds: Bounds,
 }
 
 impl Loopback {
@@ -32,7 +53,19 @@ impl Loopback {
     pub(crate) fn bind(port: u16) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
         let address = listener.local_addr()?;
-        Ok(Self { listener, address })
+        Ok(Self {
+            listener,
+            address,
+            bounds: Bounds::BROWSER,
+        })
+    }
+
+    /// Listens on any free port, for many programs that keep their connections.
+    pub(crate) fn for_programs() -> io::Result<Self> {
+        Ok(Self {
+            bounds: Bounds::PROGRAMS,
+            ..Self::bind(0)?
+        })
     }
 
     pub(crate) fn port(&self) -> u16 {
@@ -62,10 +95,10 @@ impl Loopback {
             if cancel.is_cancelled() {
                 break;
             }
-            let Ok(mut connection) = LoopbackConnection::new(stream, REQUEST) else {
+            let Ok(mut connection) = LoopbackConnection::new(stream, self.bounds) else {
                 continue;
             };
-            if !open.add(&connection.client) {
+            if !open.add(&connection.client, self.bounds.connections) {
                 continue;
             }
             let serve = Arc::clone(&serve);
@@ -99,9 +132,9 @@ struct OpenConnections(Mutex<Vec<Arc<Client>>>);
 
 impl OpenConnections {
     /// Adds a connection. If there are too many, closes the oldest one that waits for its client; `false` if none does.
-    fn add(&self, client: &Arc<Client>) -> bool {
+    fn add(&self, client: &Arc<Client>, most: usize) -> bool {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if open.len() >= CONNECTIONS {
+        if open.len() >= most {
             let Some(slow) = open.iter().position(|client| client.is_awaited()) else {
                 return false;
             };
@@ -157,14 +190,16 @@ impl Client {
 #[derive(Debug)]
 pub(crate) struct LoopbackConnection {
     client: Arc<Client>,
+    /// The time for a request.
+    request: Duration,
     /// When the request must have arrived.
     deadline: Instant,
 }
 
 impl LoopbackConnection {
-    /// A connection whose whole request must arrive within this time.
-    fn new(stream: TcpStream, request: Duration) -> io::Result<Self> {
-        stream.set_write_timeout(Some(UNREAD))?;
+    /// A connection whose whole request must arrive in time.
+    fn new(stream: TcpStream, bounds: Bounds) -> io::Result<Self> {
+        stream.set_write_timeout(Some(bounds.unread))?;
         stream.set_nodelay(true)?;
         let client = Client {
             stream,
@@ -172,8 +207,14 @@ impl LoopbackConnection {
         };
         Ok(Self {
             client: Arc::new(client),
-            deadline: Instant::now() + request,
+            request: bounds.request,
+            deadline: Instant::now() + bounds.request,
         })
+    }
+
+    /// Waits for another request on the connection, which has its own time.
+    pub(crate) fn next_request(&mut self) {
+        self.deadline = Instant::now() + self.request;
     }
 
     /// Closes it so that the response arrives: closing with unread input would reset it.
@@ -219,7 +260,11 @@ mod tests {
         let mut slow = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (stream, _) = listener.accept().unwrap();
         let given = Duration::from_millis(300);
-        let mut connection = LoopbackConnection::new(stream, given).unwrap();
+        let bounds = Bounds {
+            request: given,
+            ..Bounds::BROWSER
+        };
+        let mut connection = LoopbackConnection::new(stream, bounds).unwrap();
         let writer = thread::spawn(move || {
             while slow.write_all(b"G").is_ok() {
                 thread::sleep(Duration::from_millis(20));
@@ -253,10 +298,12 @@ mod tests {
             stream.write_all(b"G").unwrap();
             stream
         };
-        let mut slow: Vec<_> = (0..CONNECTIONS + 6).map(slow).collect();
+        let mut slow: Vec<_> = (0..Bounds::BROWSER.connections + 6).map(slow).collect();
         for _ in 0..2 {
             let mut owner = TcpStream::connect(address).unwrap();
-            owner.set_read_timeout(Some(REQUEST / 2)).unwrap();
+            owner
+                .set_read_timeout(Some(Bounds::BROWSER.request / 2))
+                .unwrap();
             owner.write_all(b"GG").unwrap();
             let mut answer = String::new();
             owner.read_to_string(&mut answer).unwrap();
@@ -264,7 +311,9 @@ mod tests {
         }
         // The oldest made room.
         let oldest = &mut slow[0];
-        oldest.set_read_timeout(Some(REQUEST / 2)).unwrap();
+        oldest
+            .set_read_timeout(Some(Bounds::BROWSER.request / 2))
+            .unwrap();
         let is_closed = match oldest.read(&mut [0]) {
             Ok(count) => count == 0,
             Err(error) => error.kind() == io::ErrorKind::ConnectionReset,

@@ -50,7 +50,8 @@ mod landlock;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::{Arc, Mutex};
 
 use once_cell::sync::OnceCell;
 
@@ -70,19 +71,24 @@ const DISK_BYTES: u64 = 256 * 1024 * 1024;
 /// Default limit of processes and threads.
 const PROCESSES: u64 = 512;
 
+/// The relay of these ports.
+type KnownRelay = (Vec<u16>, Arc<Relay>);
+
 /// Confines an agent.
 #[derive(Clone, Debug)]
 pub struct Sandbox {
     kind: SandboxKind,
     network: Network,
+    /// A port of ours that is let through, if it is not 0.
+    own_port: Arc<AtomicU16>,
     read: Vec<PathBuf>,
     disk_bytes: Option<u64>,
     /// The sandbox in use, once determined.
     used: Arc<OnceCell<Used>>,
     /// Mount point of in-memory folders, each time in its own namespace.
     memory: Arc<OnceCell<TemporaryFolder>>,
-    /// Serves `Network::Loopback`, started with the first attempt.
-    relay: Arc<OnceCell<Relay>>,
+    /// Serves `Network::Loopback` for these ports, started with the first attempt.
+    relay: Arc<Mutex<Option<KnownRelay>>>,
 }
 
 /// The network access of a sandboxed agent.
@@ -128,6 +134,7 @@ impl Sandbox {
         Self {
             kind: SandboxKind::Bwrap,
             network: Network::On,
+            own_port: Arc::default(),
             read: Vec::new(),
             disk_bytes: None,
             used: Arc::default(),
@@ -176,6 +183,25 @@ impl Sandbox {
     /// The sandbox in use.
     pub(crate) fn used(&self) -> Result<&Used> {
         self.used.get_or_try_init(|| choose(self))
+    }
+
+    /// Lets a port of ours through, whatever network was asked for. Must precede the first attempt.
+    pub(crate) fn let_through(&self, port: u16) {
+        self.own_port.store(port, Ordering::Relaxed);
+    }
+
+    /// The network access, with the port of ours.
+    fn reachable(&self) -> Network {
+        let own = Some(self.own_port.load(Ordering::Relaxed)).filter(|port| *port != 0);
+        match (&self.network, own) {
+            (network, None) => network.clone(),
+            (Network::On, _) => Network::On,
+            (Network::Off, Some(port)) => Network::Loopback(vec![port]),
+            (Network::Loopback(ports), Some(port)) => {
+                let others = ports.iter().copied().filter(|other| *other != port);
+                Network::Loopback(others.chain([port]).collect())
+            }
+        }
     }
 
     /// The command line that runs a program in a new sandbox.
@@ -234,7 +260,7 @@ impl Sandbox {
                 if self.disk_bytes.is_some() {
                     notices.push("Landlock does not keep `disk_mb`".to_owned());
                 }
-                if matches!(self.network, Network::Loopback(_)) {
+                if matches!(self.reachable(), Network::Loopback(_)) {
                     notices.push(
                         "Landlock knows ports and no addresses: those of `loopback` are open on every machine"
                             .to_owned(),

@@ -207,7 +207,7 @@ impl CurrentSample {
             }
         }
         let latency = outcome.latency_s;
-        if is_timed && !outcome.cached && latency.is_finite() && latency >= 0.0 {
+        if is_timed && outcome.is_timed() && latency.is_finite() && latency >= 0.0 {
             self.latencies_s.push(latency);
         }
     }

@@ -82,6 +82,7 @@ impl Facts<'_> {
     fn checked<'a>(&'a self, gates: &'a [Gate]) -> Vec<CheckedGate<'a>> {
         let over = |gate: &Gate| {
             let deferred = self.deferred_to_merge(gate);
+            let deferred = deferred.or_else(|| self.of_recorded_calls(gate));
             deferred.or_else(|| self.of_other_tier(gate, gates))
         };
         let checked = |gate: &'a Gate| match over(gate) {
@@ -137,6 +138,7 @@ impl Gate {
     /// The result of the gate in a finished run, as if it were the only gate.
     pub fn check(&self, facts: &Facts<'_>) -> GateResult {
         let other = facts.deferred_to_merge(self);
+        let other = other.or_else(|| facts.of_recorded_calls(self));
         let other = other.or_else(|| facts.of_other_tier(self, std::slice::from_ref(self)));
         other.unwrap_or_else(|| self.checked(facts).result())
     }
@@ -272,6 +274,19 @@ impl Facts<'_> {
         let part = self.part.as_ref()?;
         let message = format!("{}: judged by `cargo evaltest merge`", part.description());
         Some(GateResult::of(gate, Verdict::Ignored, None, message))
+    }
+
+    /// The result of a gate against the baseline in a run that replayed calls of models: what they answered says nothing
+    /// of the agent with its models now.
+    fn of_recorded_calls(&self, gate: &Gate) -> Option<GateResult> {
+        if self.summary.recorded == 0 || !gate.needs_baseline() {
+            return None;
+        }
+        let message = "recorded calls".to_owned();
+        Some(GateResult {
+            recorded: true,
+            ..GateResult::of(gate, Verdict::Ignored, None, message)
+        })
     }
 }
 

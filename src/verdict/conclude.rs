@@ -159,7 +159,8 @@ fn exit(results: &[GateResult], facts: &Facts<'_>) -> Exit {
         (!facts.failed_assertions.is_empty() && !is_part).then_some(Exit::Failed),
     ];
     let gates = results.iter().map(GateResult::exit);
-    let is_undecided = facts.account.decision == Some(Decision::Undecided);
+    let is_undecided = facts.account.decision == Some(Decision::Undecided)
+        && !results.iter().any(|result| result.recorded);
     let is_open = is_undecided && facts.ci && !facts.allow_ignored;
     let is_open = is_open || ignored_matter(results, facts);
     let open = is_open.then_some(Exit::Infrastructure);
@@ -174,7 +175,7 @@ fn ignored_matter(results: &[GateResult], facts: &Facts<'_>) -> bool {
     facts.ci
         && !facts.allow_ignored
         && facts.part.is_none()
-        && ignored.any(|result| !result.other_tier)
+        && ignored.any(|result| !result.other_tier && !result.recorded)
 }
 
 /// In the stop reason of a run whose agent must be fixed; such a run cannot be resumed.

@@ -216,7 +216,7 @@ impl FailureGroups {
         self.contradict(record);
         self.slice(record, is_wrong);
         self.gather(record);
-        if !outcome.cached && outcome.status != Status::Skipped {
+        if outcome.is_timed() && outcome.status != Status::Skipped {
             self.slowest.add(record, outcome.latency_s);
             let cost = outcome.usage.and_then(|usage| usage.cost_usd);
             self.dearest.add(record, cost.unwrap_or_default());

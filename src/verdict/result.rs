@@ -26,6 +26,9 @@ pub struct GateResult {
     /// Whether it was ignored because it is for another tier than that of the run, so that nothing is undecided.
     #[serde(default, skip_serializing_if = "is_false")]
     pub other_tier: bool,
+    /// Whether it was ignored because calls of models were replayed, so that nothing is undecided.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub recorded: bool,
     /// The comparison of `no_regression`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub regression: Option<Regression>,
@@ -47,6 +50,7 @@ impl GateResult {
             message,
             default: gate.is_default(),
             other_tier: false,
+            recorded: false,
             regression: None,
             figure: None,
         }

@@ -340,7 +340,7 @@ const PERCENTILES: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 100.0];
 
 /// The latency in seconds of an answer that was requested in this run.
 pub(crate) fn timed(outcome: &Outcome) -> Option<f64> {
-    let is_measured = outcome.is_answered() && !outcome.cached;
+    let is_measured = outcome.is_answered() && outcome.is_timed();
     let latency = outcome.latency_s;
     (is_measured && latency.is_finite() && latency >= 0.0).then_some(latency)
 }

@@ -1,4 +1,4 @@
-//! How close a run of the `http` agent comes to the ideal wall time, and the CPU that a sample costs, when all the
+//! What a recorded call takes that is replayed, and how close a run of the `http` agent comes to the ideal wall time, and the CPU that a sample costs, when all the
 //! time is the endpoint's.
 //!
 //! `cargo bench --bench http`: the endpoint, with 100 ms of latency, is a process of its own, so that its CPU does
@@ -11,11 +11,13 @@ mod figure;
 
 use std::io;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
-use evaltest::Eval;
+use evaltest::agent::{Provider, RecordMode, RecordedCalls};
+use evaltest::{AgentError, Benchmark, Eval, Output, Sample, Task};
 use figure::{Figure, is_bench, report};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -36,9 +38,70 @@ fn main() -> io::Result<ExitCode> {
         let bare = bare(&url, samples, at_once)?;
         figures.extend(measure(&url, samples, at_once, target, &bare)?);
     }
+    figures.push(replayed(&url, if is_bench() { 500 } else { 10 })?);
     server.kill()?;
     server.wait()?;
     report(&figures)
+}
+
+/// One question.
+struct One;
+
+impl Benchmark for One {
+    fn name(&self) -> &'static str {
+        "one"
+    }
+
+    fn samples(&self) -> evaltest::Result<Vec<Sample>> {
+        Ok(vec![Sample::new("a", "Call.")])
+    }
+}
+
+/// What a call takes that is replayed: recorded from the endpoint, one after the other over a connection.
+fn replayed(url: &str, calls: u32) -> io::Result<Figure> {
+    let folder = tempfile::tempdir()?;
+    let recorded = RecordedCalls::new()
+        .path(folder.path())
+        .upstream(Provider::OpenAi, url);
+    let took = Arc::new(AtomicU64::new(0));
+    for mode in [RecordMode::Record, RecordMode::Replay] {
+        let took = Arc::clone(&took);
+        let agent = move |task: &Task| {
+            let url = format!(
+                "{}/chat/completions",
+                task.base_url("openai").unwrap_or_default()
+            );
+            let client = ureq::Agent::new_with_defaults();
+            let started = Instant::now();
+            for number in 0..calls {
+                let body = format!("{{\"model\":\"m\",\"number\":{number}}}");
+                let reply = client
+                    .post(&url)
+                    .content_type("application/json")
+                    .send(body);
+                let mut reply = reply.map_err(|error| AgentError::new(error.to_string()))?;
+                let read = reply.body_mut().read_to_vec();
+                read.map_err(|error| AgentError::new(error.to_string()))?;
+            }
+            let us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+            took.store(us, Ordering::Relaxed);
+            Ok(Output::text("4"))
+        };
+        let eval = Eval::new(One, agent).output_root(folder.path().join("runs"));
+        let run = eval.record(recorded.clone().mode(mode)).run();
+        let run = run.map_err(io::Error::other)?;
+        if run.summary.errors > 0 {
+            return Err(io::Error::other("a call failed"));
+        }
+    }
+    let us = Duration::from_micros(took.load(Ordering::Relaxed)).as_secs_f64();
+    Ok(Figure {
+        what: format!("{calls} recorded calls, replayed one after the other, a call"),
+        measured: us * 1000.0 / f64::from(calls),
+        unit: "ms",
+        target: 0.0..=1.0,
+        decides: false,
+    })
 }
 
 /// What asking took, in seconds.

@@ -75,6 +75,7 @@ pages! {
     guides_spec => "docs/src/guides/spec.md",
     guides_sandbox => "docs/src/guides/sandbox.md",
     guides_conversations => "docs/src/guides/conversations.md",
+    guides_recorded_calls => "docs/src/guides/recorded-calls.md",
     }
     plain {
     index => "docs/src/index.md",

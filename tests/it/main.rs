@@ -98,6 +98,7 @@ mod project;
 mod puzzles;
 mod quiet;
 mod readers;
+mod recorded;
 mod redaction;
 mod reference;
 mod removals;

@@ -172,7 +172,10 @@ const OPTIONS_OF_RUN: &[OptionGroup] = &[
             "dry_run",
         ],
     ),
-    ("Answers given before", &["cache", "no_cache", "refresh"]),
+    (
+        "Answers given before",
+        &["cache", "no_cache", "refresh", "record", "replay"],
+    ),
     (
         "What is written",
         &[

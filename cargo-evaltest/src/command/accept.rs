@@ -143,7 +143,10 @@ fn notes(dir: &RunDir, text: &mut Document) {
     let Ok(manifest) = dir.manifest() else {
         return;
     };
-    let changes = manifest.overrides.iter().map(|change| match &*change.key {
+    // That a run recorded calls is no other way to ask.
+    let changes = manifest.overrides.iter();
+    let changes = changes.filter(|change| change.key != "record.mode");
+    let changes = changes.map(|change| match &*change.key {
         // This is not a key that users can set.
         Override::DRAWN_SEED => "shuffle.seed",
         key => key,

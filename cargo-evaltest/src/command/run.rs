@@ -147,6 +147,14 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(super) refresh: bool,
 
+    /// Make every call of a model and record it anew, whatever `mode` the spec's `record` has
+    #[arg(long, conflicts_with = "replay")]
+    pub(super) record: bool,
+
+    /// Replay recorded calls of models and make none, whatever `mode` the spec's `record` has
+    #[arg(long)]
+    pub(super) replay: bool,
+
     /// Count samples and requests, ask nothing
     #[arg(long)]
     pub(super) dry_run: bool,

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::data::conversation::transcript;
+use crate::data::task::BaseUrls;
 use crate::data::{AgentError, FailureKind, Task};
 use crate::text::json_line;
 
@@ -18,7 +19,7 @@ pub enum Input {
     #[default]
     Text,
     /// One line of JSON with `id`, `prompt`, `question`, `files`, `metadata`, `tools`, `options`, `epoch`, `attempt`
-    /// and, if there is one, `scratch`.
+    /// and, if there are any, `scratch` and `base_urls`.
     Json,
 }
 
@@ -47,6 +48,9 @@ struct Request<'a> {
     /// A folder for this attempt alone, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     scratch: Option<String>,
+    /// Where models are called, if calls are recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    base_urls: Option<&'a BaseUrls>,
 }
 
 #[derive(Serialize)]
@@ -100,6 +104,7 @@ fn json(task: &Task) -> Result<Vec<u8>, AgentError> {
             .map(|server| absolute(&server.config))
             .transpose()?,
         scratch: task.scratch().map(absolute).transpose()?,
+        base_urls: task.base_urls.as_deref(),
     };
     let mut line = json_line(&request).map_err(|error| {
         let message = format!("the task cannot be written as JSON: {error}");

@@ -104,6 +104,7 @@ impl JudgeProbe {
                     options: Arc::default(),
                     prompt: "".into(),
                     name: None,
+                    recorder: None,
                 };
                 return examinee.failed(error, redactor);
             }
@@ -171,6 +172,7 @@ impl AgentClient for DoctorClient<'_> {
             options: Arc::clone(&request.options),
             prompt: request.prompt.as_str().into(),
             name: Some(scorer.to_owned()),
+            recorder: None,
         };
         let started = clock::now();
         let reply = examinee.once(self);

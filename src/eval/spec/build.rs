@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::keys::{
-    PerturbKeys, ScorerKeys, SnapshotKeys, SpecFile, ToolsKeys, UserKeys, WebhookKeys,
+    PerturbKeys, RecordKeys, ScorerKeys, SnapshotKeys, SpecFile, ToolsKeys, UserKeys, WebhookKeys,
 };
 use super::limits::{limits, parse_seconds};
 use super::parts::ChosenParts;
@@ -149,18 +149,18 @@ pub(super) fn build(
         .transpose()
         .under("perturb")?;
     set_snapshot(&mut eval, spec.snapshot, folder, &name);
+    eval.spec = Some(path.clone());
     eval.output_root = spec.output_root.map(|root| file::tidy(&folder.join(root)));
-    eval.cache = spec
-        .cache
-        .map(|key| key.settings(folder))
-        .unwrap_or_default();
+    let cache = spec.cache.map(|key| key.settings(folder));
+    eval.cache = cache.unwrap_or_default();
+    eval.record = spec.record.map(RecordKeys::made);
+    eval.check_record()?;
     eval.redact = spec.redact;
     eval.secrets = secrets;
     eval.agent_options = Arc::new(options);
     eval.keep_scratch = keep_scratch
         .or(spec.keep_scratch.map(Into::into))
         .unwrap_or_default();
-    eval.spec = Some(path.clone());
     eval.config = config;
     check_patterns(&eval.redact).under("redact")?;
     Ok(eval)

@@ -10,6 +10,7 @@ use super::keys::{
 };
 use super::limits::limits;
 use super::overrides::apply;
+use crate::agent::{RecordMode, RecordedCalls};
 use crate::error::{Error, Result};
 use crate::eval::Eval;
 use crate::text::setting::Override;
@@ -32,6 +33,13 @@ struct BuilderKeys {
     alerts: Option<SpecAlerts>,
     webhook: Option<WebhookKeys>,
     cache: Option<CacheKey>,
+    record: Option<BuilderRecordKeys>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BuilderRecordKeys {
+    mode: RecordMode,
 }
 
 #[derive(Default, Deserialize)]
@@ -90,6 +98,12 @@ pub(crate) fn override_built(mut eval: Eval, overrides: &[Override]) -> Result<E
     }
     if let Some(cache) = keys.cache {
         eval.cache = cache.settings(&crate::system::project::package_root());
+    }
+    if let Some(keys) = keys.record {
+        match &mut eval.record {
+            Some(calls) => calls.mode = Some(keys.mode),
+            None => return Err(RecordedCalls::missing().at(format!("eval `{}`", eval.name))),
+        }
     }
     if let Some(gates) = keys.gates {
         eval.no_gates = gates.is_empty();

@@ -1,6 +1,7 @@
 //! The keys of a spec, as serde reads them. The only types that face the YAML.
 
 mod alerts;
+mod record;
 
 use std::marker::PhantomData;
 use std::path::PathBuf;
@@ -26,6 +27,7 @@ use crate::verdict::gate::Gate;
 use alerts::alerts;
 
 pub(super) use alerts::{SpecAlerts, given_alerts};
+pub(super) use record::RecordKeys;
 
 /// A whole spec, but for the keys that only kinds of benchmarks and agents know: those are [`ChosenParts`](super::parts::ChosenParts).
 #[derive(Deserialize)]
@@ -147,6 +149,9 @@ pub(super) struct SpecFile {
     pub(super) redact: Vec<String>,
     /// Which scratch folders of attempts stay on disk; `never` by default.
     pub(super) keep_scratch: Option<KeepKey>,
+    /// Records the calls that the agent makes to models, and replays them without a model: for the agents `command` and
+    /// `worker`.
+    pub(super) record: Option<RecordKeys>,
     /// Keeps answers and asks nothing twice to which nothing changed: `true`, or `{ path: DIR }`; off by default.
     #[cfg_attr(
         feature = "schema",

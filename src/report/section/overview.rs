@@ -316,6 +316,7 @@ fn samples(summary: &Summary) -> String {
         (summary.unscored, "without a truth"),
         (summary.skipped, "not asked"),
         (summary.cached, "from the cache"),
+        (summary.recorded, "with recorded calls"),
         (
             summary.failed_as_wrong,
             "without an answer, counted as wrong",

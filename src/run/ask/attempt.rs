@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use super::progress::ProgressLog;
 use super::scratch::{AttemptFiles, ScratchFolders};
 use super::thread_pool::{WorkerPool, guarded};
+use crate::agent::recorded::recorder::{CallsEnded, Recorder};
 use crate::agent::reply::usage;
 use crate::benchmark::prompt::Prompt;
 use crate::data::ItemPart;
@@ -19,7 +20,7 @@ use crate::data::{AgentError, EndedBy, FailureKind, Output, Sample, Task, Usage}
 use crate::eval::limits::Limits;
 use crate::eval::plan::Plan;
 use crate::run::session::emitter::Emitter;
-use crate::run::session::question::Question;
+use crate::run::session::question::{CONFIRM, Question};
 use crate::run::session::stop::Stopper;
 use crate::store::RunDir;
 use crate::system::shortage::{self, Room};
@@ -35,6 +36,8 @@ pub(in crate::run) struct AgentCaller {
     emitter: Arc<Emitter>,
     pool: WorkerPool,
     scratch: ScratchFolders,
+    /// Records or replays calls of models, if the eval wants that.
+    recorder: Option<Arc<Recorder>>,
 }
 
 /// Where the journal has what happens in an attempt.
@@ -51,6 +54,8 @@ pub(in crate::run) struct Attempted {
     pub(in crate::run) latency_s: f64,
     /// Whether each request of it was charged by itself.
     pub(in crate::run) is_charged: bool,
+    /// Whether a call of a model was replayed.
+    pub(in crate::run) is_recorded: bool,
 }
 
 impl Attempted {
@@ -60,6 +65,7 @@ impl Attempted {
             result: Err(error),
             latency_s: 0.0,
             is_charged: false,
+            is_recorded: false,
         }
     }
 }
@@ -78,14 +84,23 @@ impl AgentCaller {
         dir: &RunDir,
         stopper: Arc<Stopper>,
         emitter: Arc<Emitter>,
+        recorder: Option<Arc<Recorder>>,
     ) -> Self {
         Self {
+            recorder,
             pool: WorkerPool::new(Arc::clone(&plan.eval.agent)),
             scratch: ScratchFolders::new(Arc::clone(&plan), dir),
             plan,
             stopper,
             emitter,
         }
+    }
+
+    /// What is to be said of the recorded calls at the end of the run.
+    pub(in crate::run) fn recorder_notices(&self) -> Vec<String> {
+        self.recorder
+            .as_ref()
+            .map_or_else(Vec::new, |recorder| recorder.notices())
     }
 
     /// Reserves room for the files of an attempt. The files that its agent opens need room of their own.
@@ -110,6 +125,7 @@ impl AgentCaller {
                 result: rendered.and_then(|output| check_size(output, &self.plan.eval.limits)),
                 latency_s: 0.0,
                 is_charged: false,
+                is_recorded: false,
             };
         }
         let AttemptFiles { folder, files } = match self.scratch.prepare(question, attempt) {
@@ -128,8 +144,18 @@ impl AgentCaller {
         let started = clock::now();
         let talk = self.talk(question, logs);
         let is_charged = talk.is_some();
+        let deadline = self.deadline(started, sample_remaining, talk.as_deref());
+        let begin = |recorder: &Arc<Recorder>| {
+            let cancel = self.stopper.cancel();
+            recorder.begin(question.id(), question.epoch, deadline, cancel)
+        };
+        let calls = match self.recorder.as_ref().map(begin).transpose() {
+            Ok(calls) => calls,
+            Err(error) => return Attempted::failed(error),
+        };
         let task = Task {
-            deadline: self.deadline(started, sample_remaining, talk.as_deref()),
+            deadline,
+            base_urls: calls.as_ref().map(|calls| calls.urls()),
             talk,
             turn: None,
             // Made per attempt: stored for every sample, it would hold each question twice.
@@ -158,6 +184,14 @@ impl AgentCaller {
         let waited = Duration::from_micros(logs.budget.waited_us.load(Ordering::Relaxed));
         let took = clock::since(started).saturating_sub(waited);
         let latency_s = recorded.unwrap_or(took.as_secs_f64());
+        let (answer, is_recorded) = match calls {
+            // An answer that confirms a flip is not the one that is recorded.
+            Some(calls) => {
+                let ended = calls.end(answer.is_ok(), attempt != CONFIRM);
+                replayed(answer, &ended)
+            }
+            None => (answer, false),
+        };
         let answer = answer.map(usage::checked);
         let answer = answer.and_then(|output| check_size(output, &self.plan.eval.limits));
         let result = answer.map_err(|mut error| {
@@ -181,6 +215,7 @@ impl AgentCaller {
             result,
             latency_s,
             is_charged,
+            is_recorded,
         }
     }
 
@@ -227,6 +262,34 @@ impl AgentCaller {
             _ => EndedBy::Timeout,
         }
     }
+}
+
+/// The answer of an agent whose calls were recorded, and whether one was replayed: a call that is not recorded fails it,
+/// whatever the agent made of that.
+fn replayed(
+    answer: Result<Output, AgentError>,
+    calls: &CallsEnded,
+) -> (Result<Output, AgentError>, bool) {
+    let stderr = |answer: &Result<Output, AgentError>| {
+        let error = answer.as_ref().err()?;
+        error.stderr_tail.clone()
+    };
+    let is_cancelled = answer
+        .as_ref()
+        .is_err_and(|error| error.kind == FailureKind::Cancelled);
+    let answer = match (&calls.failure, &calls.note) {
+        _ if is_cancelled => answer,
+        (Some(failure), _) => Err(AgentError {
+            stderr_tail: stderr(&answer),
+            ..failure.clone()
+        }),
+        (None, Some(note)) => answer.map_err(|error| AgentError {
+            message: format!("{}; {note}", error.message),
+            ..error
+        }),
+        (None, None) => answer,
+    };
+    (answer, calls.is_recorded)
 }
 
 /// Refuses an answer that is too long.

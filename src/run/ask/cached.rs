@@ -131,6 +131,7 @@ impl Cached {
             redacted: 0,
             cached: true,
             cached_from: cached.requested_by,
+            recorded: false,
         })
     }
 

@@ -140,6 +140,7 @@ impl Session {
                 latency_s,
                 attempts,
                 is_wrong,
+                is_recorded,
             } => {
                 // A conversation that failed in the middle has cost something all the same.
                 let [usage, user_usage] = [Speaker::Agent, Speaker::User].map(|by| {
@@ -150,6 +151,7 @@ impl Session {
                 let outcome = Outcome {
                     usage,
                     user_usage,
+                    recorded: is_recorded,
                     ..failed(error, latency_s, attempts)
                 };
                 if is_wrong {

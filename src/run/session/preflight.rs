@@ -5,6 +5,7 @@ use std::iter;
 use std::sync::Arc;
 
 use super::emitter::Emitter;
+use crate::agent::recorded::recorder::Recorder;
 use crate::error::Result;
 use crate::eval::Eval;
 use crate::eval::plan::Plan;
@@ -13,6 +14,7 @@ use crate::run::shard::trial_parts::gather_abandoned;
 use crate::scorer::Scorer;
 use crate::store::abandoned;
 use crate::system::project::display;
+use crate::text::shell_word;
 
 /// Checks that the agent and the judges can be asked; returns notices.
 pub(in crate::run) fn check_agents(plan: &Plan) -> Result<Vec<String>> {
@@ -28,6 +30,24 @@ pub(in crate::run) fn check_agents(plan: &Plan) -> Result<Vec<String>> {
     let mut seen = BTreeSet::new();
     notices.retain(|notice| seen.insert(notice.clone()));
     Ok(notices)
+}
+
+/// What records or replays the agent's calls of models, if the eval wants that; its port is known before a sandbox is made.
+pub(in crate::run) fn recorder(plan: &Plan) -> Result<Option<Arc<Recorder>>> {
+    let eval = &plan.eval;
+    let Some(calls) = &eval.record else {
+        return Ok(None);
+    };
+    let command = match &eval.spec {
+        Some(spec) => format!("cargo evaltest run {} --record", shell_word(&display(spec))),
+        None => "cargo evaltest run --record".to_owned(),
+    };
+    let folder = eval.record_folder(calls);
+    let recorder = Recorder::start(calls, folder, plan.redactor.clone(), command);
+    let recorder = recorder.map_err(|error| error.at(format_args!("eval `{}`", eval.name)))?;
+    eval.agent
+        .prepare_calls(Some(recorder.port()), recorder.only_replays());
+    Ok(Some(recorder))
 }
 
 /// Removes leftovers of killed runs that paid for nothing, and reports it.

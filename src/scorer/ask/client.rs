@@ -233,6 +233,7 @@ fn attempt_once(
         live: None,
         progress: None,
         hidden: Arc::default(),
+        base_urls: None,
     };
     panics::catch(|| request.agent.answer(&task))
         .unwrap_or_else(|reason| Err(AgentError::of(FailureKind::Panicked, reason)))

@@ -77,6 +77,8 @@ pub(crate) struct Answered {
     pub(crate) cached: bool,
     /// The run it is from, if the cache knows it.
     pub(crate) cached_from: Option<String>,
+    /// A call of a model was replayed for it.
+    pub(crate) recorded: bool,
 }
 
 impl Past {
@@ -134,6 +136,7 @@ impl Past {
                     redacted: event.redacted,
                     cached: event.cached,
                     cached_from: event.cached_from,
+                    recorded: event.recorded,
                 });
                 self.outcome = None;
                 self.foreign = Foreign {

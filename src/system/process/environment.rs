@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::system::variables;
 use crate::text::quoted;
@@ -31,7 +33,19 @@ pub(crate) struct Environment {
     pub(crate) plain: Vec<String>,
     /// Values for names from the spec that `ambient` lacks.
     pub(crate) fallback: BTreeMap<String, String>,
+    /// Whether placeholders stand in for keys that nobody checks.
+    only_replays: Arc<AtomicBool>,
 }
+
+/// Keys without which clients of models refuse to start.
+const KEYS: [&str; 4] = [
+    "OPENAI_API_KEY",
+    "ANTHROPIC_API_KEY",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+];
+/// Stands in for a key where calls are only replayed.
+const PLACEHOLDER: &str = "evaltest-replays";
 
 impl Environment {
     pub(crate) fn of_process() -> Self {
@@ -40,7 +54,18 @@ impl Environment {
             named: Vec::new(),
             plain: Vec::new(),
             fallback: BTreeMap::new(),
+            only_replays: Arc::default(),
         }
+    }
+
+    /// Says whether all calls of models are replayed: then placeholders stand in for keys.
+    pub(crate) fn only_replay(&self, only_replays: bool) {
+        self.only_replays.store(only_replays, Ordering::Relaxed);
+    }
+
+    /// Whether a key is not needed.
+    fn is_replaced(&self, name: &str) -> bool {
+        self.only_replays.load(Ordering::Relaxed) && KEYS.contains(&name)
     }
 
     /// Adds names of variables whose values are not secret. They are passed like others.
@@ -55,10 +80,15 @@ impl Environment {
 
     /// The variables to pass; more can be added.
     pub(crate) fn vars(&self) -> BTreeMap<&OsStr, OsString> {
-        self.passed()
-            .into_iter()
+        let passed = self.passed().into_iter();
+        let mut vars: BTreeMap<_, _> = passed
             .map(|(name, value)| (name, value.to_owned()))
-            .collect()
+            .collect();
+        for name in KEYS.into_iter().filter(|name| self.is_replaced(name)) {
+            vars.entry(OsStr::new(name))
+                .or_insert_with(|| PLACEHOLDER.into());
+        }
+        vars
     }
 
     /// The passed variables with secret values: all named in the spec, unless they are [plain](variables::is_plain).
@@ -103,7 +133,8 @@ impl Environment {
 
     /// Names from the spec without a value.
     pub(crate) fn unset(&self) -> Vec<String> {
-        let unset = self.named.iter().filter(|name| self.value(name).is_none());
+        let is_unset = |name: &&String| self.value(name).is_none() && !self.is_replaced(name);
+        let unset = self.named.iter().filter(is_unset);
         unset.cloned().collect()
     }
 
@@ -114,7 +145,7 @@ impl Environment {
         let fallback = self.fallback.iter().filter(|(_, value)| !value.is_empty());
         let mut names: Vec<&str> = ambient
             .chain(fallback.map(|(name, _)| name.as_str()))
-            .filter(|name| name.ends_with("_API_KEY"))
+            .filter(|name| name.ends_with("_API_KEY") && !self.is_replaced(name))
             .filter(|name| !self.named.iter().any(|named| named == name))
             .collect();
         names.sort_unstable();
@@ -157,6 +188,7 @@ mod tests {
             named: named.iter().map(ToString::to_string).collect(),
             plain: vec!["A_MODEL".into()],
             fallback: BTreeMap::from([("FROM_FILE".into(), "from-the-file".into())]),
+            only_replays: Arc::default(),
         }
     }
 

@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::landlock::text;
@@ -11,6 +12,7 @@ use super::view::{self, Mount, Wishes};
 use super::{Inmate, Network, PROCESSES, Sandbox, Ulimits, launcher, relay};
 use crate::error::{Error, Result};
 use crate::system::file::TemporaryFolder;
+use crate::system::lock;
 
 /// Name of the bubblewrap program.
 const BWRAP: &str = "bwrap";
@@ -89,7 +91,7 @@ impl Sandbox {
             )
             .hint(hint));
         }
-        if matches!(self.network, Network::Loopback(_)) {
+        if matches!(self.reachable(), Network::Loopback(_)) {
             launcher::relay()?;
         }
         let mut last = Ok(());
@@ -272,10 +274,20 @@ impl Sandbox {
 
     /// Mounts the relayed ports; returns the command that serves them inside.
     fn relayed(&self, line: &mut BwrapArguments) -> Result<Vec<String>> {
-        let Network::Loopback(ports) = &self.network else {
+        let Network::Loopback(ports) = self.reachable() else {
             return Ok(Vec::new());
         };
-        let relay = self.relay.get_or_try_init(|| relay::Relay::start(ports))?;
+        let relay = {
+            let mut known = lock(&self.relay);
+            match &*known {
+                Some((served, relay)) if *served == ports => Arc::clone(relay),
+                _ => {
+                    let relay = Arc::new(relay::Relay::start(&ports)?);
+                    *known = Some((ports, Arc::clone(&relay)));
+                    relay
+                }
+            }
+        };
         let seen = Path::new(RELAY);
         let program = seen.join("relay");
         line.parents(&program);

@@ -75,7 +75,7 @@ impl Sandbox {
         if self.network != Network::On {
             line.push(fence::OFFLINE.to_owned());
         }
-        if let Network::Loopback(ports) = &self.network {
+        if let Network::Loopback(ports) = self.reachable() {
             for port in ports {
                 line.extend([fence::PORT.to_owned(), port.to_string()]);
             }

@@ -124,7 +124,7 @@ impl AnswerFigures {
             [input_tokens, output_tokens, cached_tokens].map(|tokens| tokens.map(as_f64));
         // What a provider's cache takes over swings by itself.
         let read = input.map(|input| (input - cached.unwrap_or_default()).max(0.0));
-        let is_timed = rules.latency && !outcome.cached;
+        let is_timed = rules.latency && outcome.is_timed();
         let own = [
             (
                 "tokens",

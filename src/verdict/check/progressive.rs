@@ -90,6 +90,7 @@ impl Facts<'_> {
             message,
             verdict,
             other_tier: false,
+            recorded: false,
             ..result
         })
     }

@@ -350,7 +350,10 @@ impl<'a> Figures<'a> {
 
     fn latencies(&self) -> Result<Latency, String> {
         self.group.latency_s.ok_or_else(|| {
-            if self.facts.summary.cached > 0 {
+            if self.facts.summary.recorded > 0 {
+                "no answer was timed: calls of models were replayed; measure with `--record`"
+                    .to_owned()
+            } else if self.facts.summary.cached > 0 {
                 "no answer was timed: all were given before; measure with `--refresh`".to_owned()
             } else {
                 self.nothing("no sample was answered", "no latency is known")

@@ -30,6 +30,9 @@ pub struct Group {
     /// `usage`, `latency_s` and `attempts`.
     #[serde(default, skip_serializing_if = "super::no_samples")]
     pub cached: u64,
+    /// Samples for which a recorded call of a model was replayed. They count in every figure but `latency_s`.
+    #[serde(default, skip_serializing_if = "super::no_samples")]
+    pub recorded: u64,
     /// Scored samples without an answer of the agent, which `errors: wrong` counts as wrong.
     #[serde(default, skip_serializing_if = "super::no_samples")]
     pub failed_as_wrong: u64,

@@ -55,6 +55,7 @@ impl Serialize for Summary {
             "skipped": whole.skipped;
             "not_judged": self.not_judged, if self.not_judged > 0;
             "cached": whole.cached, if whole.cached > 0;
+            "recorded": whole.recorded, if whole.recorded > 0;
             "refused": self.refused, if self.refused > 0;
             "failed_as_wrong": whole.failed_as_wrong, if whole.failed_as_wrong > 0;
             "accuracy": whole.accuracy;

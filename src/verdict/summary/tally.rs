@@ -26,6 +26,7 @@ pub(super) struct Tally {
     unscored: u64,
     skipped: u64,
     cached: u64,
+    recorded: u64,
     failed_as_wrong: u64,
     /// Of the scorer that decides.
     first: ScorerTally,
@@ -129,6 +130,7 @@ impl Tally {
             self.output_length.add(stats::as_f64(length));
         }
         self.cached += u64::from(outcome.cached);
+        self.recorded += u64::from(outcome.recorded);
         self.failed_as_wrong += u64::from(outcome.is_failure_as_wrong());
         self.latencies
             .extend(timed(outcome).filter(|_| !self.skips_latencies));
@@ -167,6 +169,7 @@ impl Tally {
             unscored: self.unscored,
             skipped: self.skipped,
             cached: self.cached,
+            recorded: self.recorded,
             failed_as_wrong: self.failed_as_wrong,
             unjudged: first.unjudged,
             accuracy: stats::ratio(first.correct, first.scored),

@@ -11,6 +11,11 @@ use super::{Folder, VALIDATOR, WHOLE, editor, root, whole};
 /// Refusals that only the program can know of, by what it says, with the reason.
 pub(crate) const ONLY_THE_PROGRAM: &[(&str, &str)] = &[
     (
+        "is no URL of an endpoint",
+        "an address is read by the parser of URLs",
+    ),
+    ("is no JSON pointer", "a text that begins with a slash"),
+    (
         "judges answers: nobody gives one",
         "the agent `none` needs a scorer of the spec",
     ),

@@ -150,6 +150,10 @@ impl RunArgs {
         if self.keep_going {
             changes.push(Override::new("limits.keep_going", true));
         }
+        if self.record || self.replay {
+            let mode = if self.record { "record" } else { "replay" };
+            changes.push(Override::new("record.mode", mode));
+        }
         if let Some(seed) = self.seed {
             changes.push(Override::new("shuffle", json!({ "seed": seed })));
         } else if self.shuffle {

@@ -347,6 +347,7 @@ impl JudgeSlot {
             attempt,
             deadline: self.deadline(judging),
             cancel: judging.stopper.cancel(),
+            base_urls: None,
             live: None,
             progress: None,
             hidden: Arc::clone(&judging.hidden),

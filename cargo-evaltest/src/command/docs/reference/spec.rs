@@ -102,6 +102,13 @@ output_root: ../evaltest-runs
 redact: ['corp-[0-9]+']
 keep_scratch: failed
 cache: { path: ../answers }
+record:
+  path: cassettes
+  upstream: { openai: 'https://api.example.com/v1', anthropic: 'https://api.example.com', google: 'https://api.example.com' }
+  mode: missing
+  ignore: [/metadata]
+  rewrite: [{ pattern: '[0-9]{4}-[0-9]{2}-[0-9]{2}', with: DATE }]
+  plain: false
 ";
 
 /// Example of a key, by its path in a spec.
