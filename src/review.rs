@@ -82,6 +82,8 @@ impl Review {
     fn of(items: ReviewItems, places: ReviewPlaces, options: &ReviewOptions) -> Result<Self> {
         let dimensions = match (options.rubric.as_deref(), items.run()) {
             (None, Some(run)) => rubric::of_run(run)?,
+            // What is asked for is the answer.
+            (None, None) if items.questions().is_some() => Vec::new(),
             (rubric, _) => rubric::dimensions(rubric)?,
         };
         let reviewer = options.reviewer.trim();
@@ -91,14 +93,25 @@ impl Review {
         }
         let (order, chosen, seed) = options.choice.of(&items)?;
         let store = ReviewStore::open(places, reviewer, LabelSource::of(&items))?;
-        Ok(Self {
+        let review = Self {
             items,
             order,
             chosen,
             seed,
             dimensions,
             store,
-        })
+        };
+        // A crash may have left a review that is not in the file yet.
+        review.fill_in(None)?;
+        Ok(review)
+    }
+
+    /// Writes the answers that people gave into the file of questions.
+    fn fill_in(&self, undone: Option<&str>) -> Result<()> {
+        match self.items.questions() {
+            Some(path) => self.store.fill_in(path, undone),
+            None => Ok(()),
+        }
     }
 
     /// Number of selected items.

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::benchmark::rows::{RowBenchmark, RowSource, RowTable, Rules};
 use crate::data::conversation::{SCRIPT, Script, ScriptTurn, content_text};
 use crate::data::dataset::{required, scalar, slice_value};
+use crate::data::reviews::REVIEW;
 use crate::data::{Sample, Target};
 use crate::error::{Error, Result};
 use crate::scorer::compose::per_sample::{DEFAULT, KEY, PerSample};
@@ -270,8 +271,16 @@ fn sample(mut fields: Map<String, Value>, index: usize) -> Result<Sample> {
     let has_script = ["turns", "scenario"]
         .iter()
         .any(|key| fields.get(*key).is_some_and(|value| !value.is_null()));
-    if let Some(transcript) = transcript.filter(|_| !has_script) {
-        keys.extend(script_of(&transcript)?);
+    // A line of a file of questions, which may ask a single one.
+    let is_question = fields.contains_key(REVIEW) || fields.contains_key("reference");
+    match transcript {
+        Some(transcript) if !has_script => keys.extend(script_of(&transcript)?),
+        None if !has_script && is_question => {
+            if let Some(question) = fields.shift_remove("question") {
+                keys.insert("turns".to_owned(), json!([{ "user": question }]));
+            }
+        }
+        _ => {}
     }
     for key in KEYS {
         let Some(value) = fields.shift_remove(key).filter(|value| !value.is_null()) else {
@@ -292,9 +301,9 @@ fn sample(mut fields: Map<String, Value>, index: usize) -> Result<Sample> {
     if keys.turns.is_none() && keys.scenario.is_none() {
         return Err(Error::usage("there is neither `turns` nor `scenario`").hint(EXAMPLE));
     }
-    let truth = fields
-        .shift_remove("ground_truth")
-        .filter(|truth| !truth.is_null());
+    let answer = is_question.then(|| fields.shift_remove("answer")).flatten();
+    let truth = fields.shift_remove("ground_truth").or(answer);
+    let truth = truth.filter(|truth| !truth.is_null());
     let mut made = Sample::new(id, "");
     made.target = truth.map(as_text).map(Target);
     if let Some(level) = fields.get("level")

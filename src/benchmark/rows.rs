@@ -16,11 +16,12 @@ use crate::data::dataset::{
     slice_value,
 };
 use crate::data::hub::{self, Dataset};
+use crate::data::reviews::{REJECTED, REVIEW, without_answer};
 use crate::data::{Sample, Target};
 use crate::error::{Error, Result};
 use crate::scorer::extract::Extract;
 use crate::scorer::{Maker, Scorer};
-use crate::text::quoted;
+use crate::text::{quoted, shell_word};
 
 /// Properties of a benchmark besides its rows.
 pub(crate) struct Rules {
@@ -194,10 +195,23 @@ fn each<B: RowBenchmark>(
     } = benchmark.read(source)?;
     notices.extend(source.note.clone());
     let path = table.path().to_owned();
+    let sample = move |fields: Map<String, Value>, index: usize| {
+        let review = without_answer(&fields);
+        let mut made = sample(fields, index)?;
+        if let Some(review) = review {
+            made.target = None;
+            made.metadata.insert(REVIEW.to_owned(), review.into());
+        }
+        Ok(made)
+    };
     let (mut all, mut hidden) = (0, 0);
+    let mut unanswered = [0; 2];
     let see = |sample: &Sample| {
         all += 1;
-        hidden += usize::from(sample.target.is_none());
+        match without_answer(&sample.metadata) {
+            Some(word) => unanswered[usize::from(word == REJECTED)] += 1,
+            None => hidden += usize::from(sample.target.is_none()),
+        }
     };
     let (dimension, wanted) = &source.slices;
     let mut found = BTreeSet::new();
@@ -218,6 +232,27 @@ fn each<B: RowBenchmark>(
             Ok(())
         }
     })?;
+    let [needed, rejected] = unanswered;
+    if needed > 0 {
+        let (line, await_it) = if needed == 1 {
+            ("line", "awaits")
+        } else {
+            ("lines", "await")
+        };
+        let path = path.display().to_string();
+        notices.push(format!(
+            "`{path}`: {needed} {line} of {all} {await_it} review (`review: needed`) and {} no ground truth: fill in the answers with \
+             `cargo evaltest review {}`",
+            if needed == 1 { "has" } else { "have" },
+            shell_word(&path)
+        ));
+    }
+    if rejected > 0 {
+        let path = path.display();
+        notices.push(format!(
+            "`{path}`: {rejected} of {all} samples were rejected in review: nothing scores them"
+        ));
+    }
     if has_truths && hidden > 0 {
         let path = path.display();
         notices.push(format!("`{path}`: {hidden} of {all} samples {NO_TRUTH}"));

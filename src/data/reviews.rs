@@ -22,6 +22,7 @@ use std::path::Path;
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
 use crate::stats::{as_f64, ratio, wilson95};
@@ -38,6 +39,21 @@ pub(crate) const REVIEW_VERSION: u32 = 1;
 
 /// Minimum and maximum score of a dimension.
 pub(crate) const POINTS: [u8; 2] = [1, 5];
+
+/// The member of a line of a file of questions that says whether a person has filled in the answer.
+pub(crate) const REVIEW: &str = "review";
+
+/// The answer is missing.
+pub(crate) const NEEDED: &str = "needed";
+
+/// The question is not wanted.
+pub(crate) const REJECTED: &str = "rejected";
+
+/// What a line says of itself, if it has no ground truth, whatever else it has.
+pub(crate) fn without_answer(line: &Map<String, Value>) -> Option<&'static str> {
+    let word = line.get(REVIEW)?.as_str()?;
+    [NEEDED, REJECTED].into_iter().find(|known| *known == word)
+}
 
 /// The decision on an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -82,6 +98,9 @@ pub struct Verification {
     pub verified_at: String,
     /// Name of the reviewer.
     pub reviewer: String,
+    /// The expected answer to a question of production, which has no scores.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
     /// The format version.
     pub format_version: u32,
 }
@@ -113,7 +132,7 @@ impl Verification {
                 "`{name}` is {score}, and not from {lowest} to {highest}"
             ));
         }
-        if self.scores.is_empty() {
+        if self.scores.is_empty() && self.answer.is_none() {
             return Some("it has no scores".to_owned());
         }
         let total = Self::total_of(&self.scores);

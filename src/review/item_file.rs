@@ -11,11 +11,15 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::items::{DisplayedItem, ListedItem};
+use crate::calls::are_calls;
+use crate::data::conversation::transcript;
+use crate::data::reviews::{NEEDED, REJECTED, REVIEW, ReviewStatus};
 use crate::error::{Error, Result};
-use crate::system::file::read_given;
+use crate::system::file::{read_given, write_atomically};
 use crate::system::project::display;
 use crate::system::spawn_scoped;
 use crate::text::hash::Hasher;
+use crate::text::json_line;
 
 /// Fields displayed first, in this order.
 const FIRST: &[&str] = &["problem", "question", "answer", "solution", "reasoning"];
@@ -32,6 +36,7 @@ const READERS: usize = 4;
 struct ItemHead {
     id: Option<Value>,
     slice: Option<String>,
+    asks_answer: bool,
 }
 
 /// An item file.
@@ -39,6 +44,8 @@ struct ItemHead {
 pub(super) struct ItemFile {
     text: String,
     places: Vec<Range<usize>>,
+    /// Whether its items are questions of production, whose answers people fill in.
+    pub(super) asks_answers: bool,
 }
 
 impl ItemFile {
@@ -58,6 +65,7 @@ impl ItemFile {
         let places = places(&text, &name)?;
         let mut listed = Vec::with_capacity(places.len());
         let mut lines = HashMap::new();
+        let mut asks_answers = false;
         let (mut line, mut counted) = (1, 0);
         for ((number, place), head) in (1..).zip(&places).zip(heads(&text, &places)) {
             line += text[counted..place.start].matches('\n').count();
@@ -73,6 +81,7 @@ impl ItemFile {
                 }
             };
             let id = id_of(head.id.as_ref(), number).map_err(at)?;
+            asks_answers |= head.asks_answer;
             if let Some(other) = lines.insert(id.clone(), line) {
                 let error = Error::usage(format!("the id `{id}` is that of line {other}, too"));
                 return Err(at(error.hint("give each item an `id` of its own")));
@@ -84,12 +93,22 @@ impl ItemFile {
                 ..ListedItem::default()
             });
         }
-        Ok((Self { text, places }, listed))
+        let file = Self {
+            text,
+            places,
+            asks_answers,
+        };
+        Ok((file, listed))
     }
 
     /// A hash of the content of an item, independent of white space between its members.
     pub(super) fn hash(&self, place: usize) -> String {
-        let item = members(&self.text[self.places[place].clone()]).unwrap_or_default();
+        let mut item = members(&self.text[self.places[place].clone()]).unwrap_or_default();
+        if self.asks_answers {
+            // What the review itself fills in.
+            item.shift_remove("answer");
+            item.shift_remove(REVIEW);
+        }
         let text = serde_json::to_vec(&item).unwrap_or_default();
         Hasher::default().part(text).short()
     }
@@ -99,6 +118,9 @@ impl ItemFile {
         let mut item = members(&self.text[self.places[place].clone()])?;
         let mut found = DisplayedItem::default();
         item.shift_remove("id");
+        if self.asks_answers {
+            show_question(&mut item, &mut found);
+        }
         for name in FIRST {
             if let Some(value) = item.shift_remove(*name) {
                 found.fields.push(((*name).to_owned(), text_of(&value)));
@@ -118,6 +140,111 @@ impl ItemFile {
     }
 }
 
+/// Takes what a question is about: what was asked, and what production answered, which is named as no more than that.
+fn show_question(item: &mut Map<String, Value>, found: &mut DisplayedItem) {
+    let mut show = |name: &str, text: String| {
+        if !text.is_empty() {
+            found.fields.push((name.to_owned(), text));
+        }
+    };
+    for name in ["question", "prompt"] {
+        show(
+            name,
+            item.shift_remove(name)
+                .map(|text| text_of(&text))
+                .unwrap_or_default(),
+        );
+    }
+    if let Some(Value::Array(messages)) = item.shift_remove("messages") {
+        show("conversation", transcript(&messages));
+    }
+    let answer = item
+        .shift_remove("answer")
+        .filter(|answer| !answer.is_null());
+    show(
+        "answer in the file",
+        answer.map(|answer| text_of(&answer)).unwrap_or_default(),
+    );
+    item.shift_remove(REVIEW);
+    let Some(Value::Object(reference)) = item.shift_remove("reference") else {
+        return;
+    };
+    for (name, value) in reference {
+        let is_empty = match &value {
+            Value::Array(items) => items.is_empty(),
+            Value::Object(members) => members.is_empty(),
+            value => value.is_null(),
+        };
+        let label = match &*name {
+            "output" => "what production answered (a reference, not the ground truth)".to_owned(),
+            "tool_calls" => "what production called (a reference)".to_owned(),
+            "scores" => "scores recorded in production".to_owned(),
+            other => format!("{other} in production"),
+        };
+        if !is_empty {
+            show(&label, text_of(&value));
+        }
+    }
+    if let Some(Value::Object(metadata)) = item.shift_remove("metadata") {
+        let facts = metadata
+            .into_iter()
+            .map(|(name, value)| (name, text_of(&value)));
+        found.facts.extend(facts);
+    }
+}
+
+/// Fills in the answers of the file of questions by their latest reviews. Lines that nobody reviewed stay as they are;
+/// `undone` is one whose review was taken back.
+///
+/// # Errors
+/// If the file cannot be read or written.
+pub(super) fn fill_in(
+    path: &Path,
+    answers: &HashMap<String, (ReviewStatus, Option<String>)>,
+    undone: Option<&str>,
+) -> Result<()> {
+    let text = read_given(path).map_err(|error| Error::io("read", path, &error))?;
+    let text = String::from_utf8_lossy(&text);
+    let (mut filled, mut end) = (String::with_capacity(text.len()), 0);
+    for (number, place) in (1..).zip(places(&text, &display(path))?) {
+        let mut item = members(&text[place.clone()])?;
+        let id = id_of(item.get("id"), number)?;
+        let [answer, review] = match answers.get(&id) {
+            Some((ReviewStatus::Approved, Some(answer))) => [answer_of(answer), Value::Null],
+            Some((ReviewStatus::Rejected, _)) => [Value::Null, REJECTED.into()],
+            Some(_) => [Value::Null, NEEDED.into()],
+            None if undone == Some(&*id) => [Value::Null, NEEDED.into()],
+            None => continue,
+        };
+        if item.get("answer").unwrap_or(&Value::Null) == &answer
+            && item.get(REVIEW).unwrap_or(&Value::Null) == &review
+        {
+            continue;
+        }
+        item.insert("answer".to_owned(), answer);
+        if review.is_null() {
+            item.shift_remove(REVIEW);
+        } else {
+            item.insert(REVIEW.to_owned(), review);
+        }
+        let line = json_line(&item).map_err(|error| Error::infrastructure(error.to_string()))?;
+        filled.push_str(&text[end..place.start]);
+        filled.push_str(&String::from_utf8_lossy(&line));
+        end = place.end;
+    }
+    if end == 0 {
+        return Ok(());
+    }
+    filled.push_str(&text[end..]);
+    write_atomically(path, filled.as_bytes())
+}
+
+/// The answer as a person typed it; calls of tools become what they are.
+fn answer_of(text: &str) -> Value {
+    let calls = serde_json::from_str(text).ok().filter(are_calls);
+    calls.unwrap_or_else(|| text.into())
+}
+
 impl ItemHead {
     /// From the JSON of an item; `None` if it is not an object.
     fn of(raw: &str) -> serde_json::Result<Option<Self>> {
@@ -128,7 +255,14 @@ impl ItemHead {
         // The slice of the item.
         let slice = text("topic").or_else(|| text("category"));
         let id = item.shift_remove("id").filter(|id| !id.is_null());
-        Ok(Some(Self { id, slice }))
+        let has_reference = item.get("reference").is_some_and(Value::is_object);
+        let asks_answer =
+            has_reference && (item.contains_key("answer") || item.contains_key(REVIEW));
+        Ok(Some(Self {
+            id,
+            slice,
+            asks_answer,
+        }))
     }
 }
 

@@ -1,7 +1,7 @@
 //! `ReviewItems`: the items of a file or a run. All but ids stays on disk until an item is displayed.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::item_file::ItemFile;
 use super::run_items::RunItems;
@@ -127,6 +127,14 @@ impl ReviewItems {
         match &self.texts {
             ItemTexts::File(texts) => texts.item(place),
             ItemTexts::Run(texts) => texts.item(place),
+        }
+    }
+
+    /// The file, if its items are questions whose answers people fill in.
+    pub(super) fn questions(&self) -> Option<&Path> {
+        match &self.texts {
+            ItemTexts::File(file) if file.asks_answers => Some(&self.path),
+            _ => None,
         }
     }
 

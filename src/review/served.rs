@@ -19,6 +19,9 @@ const MAX_BYTES: usize = 64 << 10;
 /// The most bytes of a comment.
 const COMMENT: usize = 64 << 10;
 
+/// The most bytes of an expected answer.
+const ANSWER: usize = 64 << 10;
+
 /// A review served on this machine.
 #[derive(Clone, Debug)]
 pub struct ReviewServed(pub Arc<Review>);
@@ -34,6 +37,9 @@ struct SentWord {
     status: Option<String>,
     #[serde(default)]
     comments: String,
+    /// The expected answer, of a question.
+    #[serde(default)]
+    answer: String,
 }
 
 impl Served for ReviewServed {
@@ -85,6 +91,7 @@ impl Review {
             "reviewer": self.store.reviewer(),
             "reviewed": self.reviewed(),
             "count": self.count(),
+            "asks_answers": self.items.questions().is_some(),
             "chosen": self.chosen,
             "saved_to": self.saved_to(),
             "items": items,
@@ -165,6 +172,14 @@ impl Review {
                 Ok(word) => self.store.submit(&item, word)?,
                 Err(why) => return refused(&why),
             }
+        };
+        let undone = (request.path == "/undo").then_some(&*sent.id);
+        let done = match done {
+            ReviewOutcome::Saved => match self.fill_in(undone) {
+                Ok(()) => ReviewOutcome::Saved,
+                Err(error) => ReviewOutcome::Journaled(error),
+            },
+            other => other,
         };
         let current = self.store.current(&sent.id);
         Ok(match done {
@@ -251,7 +266,14 @@ impl Review {
         if status.is_none() {
             missing.push("a status, `approved`, `rejected` or `needs_revision`".to_owned());
         }
+        let asks_answer = self.items.questions().is_some();
+        if asks_answer && status == Some(ReviewStatus::Approved) && sent.answer.trim().is_empty() {
+            missing.push("the expected answer".to_owned());
+        }
         match status {
+            Some(_) if missing.is_empty() && sent.answer.len() > ANSWER => {
+                Err(format!("the answer is longer than {ANSWER} bytes"))
+            }
             Some(status) if missing.is_empty() => {
                 if sent.comments.len() > COMMENT {
                     return Err(format!("the comment is longer than {COMMENT} bytes"));
@@ -260,6 +282,7 @@ impl Review {
                     scores,
                     status,
                     comments: sent.comments.clone(),
+                    answer: asks_answer.then(|| sent.answer.clone()),
                 })
             }
             _ => Err(format!("missing: {}", missing.join(", "))),
@@ -298,6 +321,7 @@ fn mine(submission: &Verification) -> Value {
         "scores": submission.scores,
         "status": submission.status,
         "comments": submission.comments,
+        "answer": submission.answer,
         "verified_at": submission.verified_at,
     })
 }

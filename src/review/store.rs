@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use std::time::SystemTime;
 use std::{fs, io};
 
-use super::item_file::ItemFile;
+use super::item_file::{ItemFile, fill_in};
 use super::journal::{ReviewJournal, ReviewedItem};
 use super::labels::LabelSource;
 use super::{ReviewPlaces, labels};
@@ -47,6 +47,8 @@ pub(super) struct ReviewWord {
     pub(super) scores: BTreeMap<String, u8>,
     pub(super) status: ReviewStatus,
     pub(super) comments: String,
+    /// The expected answer, of a question.
+    pub(super) answer: Option<String>,
 }
 
 /// The current reviews of an item.
@@ -179,6 +181,34 @@ impl ReviewStore {
         }
     }
 
+    /// Writes the answers of the latest reviews into the file of questions.
+    ///
+    /// # Errors
+    /// If it cannot be read or written.
+    pub(super) fn fill_in(&self, questions: &Path, undone: Option<&str>) -> Result<()> {
+        let _held = FileLock::of(&self.places.lock())?;
+        fill_in(questions, &self.answers(), undone)
+    }
+
+    /// The latest review of each item by anybody: its status and the expected answer.
+    fn answers(&self) -> HashMap<String, (ReviewStatus, Option<String>)> {
+        let state = lock(&self.state);
+        let mut latest = HashMap::<&str, &ReviewLine>::new();
+        let items = state.journals.values().flat_map(|one| one.items.values());
+        for line in items.filter_map(|item| item.current.last()) {
+            let there = latest.entry(&line.id).or_insert(line);
+            if (&line.at, &line.reviewer) > (&there.at, &there.reviewer) {
+                *there = line;
+            }
+        }
+        let lines = latest
+            .into_values()
+            .filter_map(|line| line.verification.as_ref());
+        let answer =
+            |one: &Verification| (one.problem_id.clone(), (one.status, one.answer.clone()));
+        lines.map(answer).collect()
+    }
+
     /// Stores a review; it is on disk on return, even if it does not count.
     ///
     /// # Errors
@@ -219,6 +249,7 @@ impl ReviewStore {
             comments: word.comments,
             verified_at: at.clone(),
             reviewer: self.reviewer.clone(),
+            answer: word.answer,
             format_version: REVIEW_VERSION,
         });
         mine.append(ReviewLine {
@@ -511,6 +542,7 @@ mod tests {
             comments: String::new(),
             verified_at: String::new(),
             reviewer: String::new(),
+            answer: None,
             format_version: 1,
         };
         let words = [

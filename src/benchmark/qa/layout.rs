@@ -179,7 +179,15 @@ impl QaLayout {
     ) -> Result<Sample> {
         let read = |field: &Field| scalar(field.name(), field.get(&fields).as_deref());
         let prompt = match &self.prompt {
-            Prompt::Column(field) => required(field.name(), "prompt", read(field)?)?,
+            Prompt::Column(field) => {
+                let given = required(field.name(), "prompt", read(field)?);
+                given.map_err(|error| match fields.get("messages") {
+                    Some(Value::Array(_)) => error.hint(
+                        "a row with `messages` is a conversation: `benchmark: { type: conversations, path: … }`",
+                    ),
+                    _ => error,
+                })?
+            }
             Prompt::Template(template, columns) => {
                 let mut columns = columns.iter();
                 template.render(|name| match columns.next() {

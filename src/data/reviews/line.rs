@@ -126,6 +126,7 @@ mod tests {
             comments: "fine".to_owned(),
             verified_at: "2026-01-02T03:04:05.678Z".to_owned(),
             reviewer: "anna".to_owned(),
+            answer: None,
             format_version: REVIEW_VERSION,
         };
         let line = ReviewLine {

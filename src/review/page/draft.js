@@ -28,9 +28,9 @@ const keepDrafts = () => {
 const draftOf = (id, mine) => {
   const known = drafts.get(id);
   if (known) return known;
-  return { scores: mine ? { ...mine.scores } : {}, status: mine ? mine.status : null, comments: mine ? mine.comments : "", steps: [] };
+  return { scores: mine ? { ...mine.scores } : {}, status: mine ? mine.status : null, comments: mine ? mine.comments : "", answer: (mine && mine.answer) || "", steps: [] };
 };
 
-const isSame = (draft, mine) => mine !== null && draft.status === mine.status && draft.comments === mine.comments && Object.keys(draft.scores).length === Object.keys(mine.scores).length && Object.entries(draft.scores).every(([name, score]) => mine.scores[name] === score);
+const isSame = (draft, mine) => mine !== null && draft.status === mine.status && draft.comments === mine.comments && draft.answer === (mine.answer || "") && Object.keys(draft.scores).length === Object.keys(mine.scores).length && Object.entries(draft.scores).every(([name, score]) => mine.scores[name] === score);
 
-const isEmpty = (draft) => Object.keys(draft.scores).length === 0 && draft.status === null && draft.comments === "";
+const isEmpty = (draft) => Object.keys(draft.scores).length === 0 && draft.status === null && draft.comments === "" && draft.answer === "";

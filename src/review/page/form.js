@@ -40,6 +40,7 @@ const fillForm = (dimensions, draft) => {
   check("status", draft.status);
   at("status").classList.remove("lacks");
   if (at("comment").value !== draft.comments) at("comment").value = draft.comments;
+  if (at("answer").value !== draft.answer) at("answer").value = draft.answer;
   at("missing").textContent = "";
 };
 
@@ -47,6 +48,7 @@ const fillForm = (dimensions, draft) => {
 const missing = (dimensions, draft) => {
   const lacks = dimensions.map((dimension, place) => [`score-${place}`, dimension.name, draft.scores[dimension.name] === undefined]);
   lacks.push(["status", "status", draft.status === null]);
+  if (state.asks_answers) lacks.push(["expected", "expected answer", draft.status === "approved" && draft.answer.trim() === ""]);
   for (const [id, , isMissing] of lacks) at(id).classList.toggle("lacks", isMissing);
   return lacks.filter(([, , isMissing]) => isMissing);
 };
@@ -61,6 +63,7 @@ const compared = (title, columns) => {
   const has = (field) => columns.some(([, said]) => said[field]);
   const rows = names.map((name) => row(name, (said) => (said.scores[name] === undefined ? "–" : String(said.scores[name]))));
   if (has("status")) rows.push(row("status", (said) => STATUSES[said.status] || "–"));
+  if (has("answer")) rows.push(row("expected answer", (said) => make("bdi", { class: "comment" }, visible(said.answer || "–"))));
   if (has("comments")) rows.push(row("comment", (said) => make("bdi", { class: "comment" }, visible(said.comments || "–"))));
   return make("div", { class: "wide" }, make("table", { class: "compared" }, make("caption", {}, title), head, make("tbody", {}, ...rows)));
 };

@@ -11,7 +11,7 @@ const KEYS = {
 
 document.addEventListener("keydown", (event) => {
   const on = event.target;
-  if (on === at("comment")) {
+  if (on === at("comment") || on === at("answer")) {
     if (event.key === "Escape") {
       event.preventDefault();
       at("name").focus({ preventScroll: true });
@@ -41,6 +41,10 @@ at("review").addEventListener("submit", (event) => {
 });
 at("comment").addEventListener("input", () => {
   draft.comments = at("comment").value;
+  keep();
+});
+at("answer").addEventListener("input", () => {
+  draft.answer = at("answer").value;
   keep();
 });
 at("single").checked = sessionStorage.getItem("evaltest-keys") !== "off";

@@ -158,11 +158,12 @@ const posted = async (path, sent) => {
 const submit = async () => {
   if (isBusy || item === null) return;
   draft.comments = at("comment").value;
+  draft.answer = at("answer").value;
   const lacks = missing(dimensions(), draft);
   if (lacks.length > 0) {
     tell("");
     at("missing").textContent = `Missing: ${lacks.map(([, name]) => visible(name).replaceAll("_", " ")).join(", ")}.`;
-    document.querySelector(`#${lacks[0][0]} input`).focus();
+    document.querySelector(`#${lacks[0][0]} :is(input, textarea)`).focus();
     return;
   }
   at("missing").textContent = "";
@@ -174,7 +175,7 @@ const submit = async () => {
     return;
   }
   const of = item;
-  const answer = await posted("/submit", { id: of.id, version: of.version, scores: draft.scores, status: draft.status, comments: draft.comments });
+  const answer = await posted("/submit", { id: of.id, version: of.version, scores: draft.scores, status: draft.status, comments: draft.comments, answer: draft.answer });
   if (answer.status === 409) return showConflict(answer.said);
   if (answer.status !== 200) return failed(`Not saved: ${visible(answer.said.error)}. What you gave is kept here; Enter tries again.`);
   alarm("");
@@ -216,7 +217,7 @@ const undo = async () => {
   last = null;
   taken(answer.said);
   // It is there to be changed.
-  draft = { scores: { ...was.scores }, status: was.status, comments: was.comments, steps: [] };
+  draft = { scores: { ...was.scores }, status: was.status, comments: was.comments, answer: was.answer || "", steps: [] };
   keep();
   showItem();
   tell(`Taken back, and kept in the form: ${state.reviewed} of ${state.count} reviewed.`);
@@ -242,6 +243,8 @@ const start = async () => {
   at("number").max = state.count;
   at("scores").replaceChildren(...dimensions().map((dimension, place) => scoreField(dimension, place, (number) => give(dimension.name, number))));
   document.querySelector("#status .choices").replaceChildren(...statusFields(state.statuses, (status) => give("status", status)));
+  at("expected").hidden = !state.asks_answers;
+  at("scale").hidden = dimensions().length === 0;
   showProgress();
   at("columns").hidden = false;
   const first = nextUnreviewed();

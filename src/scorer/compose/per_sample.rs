@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use super::parts;
 use crate::agent::Agent;
+use crate::data::reviews::without_answer;
 use crate::data::sample::SCORER;
 use crate::data::{Sample, Score};
 use crate::error::{Error, Result, Under};
@@ -95,7 +96,8 @@ impl PerSample {
     /// The scorer of a sample, which has a ground truth if that needs one.
     pub(crate) fn scorer_of(&self, sample: &Sample) -> Result<Arc<dyn Scorer>> {
         let scorer = self.of(&sample.metadata)?;
-        check_target(&*scorer, sample.target.is_some())?;
+        let is_missed = without_answer(&sample.metadata).is_none();
+        check_target(&*scorer, sample.target.is_some() || !is_missed)?;
         Ok(scorer)
     }
 
@@ -143,6 +145,15 @@ impl Scorer for PerSample {
     /// Some scorers need none.
     fn needs_target(&self) -> bool {
         false
+    }
+
+    /// Not a question whose answer nobody has filled in yet.
+    fn judges(&self, answer: &Answer<'_>) -> bool {
+        let is_asked = !answer.target.0.is_null() || without_answer(answer.metadata).is_none();
+        is_asked
+            || self
+                .of(answer.metadata)
+                .is_ok_and(|scorer| !scorer.needs_target())
     }
 
     fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
