@@ -7,6 +7,8 @@ pub mod doctor;
 pub mod inspect;
 #[cfg(feature = "bfcl")]
 pub mod leaderboard;
+#[cfg(feature = "inspect")]
+pub mod traces;
 pub mod view;
 
 /// Text formatting, and parsers of answers.

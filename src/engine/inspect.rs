@@ -10,8 +10,8 @@ mod archive;
 mod header;
 mod message;
 mod sample;
-mod spool;
-mod verdicts;
+pub(in crate::engine) mod spool;
+pub(in crate::engine) mod verdicts;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -90,7 +90,8 @@ impl InspectLog {
                 format!("the log has {epochs} epochs, and at most {MOST_EPOCHS} are read");
             return Err(Error::usage(message).at(path.display()));
         }
-        let (names, range) = names.ordered(&header, self.scorer.as_deref())?;
+        let of_task: Vec<&str> = header.scorers().collect();
+        let (names, range) = names.ordered(&of_task, self.scorer.as_deref())?;
         let specs: Vec<Value> = names
             .iter()
             .map(|name| self.spec_of(name, &names))
@@ -110,8 +111,8 @@ impl InspectLog {
         let whole = missing.is_nothing() && header.is_finished();
         let source = self.source(&header)?;
         let (spool, model) = (Arc::new(spool), header.model());
-        let benchmark = Arc::new(LogBenchmark::new(&spool));
-        let agent = Arc::new(LogAnswers::new(&spool, &model, &header));
+        let benchmark = Arc::new(LogBenchmark::new(&spool, "inspect"));
+        let agent = Arc::new(LogAnswers::new(&spool, &model, header.recording()));
         let mut eval = match eval {
             Some(mut eval) => {
                 eval.benchmark = benchmark;
@@ -132,7 +133,8 @@ impl InspectLog {
             max_output_bytes: u64::MAX,
             ..Limits::default()
         };
-        eval.config = config(&eval, source, specs);
+        let benchmark = json!({ "type": "inspect", "task": source.get("task") });
+        eval.config = config(&eval, benchmark, source, specs);
         Ok(ImportedLog {
             eval,
             whole,
@@ -167,7 +169,7 @@ impl InspectLog {
     }
 }
 
-fn scorers_of(specs: &[Value]) -> Result<Vec<Arc<dyn crate::scorer::Scorer>>> {
+pub(super) fn scorers_of(specs: &[Value]) -> Result<Vec<Arc<dyn crate::scorer::Scorer>>> {
     let context = Context {
         folder: Path::new("."),
         registry: None,
@@ -178,7 +180,12 @@ fn scorers_of(specs: &[Value]) -> Result<Vec<Arc<dyn crate::scorer::Scorer>>> {
 }
 
 /// The eval's config as in a spec, if there is one.
-fn config(eval: &Eval, source: Map<String, Value>, specs: Vec<Value>) -> Value {
+pub(super) fn config(
+    eval: &Eval,
+    benchmark: Value,
+    source: Map<String, Value>,
+    specs: Vec<Value>,
+) -> Value {
     let mut config = match &eval.config {
         Value::Object(config) => config.clone(),
         // Without a spec nobody asks for gates.
@@ -186,10 +193,7 @@ fn config(eval: &Eval, source: Map<String, Value>, specs: Vec<Value>) -> Value {
     };
     let own = [
         ("name", json!(eval.name)),
-        (
-            "benchmark",
-            json!({ "type": "inspect", "task": source.get("task") }),
-        ),
+        ("benchmark", benchmark),
         ("prompt", json!("none")),
         ("agent", Value::Object(source)),
         ("scorers", Value::Array(specs)),
@@ -203,17 +207,23 @@ fn config(eval: &Eval, source: Map<String, Value>, specs: Vec<Value>) -> Value {
 }
 
 /// The questions of a log.
-struct LogBenchmark(Arc<LogSpool>);
+pub(super) struct LogBenchmark {
+    spool: Arc<LogSpool>,
+    name: &'static str,
+}
 
 impl LogBenchmark {
-    fn new(spool: &Arc<LogSpool>) -> Self {
-        Self(Arc::clone(spool))
+    pub(super) fn new(spool: &Arc<LogSpool>, name: &'static str) -> Self {
+        Self {
+            spool: Arc::clone(spool),
+            name,
+        }
     }
 }
 
 impl Benchmark for LogBenchmark {
     fn name(&self) -> &'static str {
-        "inspect"
+        self.name
     }
 
     fn samples(&self) -> Result<Vec<Sample>> {
@@ -221,23 +231,23 @@ impl Benchmark for LogBenchmark {
     }
 
     fn each_sample(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
-        self.0.each_sample(take)
+        self.spool.each_sample(take)
     }
 }
 
 /// Replays the answers of a log.
-struct LogAnswers {
+pub(super) struct LogAnswers {
     spool: Arc<LogSpool>,
     model: String,
     recording: String,
 }
 
 impl LogAnswers {
-    fn new(spool: &Arc<LogSpool>, model: &str, header: &LogHeader) -> Self {
+    pub(super) fn new(spool: &Arc<LogSpool>, model: &str, recording: String) -> Self {
         Self {
             spool: Arc::clone(spool),
             model: model.to_owned(),
-            recording: header.recording(),
+            recording,
         }
     }
 }
@@ -273,7 +283,7 @@ impl Agent for LogAnswers {
     }
 
     fn model(&self) -> Option<&str> {
-        Some(&self.model)
+        Some(&*self.model).filter(|model| !model.is_empty())
     }
 
     fn recordings(&self) -> Vec<String> {

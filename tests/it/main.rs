@@ -134,6 +134,7 @@ mod story;
 mod terminal;
 mod tidy;
 mod tiers;
+mod traces;
 mod transcripts;
 mod trend;
 mod trials;

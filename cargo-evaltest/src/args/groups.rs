@@ -115,13 +115,19 @@ const OPTIONS: &[(&str, &[OptionGroup])] = &[
     (
         "import",
         &[
-            ("What is read", &["format", "data", "model", "scores"]),
+            (
+                "What is read",
+                &["format", "form", "filter", "data", "model", "scores"],
+            ),
             (
                 "Scoring",
                 &["scorer", "correct_at", "mode", "underscore_to_dot"],
             ),
             ("The eval", &["spec", "name", "slice", "partial_eval"]),
-            ("What is written", &["output_root", "run_id", "json"]),
+            (
+                "What is written",
+                &["output", "redact_pattern", "output_root", "run_id", "json"],
+            ),
         ],
     ),
 ];

@@ -14,33 +14,34 @@ use crate::system::file::spill::{RowSpan, SpillFile};
 use crate::system::lock;
 
 /// A sample of a log in one epoch.
-pub(super) struct TakenSample {
-    pub(super) id: String,
+#[derive(Deserialize, Serialize)]
+pub(in crate::engine) struct TakenSample {
+    pub(in crate::engine) id: String,
     /// From 0.
-    pub(super) epoch: u32,
-    pub(super) question: LogQuestion,
-    pub(super) answer: LogAnswer,
+    pub(in crate::engine) epoch: u32,
+    pub(in crate::engine) question: LogQuestion,
+    pub(in crate::engine) answer: LogAnswer,
 }
 
 /// A question.
 #[derive(Debug, Deserialize, Serialize)]
-pub(super) struct LogQuestion {
-    pub(super) prompt: String,
-    pub(super) target: Value,
-    pub(super) metadata: Map<String, Value>,
-    pub(super) slices: Vec<(String, String)>,
+pub(in crate::engine) struct LogQuestion {
+    pub(in crate::engine) prompt: String,
+    pub(in crate::engine) target: Value,
+    pub(in crate::engine) metadata: Map<String, Value>,
+    pub(in crate::engine) slices: Vec<(String, String)>,
 }
 
 /// An answer.
 #[derive(Debug, Deserialize, Serialize)]
-pub(super) struct LogAnswer {
-    pub(super) output: Option<Output>,
-    pub(super) error: Option<AgentError>,
-    pub(super) latency_s: f64,
+pub(in crate::engine) struct LogAnswer {
+    pub(in crate::engine) output: Option<Output>,
+    pub(in crate::engine) error: Option<AgentError>,
+    pub(in crate::engine) latency_s: f64,
 }
 
 /// The file while it is written.
-pub(super) struct SpoolWriter {
+pub(in crate::engine) struct SpoolWriter {
     file: SpillFile,
     places: HashMap<String, usize>,
     ids: Vec<(String, RowSpan)>,
@@ -49,7 +50,7 @@ pub(super) struct SpoolWriter {
 
 /// The file, open for random access.
 #[derive(Debug)]
-pub(super) struct LogSpool {
+pub(in crate::engine) struct LogSpool {
     file: Mutex<File>,
     places: HashMap<String, usize>,
     /// In dataset order.
@@ -59,7 +60,7 @@ pub(super) struct LogSpool {
 }
 
 impl SpoolWriter {
-    pub(super) fn create() -> Result<Self> {
+    pub(in crate::engine) fn create() -> Result<Self> {
         Ok(Self {
             file: SpillFile::new()?,
             places: HashMap::new(),
@@ -68,7 +69,7 @@ impl SpoolWriter {
         })
     }
 
-    pub(super) fn add(&mut self, taken: &TakenSample) -> Result<()> {
+    pub(in crate::engine) fn add(&mut self, taken: &TakenSample) -> Result<()> {
         let place = if let Some(place) = self.places.get(&taken.id) {
             *place
         } else {
@@ -96,7 +97,7 @@ impl SpoolWriter {
     }
 
     /// Finishes the file, with samples in the order of these ids, and all others after them.
-    pub(super) fn finish(self, order: Vec<String>) -> Result<LogSpool> {
+    pub(in crate::engine) fn finish(self, order: Vec<String>) -> Result<LogSpool> {
         let file = self.file.finish()?;
         let order: HashMap<String, usize> = order
             .into_iter()
@@ -129,24 +130,27 @@ impl SpoolWriter {
 }
 
 impl LogSpool {
-    pub(super) fn samples(&self) -> usize {
+    pub(in crate::engine) fn samples(&self) -> usize {
         self.ids.len()
     }
 
-    pub(super) fn answers(&self) -> usize {
+    pub(in crate::engine) fn answers(&self) -> usize {
         self.answers.len()
     }
 
-    pub(super) fn epochs(&self) -> u32 {
+    pub(in crate::engine) fn epochs(&self) -> u32 {
         self.epochs
     }
 
-    pub(super) fn ids(&self) -> impl Iterator<Item = &str> {
+    pub(in crate::engine) fn ids(&self) -> impl Iterator<Item = &str> {
         self.ids.iter().map(|(id, _)| id.as_str())
     }
 
     /// Every sample, in order.
-    pub(super) fn each_sample(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
+    pub(in crate::engine) fn each_sample(
+        &self,
+        take: &mut dyn FnMut(Sample) -> Result<()>,
+    ) -> Result<()> {
         for (id, span) in &self.ids {
             let question: LogQuestion = self.read(*span).map_err(|why| {
                 Error::infrastructure(format!("sample `{}`: {why}", id.escape_debug()))
@@ -163,7 +167,7 @@ impl LogSpool {
     }
 
     /// The answer to a sample in an epoch, if the log has it.
-    pub(super) fn answer(
+    pub(in crate::engine) fn answer(
         &self,
         id: &str,
         epoch: u32,

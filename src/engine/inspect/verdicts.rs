@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use super::header::LogHeader;
 use crate::error::{Error, Result, nearest};
 
 /// The most verdicts from a list or map.
@@ -15,7 +14,7 @@ const LONGEST: usize = 200;
 
 /// Names in order of appearance, each with the lowest and highest number that it gave.
 #[derive(Default)]
-pub(super) struct ScorerNames {
+pub(in crate::engine) struct ScorerNames {
     names: Vec<String>,
     ranges: HashMap<String, [f64; 2]>,
 }
@@ -55,7 +54,8 @@ impl ScorerNames {
         Ok(verdicts)
     }
 
-    fn add(
+    /// Adds a verdict to those of a sample.
+    pub(in crate::engine) fn add(
         &mut self,
         verdicts: &mut Map<String, Value>,
         name: String,
@@ -79,20 +79,19 @@ impl ScorerNames {
 
     /// All names, the deciding scorer first and the others in the order of the task; and notices about the numbers of
     /// the deciding one.
-    pub(super) fn ordered(
+    pub(in crate::engine) fn ordered(
         self,
-        header: &LogHeader,
+        of_task: &[&str],
         decides: Option<&str>,
     ) -> Result<(Vec<String>, Option<String>)> {
         let mut names = self.names;
         if names.is_empty() {
             // For a log without any score; its answers are unscored.
-            names.extend(header.scorers().next().map(str::to_owned));
+            names.extend(of_task.first().map(|name| (*name).to_owned()));
         }
         if names.is_empty() {
             names.push("none".to_owned());
         }
-        let of_task: Vec<&str> = header.scorers().collect();
         let place = |name: &String| {
             let mut task = of_task.iter();
             task.position(|scorer| {

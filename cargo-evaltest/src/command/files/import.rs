@@ -1,5 +1,7 @@
 //! `cargo evaltest import`.
 
+mod traces;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -18,18 +20,36 @@ use crate::command::run::report::print_run;
 use crate::{console, discover};
 
 /// Turn the answers of another program into a run directory, which can then be shown, gated, accepted,
-/// scored again and exported like any other. No agent is asked
+/// scored again and exported like any other; or traces of production into questions. No agent is asked
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
     /// `inspect`: the log, `.eval` or `.json`. `bfcl`: the folder with the files, which finds
     /// `BFCL_v4_<category>_result.json` in it and below it. `transcripts`: a file of rows with `id`, `messages` (in the form
-    /// of Chat Completions) and, if need be, `ground_truth`
-    #[arg(value_name = "PATH")]
-    path: PathBuf,
+    /// of Chat Completions) and, if need be, `ground_truth`. `otel`, `openinference`, `langfuse`, `atif`: files of traces, or
+    /// folders with them: JSON lines, one object or an array, also packed as `.gz`
+    #[arg(value_name = "PATH", required = true)]
+    paths: Vec<PathBuf>,
 
     /// The format
     #[arg(long, value_enum)]
     format: ImportFormat,
+
+    /// Of traces: what they become; a run when left out
+    #[arg(long = "as", value_name = "WHAT")]
+    form: Option<ImportForm>,
+
+    /// `--as questions`: the file, to which a line for each new trace is appended
+    #[arg(long, value_name = "FILE", required_if_eq("form", "questions"))]
+    output: Option<PathBuf>,
+
+    /// Of traces these alone: `score(NAME) < 0.5`, `score(NAME) == LABEL`, `tag(NAME)`, `tag(NAME) == VALUE`, `tag == NAME`,
+    /// `time >= 2026-11-01`, joined by `and`
+    #[arg(long = "where", value_name = "CONDITION")]
+    filter: Option<String>,
+
+    /// Of traces: blank what matches this regular expression in everything that is written, as `redact` of a spec does
+    #[arg(long, value_name = "REGEX")]
+    redact_pattern: Vec<String>,
 
     /// The leaderboard's data, against which single-turn answers are judged; without it all verdicts are those
     /// of the score files
@@ -56,12 +76,13 @@ pub(crate) struct ImportArgs {
     underscore_to_dot: Option<bool>,
 
     /// `inspect`: the scorer whose verdict decides; the first when left out. Of a value that is a map or a list each
-    /// entry is one: `NAME.KEY`. `transcripts`: what judges them, a name or a map as in a spec:
-    /// `{ type: judge, on: transcript, … }`; may be repeated there
+    /// entry is one: `NAME.KEY`. `transcripts` and traces: what judges them, a name or a map as in a spec:
+    /// `{ type: judge, on: transcript, … }`; may be repeated there. Traces have their recorded verdicts when left out
     #[arg(long, value_name = "NAME|YAML")]
     scorer: Vec<String>,
 
-    /// `inspect`: from which number on a verdict of that scorer counts as correct; 1 when left out
+    /// `inspect` and traces: from which number on a verdict of that scorer, or the first recorded one, counts as correct;
+    /// 1 when left out
     #[arg(long, value_name = "NUMBER")]
     correct_at: Option<f64>,
 
@@ -108,6 +129,24 @@ enum ImportFormat {
     Inspect,
     /// Conversations that were held elsewhere, to be judged
     Transcripts,
+    /// Traces of OpenTelemetry, by its conventions for generative AI
+    Otel,
+    /// Traces of `OpenInference`, as Phoenix has them
+    #[value(name = "openinference")]
+    OpenInference,
+    /// Traces that Langfuse exported
+    Langfuse,
+    /// Trajectories in the Agent Trajectory Interchange Format, as Harbor writes them
+    Atif,
+}
+
+/// What traces become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ImportForm {
+    /// A run, with what production answered
+    Run,
+    /// Lines of a file of questions, whose answers a person fills in with `review`
+    Questions,
 }
 
 /// How answers are read.
@@ -130,6 +169,9 @@ struct Imports {
 
 pub(crate) fn run(args: &ImportArgs) -> Result<Exit> {
     check_format(args)?;
+    if args.form == Some(ImportForm::Questions) {
+        return traces::questions(args);
+    }
     let base = || {
         let spec = args.spec.as_ref().map(discover::one_spec).transpose()?;
         spec.map(|path| spec::load(&path, &Registry::new(), &[]))
@@ -139,12 +181,14 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Exit> {
         ImportFormat::Bfcl => of_bfcl(args, base()?)?,
         ImportFormat::Inspect => of_inspect(args, base()?)?,
         ImportFormat::Transcripts => of_transcripts(args)?,
+        _ => traces::run(args, base()?)?,
     };
     let mut eval = import.eval;
     if let Some(name) = &args.name {
         eval = eval.named(name);
     }
     let drive = Drive {
+        redact: args.redact_pattern.clone(),
         samples: SampleChoice {
             partial: !import.whole && !args.partial_eval,
             ..SampleChoice::default()
@@ -193,7 +237,11 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Exit> {
 }
 
 fn of_bfcl(args: &ImportArgs, base: Option<Eval>) -> Result<Imports> {
-    let files = export::find(&args.path, args.model.as_deref(), args.scores.as_deref())?;
+    let files = export::find(
+        one_path(args)?,
+        args.model.as_deref(),
+        args.scores.as_deref(),
+    )?;
     let model = json!(files.model);
     let import = BfclImport {
         files,
@@ -217,7 +265,7 @@ fn of_bfcl(args: &ImportArgs, base: Option<Eval>) -> Result<Imports> {
 
 fn of_inspect(args: &ImportArgs, base: Option<Eval>) -> Result<Imports> {
     let log = InspectLog {
-        path: args.path.clone(),
+        path: one_path(args)?.clone(),
         scorer: args.scorer.first().cloned(),
         correct_at: args.correct_at,
         slices: args.slice.clone(),
@@ -235,8 +283,8 @@ fn of_inspect(args: &ImportArgs, base: Option<Eval>) -> Result<Imports> {
 
 /// An eval of conversations whose agent replays them; with a spec, of its benchmark.
 fn of_transcripts(args: &ImportArgs) -> Result<Imports> {
-    let path =
-        std::path::absolute(&args.path).map_err(|error| Error::refused("find the file", &error))?;
+    let path = std::path::absolute(one_path(args)?)
+        .map_err(|error| Error::refused("find the file", &error))?;
     let path = path.to_string_lossy().into_owned();
     // Whatever other columns there are.
     let fields = json!({ "id": "id", "answer": "messages" });
@@ -251,7 +299,8 @@ fn of_transcripts(args: &ImportArgs) -> Result<Imports> {
         spec::load(&discover::one_spec(spec)?, &Registry::new(), &keys)?
     } else {
         let benchmark = json!({ "type": "conversations", "path": path });
-        let name = args.path.file_stem().unwrap_or_default().to_string_lossy();
+        let name = one_path(args)?.file_stem().unwrap_or_default();
+        let name = name.to_string_lossy();
         let spec = json!({ "name": name, "benchmark": benchmark, "agent": replay, "gates": [] });
         let place = discover::root()?.join("transcripts.yaml");
         spec::of_flags(&spec.to_string(), &place, &Registry::new(), &keys)?
@@ -265,11 +314,32 @@ fn of_transcripts(args: &ImportArgs) -> Result<Imports> {
     })
 }
 
+/// The path, of formats that have one.
+fn one_path(args: &ImportArgs) -> Result<&PathBuf> {
+    match &args.paths[..] {
+        [path] => Ok(path),
+        paths => {
+            let message = format!("{} paths are given, and this format reads one", paths.len());
+            Err(Error::usage(message).hint("import them one by one"))
+        }
+    }
+}
+
 /// Returns an error for options that the format does not have.
 fn check_format(args: &ImportArgs) -> Result<()> {
     let is_bfcl = matches!(args.format, ImportFormat::Bfcl);
     let is_inspect = matches!(args.format, ImportFormat::Inspect);
+    let is_trace = traces::format(args.format).is_some();
+    let is_questions = args.form == Some(ImportForm::Questions);
     let given = [
+        (is_trace, args.form.is_some(), "--as"),
+        (is_questions, args.output.is_some(), "--output"),
+        (is_trace, args.filter.is_some(), "--where"),
+        (
+            is_trace,
+            !args.redact_pattern.is_empty(),
+            "--redact-pattern",
+        ),
         (is_bfcl, args.data.is_some(), "--data"),
         (is_bfcl, args.model.is_some(), "--model"),
         (is_bfcl, args.scores.is_some(), "--scores"),
@@ -279,9 +349,21 @@ fn check_format(args: &ImportArgs) -> Result<()> {
             args.underscore_to_dot.is_some(),
             "--underscore-to-dot",
         ),
-        (!is_bfcl, !args.scorer.is_empty(), "--scorer"),
-        (is_inspect, args.correct_at.is_some(), "--correct-at"),
+        (
+            !is_bfcl && !is_questions,
+            !args.scorer.is_empty(),
+            "--scorer",
+        ),
+        (
+            is_inspect || is_trace && !is_questions,
+            args.correct_at.is_some(),
+            "--correct-at",
+        ),
         (is_inspect, !args.slice.is_empty(), "--slice"),
+        (!is_questions, args.name.is_some(), "--name"),
+        (!is_questions, args.partial_eval, "--partial-eval"),
+        (!is_questions, args.output_root.is_some(), "--output-root"),
+        (!is_questions, args.run_id.is_some(), "--run-id"),
     ];
     let strange = given
         .iter()
