@@ -272,22 +272,14 @@ impl TraceFiles {
                 json,
                 is_log,
             } => {
-                #[derive(serde::Deserialize)]
-                struct Head {
-                    #[serde(alias = "traceId")]
-                    trace_id: Option<Value>,
-                }
-                let head: Head = serde_json::from_str(json)
-                    .map_err(|error| PartError::Bad(error.to_string()))?;
-                let id = span::id(head.trace_id.as_ref());
-                if id.is_none() && *is_log {
+                let id = files::trace_id(json);
+                let is_none = |id: &String| id.bytes().all(|byte| byte == b'0');
+                if *is_log && id.as_ref().is_none_or(is_none) {
                     // Most log records belong to no trace.
                     return Ok(());
                 }
                 let id = id.ok_or_else(|| PartError::Bad("a span has no `traceId`".to_owned()))?;
-                let service =
-                    span::attributes(resource.get("attributes")).shift_remove("service.name");
-                let service = service.as_ref().and_then(Value::as_str).unwrap_or_default();
+                let service = resource;
                 let length = u32::try_from(service.len())
                     .unwrap_or_default()
                     .to_le_bytes();

@@ -48,12 +48,22 @@ fn main() -> io::Result<ExitCode> {
             let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-evaltest"));
             command
                 .current_dir(home)
-                .args(["evaltest", "import", "--as", "questions", "--format", "otel"])
+                .args([
+                    "evaltest",
+                    "import",
+                    "--as",
+                    "questions",
+                    "--format",
+                    "otel",
+                ])
                 .args([file, "--output", "questions.jsonl"])
                 .env_remove("CI");
             let used = program::used(&mut command, &home.join("import"))?;
             std::fs::remove_file(output)?;
-            best = Some(best.map_or(used, |best| best.better(&used)));
+            best = Some(match best {
+                Some(best) => best.better(&used),
+                None => used,
+            });
         }
         let best = best.ok_or_else(|| io::Error::other("nothing was measured"))?;
         let figure = |label: &str, measured, unit, limit: f64| Figure {
@@ -79,7 +89,9 @@ fn lines(path: &Path, spans: usize) -> io::Result<()> {
     let traces = spans / SPANS;
     for number in 0..spans {
         let (trace, place) = (number % traces, number / traces);
-        let question = format!(r#"{{\"role\":\"user\",\"parts\":[{{\"type\":\"text\",\"content\":\"Where is my order {trace}?\"}}]}}"#);
+        let question = format!(
+            r#"{{\"role\":\"user\",\"parts\":[{{\"type\":\"text\",\"content\":\"Where is my order {trace}?\"}}]}}"#
+        );
         let call = r#"{\"role\":\"assistant\",\"parts\":[{\"type\":\"tool_call\",\"id\":\"c1\",\"name\":\"find_order\",\"arguments\":{\"number\":17}}]}"#;
         let reply = r#"{\"role\":\"tool\",\"parts\":[{\"type\":\"tool_call_response\",\"id\":\"c1\",\"response\":\"shipped on Monday\"}]}"#;
         let (operation, content) = match place {
@@ -91,9 +103,15 @@ fn lines(path: &Path, spans: usize) -> io::Result<()> {
             3 => ("embeddings", String::new()),
             _ => ("invoke_agent", String::new()),
         };
-        let attributes = format!(r#"{{"gen_ai.operation.name":"{operation}","gen_ai.request.model":"shop-model","server.address":"api.example.com"{content}}}"#);
+        let attributes = format!(
+            r#"{{"gen_ai.operation.name":"{operation}","gen_ai.request.model":"shop-model","server.address":"api.example.com"{content}}}"#
+        );
         let attributes = as_list(&attributes)?;
-        let parent = if place == 4 { String::new() } else { format!(r#""parentSpanId":"{:016x}","#, trace * SPANS + 5) };
+        let parent = if place == 4 {
+            String::new()
+        } else {
+            format!(r#""parentSpanId":"{:016x}","#, trace * SPANS + 5)
+        };
         writeln!(
             file,
             r#"{{"resourceSpans":[{{"resource":{{"attributes":[{{"key":"service.name","value":{{"stringValue":"shop"}}}}]}},"scopeSpans":[{{"scope":{{"name":"shop"}},"spans":[{{"traceId":"{trace:032x}","spanId":"{:016x}",{parent}"name":"{operation}","kind":1,"startTimeUnixNano":"{}","endTimeUnixNano":"{}","attributes":{attributes},"status":{{}}}}]}}]}}]}}"#,
@@ -108,9 +126,9 @@ fn lines(path: &Path, spans: usize) -> io::Result<()> {
 /// Attributes as OTLP has them.
 fn as_list(object: &str) -> io::Result<String> {
     let object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(object)?;
-    let list = object.into_iter().map(|(key, value)| {
-        serde_json::json!({ "key": key, "value": { "stringValue": value } })
-    });
+    let list = object
+        .into_iter()
+        .map(|(key, value)| serde_json::json!({ "key": key, "value": { "stringValue": value } }));
     Ok(list.collect::<serde_json::Value>().to_string())
 }
 

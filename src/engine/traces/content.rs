@@ -123,7 +123,7 @@ fn numbered(span: &Span, prefix: &str, role: &str) -> Vec<Value> {
             match (text, image) {
                 (Some(text), _) => parts.push(json!({ "type": "text", "text": text })),
                 (None, Some(url)) => {
-                    parts.push(json!({ "type": "image_url", "image_url": { "url": url } }))
+                    parts.push(json!({ "type": "image_url", "image_url": { "url": url } }));
                 }
                 (None, None) => break,
             }

@@ -13,6 +13,7 @@ use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::span::id;
 use crate::error::{Error, Result};
 use crate::system::file::{open_plain, refuse_other};
 use crate::system::project::display;
@@ -28,9 +29,9 @@ const GZIP: &[u8] = &[0x1f, 0x8b];
 
 /// A part of a file that belongs to one trace.
 pub(super) enum TracePart<'a> {
-    /// A span or log record of OTLP, as JSON, with the attributes of its resource.
+    /// A span or log record of OTLP, as JSON, with the name of its resource.
     Otlp {
-        resource: &'a Value,
+        resource: &'a str,
         json: &'a str,
         is_log: bool,
     },
@@ -283,7 +284,7 @@ impl<'de> Visitor<'de> for PartSeed<'_, '_, '_> {
             let is_log = matches!(&*key, "resourceLogs" | "resource_logs");
             if is_log || matches!(&*key, "resourceSpans" | "resource_spans") {
                 is_envelope = true;
-                let mut resource = Value::Null;
+                let mut resource = String::new();
                 map.next_value_seed(Nested {
                     sink: &mut *self.0,
                     resource: &mut resource,
@@ -310,10 +311,49 @@ impl<'de> Visitor<'de> for PartSeed<'_, '_, '_> {
     }
 }
 
+/// The name of the service that a resource is of.
+fn service(resource: &Value) -> String {
+    let list = resource.get("attributes").and_then(Value::as_array);
+    let mut list = list.into_iter().flatten();
+    let name = list.find(|attribute| attribute["key"] == "service.name");
+    let name = name.and_then(|name| name["value"]["stringValue"].as_str());
+    name.unwrap_or_default().to_owned()
+}
+
+/// The id of the trace that a span is of, which usually stands first: the rest is not read.
+pub(super) fn trace_id(json: &str) -> Option<String> {
+    struct Search<'a>(&'a mut Option<String>);
+
+    impl<'de> Visitor<'de> for Search<'_> {
+        type Value = ();
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("a span")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<(), A::Error> {
+            while let Some(key) = map.next_key::<String>()? {
+                if matches!(&*key, "traceId" | "trace_id") {
+                    *self.0 = id(Some(&map.next_value()?));
+                    return Err(serde::de::Error::custom("found"));
+                }
+                map.next_value::<IgnoredAny>()?;
+            }
+            Ok(())
+        }
+    }
+
+    let mut found = None;
+    let mut json = serde_json::Deserializer::from_str(json);
+    // It ends with an error where it was found.
+    let _ = json.deserialize_map(Search(&mut found));
+    found
+}
+
 /// Resources, scopes and spans of OTLP, which are lists of objects in one another.
 struct Nested<'a, 'b, 'c> {
     sink: &'a mut Sink<'b, 'c>,
-    resource: &'a mut Value,
+    resource: &'a mut String,
     is_log: bool,
 }
 
@@ -361,7 +401,7 @@ impl<'de> Visitor<'de> for Nested<'_, '_, '_> {
         } = self;
         while let Some(key) = map.next_key::<String>()? {
             match &*key {
-                "resource" => *resource = map.next_value()?,
+                "resource" => *resource = service(&map.next_value::<Value>()?),
                 "scopeSpans"
                 | "scope_spans"
                 | "instrumentationLibrarySpans"
@@ -390,7 +430,7 @@ impl<'de> Visitor<'de> for Nested<'_, '_, '_> {
 /// A list of spans or log records.
 struct Leaves<'a, 'b, 'c> {
     sink: &'a mut Sink<'b, 'c>,
-    resource: &'a Value,
+    resource: &'a str,
     is_log: bool,
 }
 

@@ -273,7 +273,6 @@ impl Parser<'_> {
                 }
                 Ok(Condition::Score(name, operator, wanted))
             }
-            ("score", Some(_), None) => Err(self.wrong("an operator")),
             ("tag", Some(name), None) => Ok(Condition::Tag(name)),
             ("tag", Some(name), Some(operator @ (Operator::Equal | Operator::Unequal))) => {
                 Ok(Condition::Entry(name, operator, wanted(self)?))
@@ -291,7 +290,7 @@ impl Parser<'_> {
                     time.ok_or_else(|| self.wrong_at(place, "a date or a time as in RFC 3339"))?;
                 Ok(Condition::Time(operator, time))
             }
-            ("time", None, None) => Err(self.wrong("an operator")),
+            ("score", Some(_), None) | ("time", None, None) => Err(self.wrong("an operator")),
             ("score", None, _) => Err(self.wrong_at(begin, "`score(NAME)`")),
             _ => Err(self.wrong_at(begin, "`score(NAME)`, `tag` or `time`")),
         }

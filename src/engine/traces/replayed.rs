@@ -87,7 +87,7 @@ impl TraceFiles {
             notices.push(format!("{holes} answers are missing in some epochs of samples that are there: they are errors here"));
         }
         let model = models.first().cloned().filter(|_| models.len() == 1);
-        let source = self.source(&model, &mut notices)?;
+        let source = self.source(model.as_deref(), &mut notices)?;
         let recording = format!(
             "{}:{}",
             self.format.name(),
@@ -159,11 +159,7 @@ impl TraceFiles {
     }
 
     /// The source of the answers, for the manifest.
-    fn source(
-        &self,
-        model: &Option<String>,
-        notices: &mut Vec<String>,
-    ) -> Result<Map<String, Value>> {
+    fn source(&self, model: Option<&str>, notices: &mut Vec<String>) -> Result<Map<String, Value>> {
         let mut hasher = Hasher::default();
         let files = super::files::files_of(&self.paths)?;
         for path in &files {

@@ -32,19 +32,20 @@ pub(super) struct SpanEvent {
 
 /// The attributes of a list `[{key, value: {stringValue}}]`, or of an object, by their dotted names. What lies in an
 /// object or a list has a name of its own besides.
-pub(super) fn attributes(value: Option<&Value>) -> Map<String, Value> {
+fn attributes(value: Option<Value>) -> Map<String, Value> {
     let mut found = Map::new();
     match value {
         Some(Value::Array(list)) => {
-            for attribute in list {
-                if let Some(key) = attribute.get("key").and_then(Value::as_str) {
-                    put(&mut found, key, any_value(&attribute["value"]));
+            for mut attribute in list {
+                let value = attribute.get_mut("value").map(Value::take);
+                if let Some(Value::String(key)) = attribute.get_mut("key").map(Value::take) {
+                    put(&mut found, key, any_value(value.unwrap_or_default()));
                 }
             }
         }
         Some(Value::Object(object)) => {
             for (key, value) in object {
-                put(&mut found, key, value.clone());
+                put(&mut found, key, value);
             }
         }
         _ => {}
@@ -52,50 +53,50 @@ pub(super) fn attributes(value: Option<&Value>) -> Map<String, Value> {
     found
 }
 
-fn put(found: &mut Map<String, Value>, key: &str, value: Value) {
+fn put(found: &mut Map<String, Value>, key: String, value: Value) {
     match &value {
         Value::Object(object) => {
             for (name, inside) in object {
-                put(found, &format!("{key}.{name}"), inside.clone());
+                put(found, format!("{key}.{name}"), inside.clone());
             }
         }
         Value::Array(items) if items.iter().any(Value::is_object) => {
             for (place, inside) in items.iter().enumerate() {
-                put(found, &format!("{key}.{place}"), inside.clone());
+                put(found, format!("{key}.{place}"), inside.clone());
             }
         }
         _ => {}
     }
-    found.insert(key.to_owned(), value);
+    found.insert(key, value);
 }
 
 /// A value of OTLP. 64-bit integers are texts there.
-fn any_value(value: &Value) -> Value {
-    let Some((kind, inside)) = value.as_object().and_then(|object| object.iter().next()) else {
+fn any_value(value: Value) -> Value {
+    let Value::Object(object) = value else {
         return Value::Null;
     };
-    match &**kind {
+    let Some((kind, mut inside)) = object.into_iter().next() else {
+        return Value::Null;
+    };
+    let mut values = || match inside.get_mut("values").map(Value::take) {
+        Some(Value::Array(values)) => values,
+        _ => Vec::new(),
+    };
+    match &*kind {
         "intValue" | "int_value" => match inside {
-            Value::String(text) => text
-                .parse::<i64>()
-                .map_or_else(|_| inside.clone(), Value::from),
-            other => other.clone(),
+            Value::String(text) => text.parse::<i64>().map_or(Value::String(text), Value::from),
+            other => other,
         },
-        "arrayValue" | "array_value" => {
-            let values = inside.get("values").and_then(Value::as_array);
-            values.into_iter().flatten().map(any_value).collect()
-        }
+        "arrayValue" | "array_value" => values().into_iter().map(any_value).collect(),
         "kvlistValue" | "kvlist_value" => {
-            let values = inside.get("values").and_then(Value::as_array);
-            let members = values.into_iter().flatten().filter_map(|member| {
-                Some((
-                    member.get("key")?.as_str()?.to_owned(),
-                    any_value(member.get("value")?),
-                ))
+            let members = values().into_iter().filter_map(|mut member| {
+                let value = member.get_mut("value").map(Value::take);
+                let key = member.get("key")?.as_str()?.to_owned();
+                Some((key, any_value(value?)))
             });
             Value::Object(members.collect())
         }
-        _ => inside.clone(),
+        _ => inside,
     }
 }
 
@@ -104,6 +105,11 @@ fn member<'a>(value: &'a Map<String, Value>, names: &[&str]) -> Option<&'a Value
     names
         .iter()
         .find_map(|name| value.get(*name).filter(|value| !value.is_null()))
+}
+
+/// An id that is not the one of nothing.
+fn parent_id(value: Option<&Value>) -> Option<String> {
+    id(value).filter(|id| id.bytes().any(|byte| byte != b'0'))
 }
 
 /// An id, as hexadecimal digits in lower case where it is some.
@@ -115,8 +121,7 @@ pub(super) fn id(value: Option<&Value>) -> Option<String> {
     };
     let text = text.strip_prefix("0x").unwrap_or(text);
     let is_hex = text.len() >= 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let is_none = text.is_empty() || is_hex && text.bytes().all(|byte| byte == b'0');
-    (!is_none).then(|| {
+    (!text.is_empty()).then(|| {
         if is_hex {
             text.to_ascii_lowercase()
         } else {
@@ -169,7 +174,7 @@ impl Span {
             .filter(|text| !text.is_empty());
         let span = Self {
             id: id(member(&row, SPAN_ID).or_else(|| nested("span_id"))).unwrap_or_default(),
-            parent: id(member(
+            parent: parent_id(member(
                 &row,
                 &["parentSpanId", "parent_span_id", "parent_id"],
             )),
@@ -189,16 +194,16 @@ impl Span {
             error: is_error.then(|| message.unwrap_or("it failed").to_owned()),
             attributes: Map::new(),
         };
-        let mut found = attributes(row.get("attributes"));
+        let mut found = attributes(row.shift_remove("attributes"));
         if let Some(kind) = row.get("span_kind").filter(|kind| kind.is_string()) {
             found
                 .entry("openinference.span.kind")
                 .or_insert_with(|| kind.clone());
         }
         // A table has a column for each attribute.
-        for (key, value) in row.iter_mut() {
+        for (key, value) in &mut row {
             if let Some(name) = key.strip_prefix("attributes.") {
-                put(&mut found, name, value.take());
+                put(&mut found, name.to_owned(), value.take());
             }
         }
         found.retain(|_, value| !value.is_null());
@@ -260,7 +265,7 @@ pub(super) fn number(value: &Value) -> Option<f64> {
 impl SpanEvent {
     /// From an event of a span, or a log record.
     pub(super) fn of(row: &Map<String, Value>) -> Self {
-        let attributes = attributes(row.get("attributes"));
+        let attributes = attributes(row.get("attributes").cloned());
         let name = member(row, &["eventName", "event_name", "name"]).and_then(Value::as_str);
         let name = name
             .filter(|name| !name.is_empty())
@@ -288,7 +293,7 @@ impl SpanEvent {
                 Some(Value::Object(body))
                     if body.len() == 1 && body.keys().all(|key| key.ends_with("Value")) =>
                 {
-                    any_value(&row["body"])
+                    any_value(row["body"].clone())
                 }
                 Some(body) => body.clone(),
                 None => Value::Null,

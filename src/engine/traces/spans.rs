@@ -1,4 +1,4 @@
-//! A trace from its spans: the conventions of OpenTelemetry for generative AI, new and old, and those of OpenInference.
+//! A trace from its spans: the conventions of OpenTelemetry for generative AI, new and old, and those of `OpenInference`.
 
 use std::collections::HashMap;
 
@@ -170,14 +170,12 @@ pub(super) fn trace(id: String, mut spans: Vec<Span>, logs: Vec<SpanEvent>) -> T
 fn say(trace: &mut Trace, tree: &SpanTree) {
     let root = tree.root();
     // A chat repeats the history in its input, so the last one has all of it.
-    let has_input = |span: &Span| span.is_chat() && !input(span).is_empty();
-    let chat = tree.own(has_input).next_back();
-    let mut transcript = chat
-        .map(|chat| [input(chat), output(chat)].concat())
-        .unwrap_or_default();
-    if chat.is_none() {
-        transcript = [input(root), output(root)].concat();
-    } else if !std::ptr::eq(chat.unwrap_or(root), root) {
+    let mut chats = tree.own(Span::is_chat).rev();
+    let chat =
+        chats.find_map(|chat| Some((chat, input(chat))).filter(|(_, asked)| !asked.is_empty()));
+    let (chat, mut transcript) = chat.unwrap_or_else(|| (root, input(root)));
+    transcript.extend(output(chat));
+    if !std::ptr::eq(chat, root) {
         let asked = input(root);
         let users = |messages: &[Value]| {
             messages
@@ -332,7 +330,7 @@ fn describe(trace: &mut Trace, tree: &SpanTree) {
     }
     trace.attributes.clone_from(&root.attributes);
     trace.answer.usage = usage(spans);
-    trace.answer.error = root.error.clone();
+    trace.answer.error.clone_from(&root.error);
 }
 
 fn finish_reason(chat: &Span) -> Option<Value> {

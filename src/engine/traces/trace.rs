@@ -250,7 +250,7 @@ pub(super) fn nanoseconds(value: Option<&Value>) -> i128 {
             Ok(whole) if whole > 100_000_000_000_000_000 => whole,
             #[expect(clippy::cast_precision_loss, reason = "below 2^57, and a time")]
             Ok(whole) => scaled(whole as f64),
-            Err(_) => parse_time(text).map_or(0, |time| time.as_nanosecond()),
+            Err(_) => parse_time(text).map_or(0, Timestamp::as_nanosecond),
         },
         _ => 0,
     }
