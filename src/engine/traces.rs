@@ -18,6 +18,7 @@ mod langfuse;
 mod message;
 mod questions;
 mod replayed;
+mod row;
 mod span;
 mod spans;
 mod trace;
@@ -29,6 +30,7 @@ use serde_json::{Map, Value, json};
 
 use self::files::{PartError, TracePart};
 use self::langfuse::LangfuseRows;
+use self::row::SpanRow;
 use self::span::{Span, SpanEvent};
 use self::trace::Trace;
 use crate::error::{Error, Result};
@@ -368,7 +370,7 @@ impl Group {
                 let mut ids = HashSet::new();
                 for (is_log, row) in rows {
                     if is_log {
-                        logs.push(SpanEvent::of(&row));
+                        logs.push(SpanEvent::of(&row.members, row.attributes));
                         continue;
                     }
                     let span = Span::of(row);
@@ -381,10 +383,10 @@ impl Group {
             }
             TraceFormat::Langfuse => {
                 let mut all = LangfuseRows::default();
-                rows.for_each(|(_, row)| all.add(row));
+                rows.for_each(|(_, row)| all.add(row.members));
                 all.trace(id)
             }
-            TraceFormat::Atif => atif::trace(id, &atif::joined(rows.map(|(_, row)| row))?),
+            TraceFormat::Atif => atif::trace(id, &atif::joined(rows.map(|(_, row)| row.members))?),
         };
         trace
             .metadata
@@ -394,15 +396,15 @@ impl Group {
 }
 
 /// The row as it was read, with the service of its resource.
-fn parsed(row: &[u8]) -> Option<Map<String, Value>> {
+fn parsed(row: &[u8]) -> Option<SpanRow> {
     let length = u32::from_le_bytes(*row.get(5..9)?.first_chunk()?) as usize;
     let (service, json) = row.get(9..)?.split_at_checked(length)?;
-    let mut parsed: Map<String, Value> = serde_json::from_slice(json).ok()?;
+    let mut parsed = SpanRow::read(json)?;
     if !service.is_empty() {
-        parsed.insert(
-            "attributes.service.name".to_owned(),
-            String::from_utf8_lossy(service).into(),
-        );
+        let service = String::from_utf8_lossy(service);
+        parsed
+            .attributes
+            .insert("service.name".to_owned(), service.into());
     }
     Some(parsed)
 }

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::message::parsed;
+use super::row::SpanRow;
 use super::trace::nanoseconds;
 
 /// A span, with its attributes by their dotted names.
@@ -32,7 +33,7 @@ pub(super) struct SpanEvent {
 
 /// The attributes of a list `[{key, value: {stringValue}}]`, or of an object, by their dotted names. What lies in an
 /// object or a list has a name of its own besides.
-fn attributes(value: Option<Value>) -> Map<String, Value> {
+pub(super) fn attributes(value: Option<Value>) -> Map<String, Value> {
     let mut found = Map::new();
     match value {
         Some(Value::Array(list)) => {
@@ -53,7 +54,7 @@ fn attributes(value: Option<Value>) -> Map<String, Value> {
     found
 }
 
-fn put(found: &mut Map<String, Value>, key: String, value: Value) {
+pub(super) fn put(found: &mut Map<String, Value>, key: String, value: Value) {
     match &value {
         Value::Object(object) => {
             for (name, inside) in object {
@@ -71,7 +72,7 @@ fn put(found: &mut Map<String, Value>, key: String, value: Value) {
 }
 
 /// A value of OTLP. 64-bit integers are texts there.
-fn any_value(value: Value) -> Value {
+pub(super) fn any_value(value: Value) -> Value {
     let Value::Object(object) = value else {
         return Value::Null;
     };
@@ -143,7 +144,11 @@ pub(super) fn trace_id(row: &Map<String, Value>) -> Option<String> {
 
 impl Span {
     /// From a span of OTLP or a row.
-    pub(super) fn of(mut row: Map<String, Value>) -> Self {
+    pub(super) fn of(row: SpanRow) -> Self {
+        let SpanRow {
+            members: mut row,
+            attributes: mut found,
+        } = row;
         let nested = |key: &str| row.get("context")?.get(key);
         let time = |names: &[&str]| nanoseconds(member(&row, names));
         let events = match row.get("events") {
@@ -189,12 +194,11 @@ impl Span {
             ],
             events: events
                 .filter_map(Value::as_object)
-                .map(SpanEvent::of)
+                .map(|event| SpanEvent::of(event, attributes(event.get("attributes").cloned())))
                 .collect(),
             error: is_error.then(|| message.unwrap_or("it failed").to_owned()),
             attributes: Map::new(),
         };
-        let mut found = attributes(row.shift_remove("attributes"));
         if let Some(kind) = row.get("span_kind").filter(|kind| kind.is_string()) {
             found
                 .entry("openinference.span.kind")
@@ -264,8 +268,7 @@ pub(super) fn number(value: &Value) -> Option<f64> {
 
 impl SpanEvent {
     /// From an event of a span, or a log record.
-    pub(super) fn of(row: &Map<String, Value>) -> Self {
-        let attributes = attributes(row.get("attributes").cloned());
+    pub(super) fn of(row: &Map<String, Value>, attributes: Map<String, Value>) -> Self {
         let name = member(row, &["eventName", "event_name", "name"]).and_then(Value::as_str);
         let name = name
             .filter(|name| !name.is_empty())
