@@ -29,8 +29,8 @@ fn questions(project: &Project, format: &str, file: &str) -> Vec<Value> {
     json_lines(&project.file("q.jsonl"))
 }
 
-fn attribute(key: &str, value: Value) -> Value {
-    let kind = match &value {
+fn attribute(key: &str, value: &Value) -> Value {
+    let kind = match value {
         Value::Number(number) if number.is_f64() => "doubleValue",
         Value::Number(_) => {
             return json!({ "key": key, "value": { "intValue": value.to_string() } });
@@ -44,7 +44,7 @@ fn attribute(key: &str, value: Value) -> Value {
 fn span(trace: &str, id: &str, start: u64, attributes: &Value) -> Value {
     let attributes = attributes.as_object().unwrap().iter();
     let attributes: Vec<Value> = attributes
-        .map(|(key, value)| attribute(key, value.clone()))
+        .map(|(key, value)| attribute(key, value))
         .collect();
     json!({
         "traceId": trace, "spanId": id, "name": "chat", "startTimeUnixNano": (START + start).to_string(),

@@ -217,7 +217,37 @@ fn a_person_fills_in_the_answer_and_then_it_is_scored() {
         .says("cargo evaltest review");
     assert_eq!(project.last_json("summary.json")["unscored"], 2);
 
-    let window = ReviewWindow::open(&project, "q.jsonl --reviewer anna");
+    person_answers(&project);
+
+    for benchmark in ["qa", "conversations"] {
+        project.write("shop.yaml", spec(benchmark));
+        let ran = project.run("run shop.yaml").exits(0);
+        ran.says("1 line of 3 awaits review")
+            .says("1 of 3 samples were rejected in review");
+        let summary = project.last_json("summary.json");
+        assert_eq!(
+            (
+                &summary["correct"],
+                &summary["scored"],
+                &summary["unscored"]
+            ),
+            (&json!(1), &json!(1), &json!(1)),
+            "{benchmark}"
+        );
+    }
+    // What is imported anew leaves the answer alone.
+    project
+        .run("import --as questions --format otel otel.jsonl --output q.jsonl")
+        .exits(0)
+        .says("1 written, 3 already there");
+    let lines = json_lines(&project.file("q.jsonl"));
+    let line = lines.iter().find(|line| line["id"] == AGENT).unwrap();
+    assert_eq!(line["answer"], "Order 17 was shipped on Monday.");
+}
+
+/// Two questions are reviewed on the page: one gets its answer, which is taken back and given again, one is rejected.
+fn person_answers(project: &Project) {
+    let window = ReviewWindow::open(project, "q.jsonl --reviewer anna");
     let state = window.get("/state");
     assert_eq!(
         (&state["asks_answers"], &state["rubric"]["dimensions"]),
@@ -250,10 +280,8 @@ fn a_person_fills_in_the_answer_and_then_it_is_scored() {
     let answer = "Order 17 was shipped on Monday.";
     assert_eq!(window.post("/submit", &word("approved", answer, 0)).0, 200);
     let line = |id: &str| {
-        json_lines(&project.file("q.jsonl"))
-            .into_iter()
-            .find(|line| line["id"] == id)
-            .unwrap()
+        let mut lines = json_lines(&project.file("q.jsonl")).into_iter();
+        lines.find(|line| line["id"] == id).unwrap()
     };
     assert_eq!(
         (&line(AGENT)["answer"], line(AGENT).get("review")),
@@ -292,27 +320,4 @@ fn a_person_fills_in_the_answer_and_then_it_is_scored() {
         line("9531985d5d9dc9f81818e811892f902b")["review"],
         "rejected"
     );
-
-    for benchmark in ["qa", "conversations"] {
-        project.write("shop.yaml", spec(benchmark));
-        let ran = project.run("run shop.yaml").exits(0);
-        ran.says("1 line of 3 awaits review")
-            .says("1 of 3 samples were rejected in review");
-        let summary = project.last_json("summary.json");
-        assert_eq!(
-            (
-                &summary["correct"],
-                &summary["scored"],
-                &summary["unscored"]
-            ),
-            (&json!(1), &json!(1), &json!(1)),
-            "{benchmark}"
-        );
-    }
-    // What is imported anew leaves the answer alone.
-    project
-        .run("import --as questions --format otel otel.jsonl --output q.jsonl")
-        .exits(0)
-        .says("1 written, 3 already there");
-    assert_eq!(line(AGENT)["answer"], answer);
 }
