@@ -224,7 +224,7 @@ fn product_reads_what_it_decides_by_and_users_plain_words() {
     let page = report(&project, "after --format html");
     has(
         &page,
-        &["<h3>What to do</h3>\n<ol>\n<li><strong>Accuracy changed by -50.0 points"],
+        &["<h3>Recommendations</h3>\n<ol>\n<li><strong>Accuracy changed by -50.0 points"],
     );
 }
 
@@ -347,7 +347,7 @@ fn repeats_and_several_runs_are_told() {
             "# 2 runs\n\n| eval | run | agent |",
             "told by the test over the same samples, not by the figures side by side: `cargo evaltest compare one two`",
             "\n## ",
-            "\n### What to do",
+            "\n### Recommendations",
             "\n#### Flaky samples",
         ],
     );
@@ -431,7 +431,7 @@ fn what_is_masked_is_in_no_report() {
     has(
         &out,
         &[
-            "> Questions, answers and truths are not shown",
+            "> Questions, answers and expected answers are not shown",
             "| q1-3 | **wrong** | mismatch |",
         ],
     );

@@ -120,7 +120,7 @@ fn a_fixture_has_a_panel_pairs_and_labels_of_people() {
     let report = project.run_of(&["report", ran["run_dir"].as_str().unwrap()]);
     report
         .exits(0)
-        .says("What to do")
+        .says("Recommendations")
         .says_nothing_of("accepts what pairwise rejects in");
     // A page has all that Markdown tells of them.
     let dir = ran["run_dir"].as_str().unwrap();

@@ -229,10 +229,7 @@ fn what_was_exported_can_be_imported_gated_and_exported_again() {
     project.write("bfcl.yaml", spec);
     let import =
         "import --format bfcl one --data data --mode prompt --partial-eval --spec bfcl.yaml";
-    project
-        .run(import)
-        .exits(0)
-        .says("gate accuracy >= 0.4: passed");
+    project.run(import).exits(0).says("✓ accuracy >= 0.4");
     let imported = project.last_run();
     let files: Vec<_> = fs::read_dir(&imported).unwrap().collect();
     assert!(files.len() >= 6, "it is a whole run directory: {files:?}");

@@ -284,7 +284,7 @@ fn what_cannot_be_paired_is_named() {
         .says(
             "B − A leaves out 1 only in A, 1 only in B, 1 with another question, file or ground truth, 1 without a verdict",
         )
-        .says("C less B leaves out 1 without a verdict");
+        .says("C − B leaves out 1 without a verdict");
     let found = compared(&project, "before after third");
     assert_eq!(found["pairs"][0]["unpaired"], expect);
     // Nothing in common at all.
@@ -379,7 +379,7 @@ fn of_three_runs_all_pairs_are_told_with_p_adjusted_by_holm() {
     project
         .run("compare one two three")
         .exits(0)
-        .says("C less B")
+        .says("C − B")
         .says("p is two-sided, and Holm adjusts it over all pairs");
 }
 

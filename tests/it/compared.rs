@@ -195,9 +195,9 @@ fn a_page_of_three_runs_has_all_pairs_and_what_they_leave_out() {
         &page(&project, "one two three"),
         &[
             "<title>e: 3 runs</title>",
-            "<th scope=\"row\">C less B</th>",
+            "<th scope=\"row\">C − B</th>",
             "12 pairs, p 0.051, Holm 0.10: not significantly different",
-            "<li>C less A leaves out 4 only in A</li>",
+            "<li>C − A leaves out 4 only in A</li>",
         ],
     );
 }

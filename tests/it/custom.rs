@@ -69,7 +69,7 @@ fn by_the_command(project: &Project) {
     let ran = project.run("run -v").exits(0);
     for says in [
         "riddles: 3 samples, 1 correct",
-        "closures: 3 of 3 correct",
+        "closures: 3 samples, 3 correct",
         "scored: 3 samples, 3 correct",
         "accuracy >= 0.3: passed",
     ] {

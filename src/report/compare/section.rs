@@ -429,7 +429,7 @@ fn several(runs: &[&ComparedRun], pairs: &[RunPair], detail: Detail) -> Vec<Bloc
             p(pair.p_holm),
             word_of_pair(pair)
         );
-        difference(format!("{b} less {a}"), figures, note)
+        difference(format!("{b} − {a}"), figures, note)
     });
     let rows: Vec<_> = rows.collect();
     let labels = rows.iter().map(|row| &*row.label);
@@ -444,7 +444,7 @@ fn several(runs: &[&ComparedRun], pairs: &[RunPair], detail: Detail) -> Vec<Bloc
         let lists: Vec<_> = lists
             .map(|(what, ids)| format!("{} {what}", ids.count()))
             .collect();
-        let names = [&b.letter, &a.letter].map(String::as_str).join(" less ");
+        let names = [&b.letter, &a.letter].map(String::as_str).join(" − ");
         (!lists.is_empty()).then(|| format!("{names} leaves out {}", lists.join(", ")))
     })));
     blocks.push(Block::Paragraph(Line::default().toned(

@@ -238,7 +238,7 @@ fn conversations_get_verdicts_that_gates_count() {
     official(&project, &run, "")
         .exits(0)
         .says("2 answers were judged by it alone")
-        .says("bfcl: 2 samples, 1 correct");
+        .says("bfcl: 1 of 2 correct");
     let recorded = project.last_run().display().to_string();
     assert_ne!(recorded, run);
     let gate = |gate: &str, code: i32| {

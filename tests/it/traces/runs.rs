@@ -97,7 +97,7 @@ fn a_run_of_traces_is_judged_rescored_compared_and_gated() {
     project
         .run_of(&import)
         .exits(0)
-        .says("theirs: 4 samples, 1 correct");
+        .says("theirs: 1 of 4 correct");
     project
         .run_of(&[
             "gate",
