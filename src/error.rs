@@ -179,9 +179,89 @@ impl fmt::Debug for Error {
 
 impl std::error::Error for Error {}
 
+/// Words of promptfoo, Inspect, `DeepEval` and other tools, with ours.
+const ELSEWHERE: &[(&[&str], &str)] = &[
+    (
+        &[
+            "llm_rubric",
+            "model_graded_qa",
+            "model_graded_fact",
+            "model_graded_closedqa",
+            "g_eval",
+            "geval",
+            "factuality",
+            "answer_relevance",
+            "answer_relevancy",
+            "faithfulness",
+            "llm_as_judge",
+        ],
+        "judge",
+    ),
+    (
+        &[
+            "contains",
+            "icontains",
+            "contains_any",
+            "contains_all",
+            "include",
+        ],
+        "includes",
+    ),
+    (
+        &["equals", "match", "exact_match", "string_match", "eq"],
+        "exact",
+    ),
+    (
+        &["similar", "similarity", "embedding_similarity", "bertscore"],
+        "semantic",
+    ),
+    (&["f1", "f1_score"], "token_f1"),
+    (&["is_json", "contains_json", "json_schema"], "json"),
+    (&["pattern", "regex_match"], "regex"),
+    (&["multiple_choice", "mcq"], "choice"),
+    (
+        &[
+            "javascript",
+            "python",
+            "exec",
+            "script",
+            "shell",
+            "custom_script",
+        ],
+        "command",
+    ),
+    (&["webhook", "rest", "https"], "http"),
+    (
+        &["anthropic", "ollama", "vllm", "azureopenai", "openai_chat"],
+        "openai",
+    ),
+    (&["providers", "targets", "models"], "agents"),
+    (&["provider", "target", "model", "solver"], "agent"),
+    (
+        &["tests", "test", "dataset", "datasets", "task", "data"],
+        "benchmark",
+    ),
+    (
+        &["assert", "asserts", "assertions", "metrics", "evaluators"],
+        "scorers",
+    ),
+    (&["metric", "evaluator", "grader"], "scorer"),
+    (&["thresholds", "threshold"], "gates"),
+    (&["repeat", "num_repeats", "runs"], "epochs"),
+];
+
 /// The name among `known` that is most similar to `given`.
 pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let given = given.to_lowercase();
+    let known: Vec<&str> = known.into_iter().collect();
+    let usual = given.replace('-', "_");
+    let elsewhere = ELSEWHERE
+        .iter()
+        .filter(|(words, _)| words.contains(&&*usual));
+    let mut elsewhere = elsewhere.filter_map(|(_, own)| known.iter().find(|name| *name == own));
+    if let Some(own) = elsewhere.next() {
+        return Some(own);
+    }
     known
         .into_iter()
         .map(|name| {
@@ -344,5 +424,28 @@ impl<T> Under for Result<T> {
 
     fn or_under(self, step: impl Into<Step>) -> Self {
         self.map_err(|error| error.or_under(step))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_other_tools_come_before_letters() {
+        let scorers = ["ast_match", "exact", "includes", "judge", "token_f1"];
+        for (given, own) in [
+            ("exact_match", "exact"),
+            ("llm-rubric", "judge"),
+            ("model_graded_qa", "judge"),
+            ("icontains", "includes"),
+            ("f1", "token_f1"),
+            ("exakt", "exact"),
+        ] {
+            assert_eq!(nearest(given, scorers), Some(own), "{given}");
+        }
+        assert_eq!(nearest("python", ["command", "worker"]), Some("command"));
+        // Only what is legal here.
+        assert_eq!(nearest("contains", ["command", "worker"]), None);
     }
 }

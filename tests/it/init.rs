@@ -184,7 +184,7 @@ fn rescoring_keeps_the_scorers_of_the_run_and_accept_names_what_is_missing() {
     let ran = project
         .run(&format!("rescore -v {}", dir.display()))
         .exits(0);
-    ran.says("example: 5 of 6 correct");
+    ran.says("example: 6 samples, 5 correct");
     // A scorer of a user's own is not known here, and is not replaced by another.
     let manifest = std::fs::read_to_string(dir.join("manifest.json")).unwrap();
     let hash = manifest.find("\"scorer_hash\": \"").unwrap() + 16;

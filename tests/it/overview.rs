@@ -55,18 +55,18 @@ fn several_evals_are_a_table_and_what_failed_is_told_in_full() {
 #[test]
 fn the_last_line_says_which_failed_and_what_to_type() {
     let project = project();
-    project.run("run -v evals").exits(0);
+    project.run("run evals").exits(0);
     project.run("accept").exits(0);
     let spec = project
         .read("evals/worse.yaml")
         .replace("text: '1'", "text: '2'");
     project.write("evals/worse.yaml", spec);
-    let ran = project.run("run -v evals").exits(1);
+    let ran = project.run("run evals").exits(1);
     let ran = ran
-        .says("gate accuracy >= 0.5: FAILED")
-        .says("correct in the baseline, wrong now (3):")
-        .says_nothing_of("a: 3 samples")
-        .says_nothing_of("passed:");
+        .says("✗ accuracy >= 0.5")
+        .says("became wrong (3):")
+        .says_nothing_of("✓ a")
+        .says_nothing_of("✓ error_rate");
     let mut lines = ran.out.lines();
     let row = lines.rfind(|line| line.starts_with("worse ")).unwrap();
     assert!(row.contains("-100.0"), "{row}");

@@ -64,7 +64,7 @@ fn a_run_that_goes_through_all_tiers_is_a_run_of_the_largest() {
         .says("tier `standard`: 15 more samples; expected: less than a second, by tier `quick`")
         .says("it goes on to `full`")
         .says("tier `full`: 20 more samples")
-        .says("e: tier `full`, 20 of 40 correct")
+        .says("e: tier `full`, 40 samples")
         .says("gate accuracy >= 0.3: passed")
         .says("gate accuracy[tier=quick] >= 0: ignored");
     assert_eq!(messages(&ran).len(), 2, "{}", ran.err);
@@ -95,7 +95,7 @@ fn a_promotion_that_fails_ends_the_run_and_so_it_stays() {
         .run_of(&["run", "-v", "eval.yaml", "--progressive", "--promote", "accuracy > 0.8"])
         .exits(1)
         .says("the run ends here, 35 samples are not asked")
-        .says("e: tier `quick`, 0 of 5 correct")
+        .says("e: tier `quick`, 5 samples")
         .says("gate accuracy >= 0.3: ignored: tier `quick` is smaller than `full`")
         .says("gate accuracy[tier=quick] > 0.8: FAILED: not promoted beyond tier `quick`: accuracy[tier=quick] is")
         .says("35 samples were not asked");
@@ -281,7 +281,7 @@ fn a_test_binary_goes_tier_by_tier_too() {
     let tier = drive(json!({ "tier": "quick" }));
     trials::run_with(&project, "", &[("EVALTEST_DRIVE", &*tier)])
         .exits(0)
-        .says("e: tier `quick`, 5 samples");
+        .says("e: tier `quick`, 0 of 5 correct");
     let unknown = drive(json!({ "tier": "quik" }));
     trials::run_with(&project, "", &[("EVALTEST_DRIVE", &*unknown)])
         .exits(2)

@@ -199,7 +199,7 @@ fn gates_against_a_baseline_are_ignored_where_calls_are_replayed() {
             .unwrap(),
     );
     ran.exits(0)
-        .says("no_regression(alpha=0.05): ignored: recorded calls");
+        .says("- no_regression(alpha=0.05)  recorded calls");
     let gates = project.last_json("summary.json")["gates"].clone();
     let verdicts: Vec<_> = gates
         .as_array()

@@ -203,7 +203,7 @@ fn a_tier_is_compared_over_its_samples_and_is_no_baseline() {
     project
         .run(&resume)
         .exits(0)
-        .says("tier `quick`, 5 samples");
+        .says("tier `quick`, 0 of 5 correct");
     assert_eq!(requested(&project), Vec::<String>::new());
     project
         .run(&format!("{resume} --tier full"))

@@ -27,7 +27,7 @@ fn a_partial_run_asks_no_gate() {
         failed.as_str(),
         "--set limits.limit=3",
     ] {
-        let run = format!("run eval.yaml {part}");
+        let run = format!("run -v eval.yaml {part}");
         project
             .run(&run)
             .exits(0)

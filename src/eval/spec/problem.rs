@@ -262,7 +262,6 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("gate", "gates: ['accuracy >= 0.6']"),
     ("baseline", "snapshot: { path: snapshots/NAME }"),
     ("flips", "snapshot: { flips: confirm }"),
-    ("assert", "snapshot: { assert: exact }"),
 ];
 
 /// A hint for an unknown key at the top of a spec.
@@ -306,6 +305,19 @@ mod tests {
                 "{error}"
             );
             assert!(error.contains(written), "{error}");
+        }
+    }
+
+    #[test]
+    fn keys_of_other_tools_have_a_counterpart() {
+        for (key, own) in [
+            ("providers", "agents"),
+            ("tests", "benchmark"),
+            ("assert", "scorers"),
+            ("repeat", "epochs"),
+        ] {
+            let error = error_of(&format!("{key}: x"));
+            assert!(error.contains(&format!("did you mean `{own}`?")), "{error}");
         }
     }
 

@@ -98,7 +98,10 @@ fn headline(run: &Run) -> Line {
         summary.correct
     )];
     let share = accuracy::display(summary.accuracy, summary.accuracy_bounds);
-    let change = summary.change.as_ref().filter(|change| change.n > 0);
+    // Recorded calls say nothing of the agent of now.
+    let is_compared = summary.recorded == 0;
+    let change = summary.change.as_ref();
+    let change = change.filter(|change| change.n > 0 && is_compared);
     let was = change.map_or_else(String::new, |change| {
         format!(" (was {})", Share(change.accuracy_before))
     });
