@@ -107,12 +107,12 @@ fn by_the_command(project: &Project) {
     project
         .run(&format!("{rescore} --scorer substring"))
         .exits(0)
-        .says("riddles: partial run, 1 samples");
+        .says("riddles: partial run, 0 of 1 correct");
     // Evals built in Rust heed what is not code.
     project
         .run("run --benchmark closures --limit 2")
         .exits(0)
-        .says("closures: partial run, 2 samples");
+        .says("closures: partial run, 2 of 2 correct");
     project
         .run("run --benchmark closures --agent echo")
         .exits(2)

@@ -35,7 +35,7 @@ fn a_partial_run_asks_no_gate() {
             .says("gate accuracy >= 0.9: ignored: ");
         assert_eq!(project.last_json("summary.json")["partial"], true, "{part}");
         assert!(project.last_run().join("summary.md").exists());
-        let gate = format!("gate {}", project.last_run().display());
+        let gate = format!("gate -v {}", project.last_run().display());
         project.run(&gate).exits(0).says("e: partial run, ");
         for run in [run, gate] {
             let why = "gates that are ignored leave the question open (exit code 3)";

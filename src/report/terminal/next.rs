@@ -95,12 +95,19 @@ pub(super) fn lacks_baseline(gate: &GateResult) -> bool {
 
 /// The run as `show` takes it: the eval's name, if this is its last run in the usual folder, or else the run directory.
 pub(super) fn name(run: &Run) -> String {
-    let (root, own) = (run.dir.parent(), run.dir.file_name());
+    let root = run.dir.parent();
+    let own = run.dir.file_name().unwrap_or_default().to_string_lossy();
+    let stamp = |name: &str| {
+        name.split_once('_')
+            .map_or("", |(stamp, _)| stamp)
+            .to_owned()
+    };
     let is_usual = root.is_some_and(|root| display(root) == DEFAULT_OUTPUT_ROOT);
     let of_eval = format!("_{}-", run.eval);
     let is_newer = |other: &DirEntry| {
         let name = other.file_name();
-        Some(&*name) > own && name.to_string_lossy().contains(&of_eval)
+        let name = name.to_string_lossy();
+        stamp(&name) > stamp(&own) && name.contains(&of_eval)
     };
     let others = root.into_iter().flat_map(std::fs::read_dir).flatten();
     let is_last = || !others.flatten().any(|other| is_newer(&other));

@@ -116,7 +116,7 @@ fn a_run_of_traces_is_judged_rescored_compared_and_gated() {
             "{ type: regex, pattern: Yes }",
         ])
         .exits(0)
-        .says("1 correct");
+        .says("1 of 4 correct");
     project.run("export theirs --format csv").exits(0);
     project.run_of(&import).exits(0);
     let runs = project.runs();
