@@ -338,7 +338,7 @@ mod tests {
         check(
             &long("x"),
             &long("y"),
-            "`/t` (recorded `…d word word word word x`, now `…d word word word word y`)",
+            "`/t` (recorded `… word word word word x`, now `… word word word word y`)",
         );
         check("plain", "other", "`/` (recorded `plain`, now `other`)");
     }
