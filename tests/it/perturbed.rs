@@ -110,9 +110,14 @@ fn drop_of_each_kind_is_reported_beside_the_unperturbed_headline() {
             &json!("reordered_options")
         ]
     );
+    again(&project);
+}
+
+/// The same questions once more: their texts are the same, and they can be judged without asking.
+fn again(project: &Project) {
     // The texts are the same in each run.
     let dir = project.last_run();
-    let first = prompts(&project);
+    let first = prompts(project);
     // The snapshots are those of the questions as they are.
     project.run("accept").exits(0);
     project.write(
@@ -125,9 +130,9 @@ fn drop_of_each_kind_is_reported_beside_the_unperturbed_headline() {
         .run("run -v eval.yaml")
         .exits(3)
         .says("of 4 pairs 0 became wrong");
-    assert_eq!(prompts(&project), first);
+    assert_eq!(prompts(project), first);
     // Judged again without asking: the same drop.
-    let asked = requested(&project);
+    let asked = requested(project);
     let shown = dir.display();
     project
         .run(&format!("rescore -v {shown}"))
@@ -166,7 +171,7 @@ fn drop_of_each_kind_is_reported_beside_the_unperturbed_headline() {
         .run(&format!("report {shown} --format md"))
         .exits(0)
         .says("Perturbed questions");
-    assert_eq!(requested(&project), asked);
+    assert_eq!(requested(project), asked);
 }
 
 #[test]

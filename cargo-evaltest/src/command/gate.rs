@@ -15,6 +15,10 @@ use crate::runs::named_or_last;
 
 /// Check the gates of a run again, or others
 #[derive(Debug, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of the command line"
+)]
 pub(crate) struct GateArgs {
     /// The run directory, or the name of an eval, whose last run is meant; when left out that of the last run
     #[arg(value_parser = typed_folder())]

@@ -275,9 +275,8 @@ fn name(args: &InitArgs, own: Option<&OwnData>) -> Result<String> {
     let kind = args.benchmark.and_then(|kind| kind.to_possible_value());
     let of_data = own.map(OwnData::name);
     let name = match (&args.name, &kind, &of_data) {
-        (Some(name), ..) => name,
         (None, Some(kind), _) => kind.get_name(),
-        (None, None, Some(name)) => name,
+        (Some(name), ..) | (None, None, Some(name)) => name,
         (None, None, None) => "example",
     };
     let legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-';

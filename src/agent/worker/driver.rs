@@ -36,7 +36,8 @@ pub(super) struct ServerConfig(TemporaryFolder);
 
 impl ServerConfig {
     pub(super) fn new() -> Result<Self, AgentError> {
-        TemporaryFolder::new().map(Self).map_err(unnamed)
+        let folder = TemporaryFolder::new().map_err(|reason| unnamed(&reason))?;
+        Ok(Self(folder))
     }
 
     fn path(&self) -> PathBuf {
@@ -50,7 +51,7 @@ impl ServerConfig {
 }
 
 /// The failure where the server of tools cannot be named.
-fn unnamed(reason: io::Error) -> AgentError {
+fn unnamed(reason: &io::Error) -> AgentError {
     let message = format!("the file of `${MCP}` cannot be written: {reason}");
     AgentError::of(FailureKind::NotStarted, message)
 }
@@ -114,7 +115,7 @@ impl Driver {
         let fresh = config.0.path().join("new");
         fs::copy(server, &fresh)
             .and_then(|_| fs::rename(&fresh, config.path()))
-            .map_err(unnamed)
+            .map_err(|reason| unnamed(&reason))
     }
 
     /// Its sandbox folder, if any.

@@ -165,10 +165,8 @@ impl OwnData {
 
     /// The spec of an eval of this name, whose agent is a program.
     pub(super) fn spec(&self, name: &str, program: &[String]) -> String {
-        let path = match self.path.is_absolute() {
-            true => self.path.clone(),
-            false => Path::new("..").join(&self.path),
-        };
+        // An absolute path stays as it is.
+        let path = Path::new("..").join(&self.path);
         let roles = ["prompt", "ground_truth", "id"];
         let known = [&QUESTIONS[..], &ANSWERS, &IDS];
         let mut columns = serde_json::Map::new();
@@ -179,9 +177,10 @@ impl OwnData {
             };
             columns.insert((*role).to_owned(), column.into());
         }
-        let columns = match columns.is_empty() {
-            true => String::new(),
-            false => format!(", columns: {}", json!(columns)),
+        let columns = if columns.is_empty() {
+            String::new()
+        } else {
+            format!(", columns: {}", json!(columns))
         };
         let (path, program) = (json!(path.to_string_lossy()), json!(program));
         format!(

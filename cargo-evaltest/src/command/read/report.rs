@@ -18,7 +18,7 @@ use crate::console;
 use crate::run_ids::typed_folder;
 use crate::runs::{named_or_last, read_run};
 
-/// Write a report (Markdown, HTML, JUnit, …) for developers, product owners or end users
+/// Write a report (Markdown, HTML, `JUnit`, …) for developers, product owners or end users
 ///
 /// Figures and verdicts are those at the end of the run: a run directory that was fetched from another machine gives the same
 /// report. Questions, answers and expected answers of a masked eval are left out unless `--show-texts` is given.

@@ -33,6 +33,10 @@ const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
 /// What is to be written when runs are over.
 #[derive(Debug, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of the command line"
+)]
 pub(crate) struct AfterArgs {
     /// Write a report of each run into `evaluation_reports/`, as `report` does; also when gates fail or the run stopped
     /// early
