@@ -150,7 +150,7 @@ fn failing_and_continued(project: &Project) {
     project
         .run(&format!("run --resume {}", dir.display()))
         .exits(0)
-        .says("closures: 3 samples, 3 correct");
+        .says("closures: 3 of 3 correct");
     project.run("accept").exits(0).says("closures");
     assert!(
         project

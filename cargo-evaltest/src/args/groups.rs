@@ -126,7 +126,14 @@ const OPTIONS: &[(&str, &[OptionGroup])] = &[
             ("The eval", &["spec", "name", "slice", "partial_eval"]),
             (
                 "What is written",
-                &["output", "redact_pattern", "output_root", "run_id", "json"],
+                &[
+                    "output",
+                    "redact_pattern",
+                    "output_root",
+                    "run_id",
+                    "verbose",
+                    "json",
+                ],
             ),
         ],
     ),

@@ -116,7 +116,10 @@ fn example(path: &str) -> Option<String> {
     let spec = Override::value(SPEC).ok()?;
     let value = path
         .split('.')
-        .try_fold(&spec, |value, key| value.get(key))?;
+        .try_fold(&spec, |value, key| match key.strip_suffix("[]") {
+            Some(list) => value.get(list)?.get(0),
+            None => value.get(key),
+        })?;
     let key = path.rsplit('.').next().unwrap_or_default();
     Some(format!("`{key}: {}`", flow(value)))
 }
