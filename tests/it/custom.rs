@@ -164,7 +164,7 @@ fn mistakes(project: &Project) {
     project
         .run("run evals/riddles.yaml --set gates=['accuracy>=0.9']")
         .exits(1)
-        .says("FAILED");
+        .says("✗ accuracy >= 0.9");
     let spec = project.read("evals/riddles.yaml");
     project.write("evals/riddles.yaml", spec.replace("guess: a shadow, ", ""));
     project
