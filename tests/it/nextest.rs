@@ -159,7 +159,7 @@ fn epochs_of_a_sample_run_in_one_process_and_meet_in_the_gates() {
     project
         .run("run")
         .exits(0)
-        .says("8 samples, 2 epochs each, 8 of 16 answers correct");
+        .says("8 of 16 answers correct (8 samples, 2 epochs each)");
     project.run("accept").exits(0);
     let ran = nextest(&project, "").exits(0);
     assert_eq!(with(&ran, "PASS").len(), 8 + 5, "{}", ran.err);
@@ -249,7 +249,7 @@ fn partitions_are_shards_that_are_merged() {
     assert_eq!(requested(&project).len(), 16);
     // A partition may have no gate; then who comes next finds its parts.
     let ran = project.run("merge evaltest-runs").exits(0);
-    ran.says("accuracy").says("passed");
+    ran.says("✓ accuracy");
     assert!(!project.file("evaltest-runs/.parts").exists());
     assert_eq!(requested(&project).len(), 16, "merging asks nobody");
     let manifest = |run: &Path| -> Value {

@@ -115,7 +115,7 @@ fn on_the_main_branch_a_patch_has_what_the_baseline_would_be() {
     project
         .run("gate --gate no_regression")
         .exits(0)
-        .says("no_regression: passed");
+        .says("✓ no_regression");
 }
 
 #[needs(git)]
