@@ -73,6 +73,16 @@ fn a_red_run_shows_question_expected_and_given_answer() {
 }
 
 #[test]
+fn a_sample_without_a_ground_truth_is_not_wrong() {
+    let project = project("gates: [accuracy >= 1 (min_scored=0.5)]");
+    let questions = project.read("q.csv").replace("ten?,70", "ten?,");
+    project.write("q.csv", questions);
+    let ran = project.run("run sums.yaml").exits(0);
+    let expect = "✓ sums: 6 of 6 correct, 100.0 %, 1 unscored\n";
+    assert!(ran.out.starts_with(expect), "{}", ran.out);
+}
+
+#[test]
 fn a_masked_eval_shows_ids_alone() {
     let project = project("snapshot: { answers: masked }\ngates: [no_regression]");
     project.run("run sums.yaml").exits(0);

@@ -60,7 +60,7 @@ fn request(spans: &[Value]) -> Value {
 }
 
 /// What a user says, as an attribute.
-fn said(text: &str) -> Value {
+fn user_message(text: &str) -> Value {
     json!([{ "role": "user", "parts": [{ "type": "text", "content": text }] }])
         .to_string()
         .into()
@@ -70,7 +70,7 @@ fn said(text: &str) -> Value {
 fn chat(trace: &str, start: u64, text: &str) -> Value {
     let reply = json!([{ "role": "assistant", "parts": [{ "type": "text", "content": "Yes." }] }]);
     let attributes = json!({
-        "gen_ai.operation.name": "chat", "gen_ai.input.messages": said(text),
+        "gen_ai.operation.name": "chat", "gen_ai.input.messages": user_message(text),
         "gen_ai.output.messages": reply.to_string(),
     });
     span(trace, &trace[..16], start, &attributes)

@@ -84,7 +84,8 @@ fn headline(run: &Run) -> Line {
         Exit::Failed => Verdict::Failed,
         _ => Verdict::Inconclusive,
     };
-    let answered = summary.samples - summary.skipped + summary.not_judged;
+    // Those that should have a verdict.
+    let answered = summary.samples - summary.skipped + summary.not_judged - summary.unscored;
     let (answers, epochs) = match &summary.epochs {
         None => ("", String::new()),
         Some(figures) => {

@@ -141,7 +141,7 @@ fn own_data_and_a_program_become_an_eval_that_was_tried() {
         .says("a: no answer: ");
     let spec = project.read("evals/questions.yaml");
     assert!(
-        spec.contains("{ type: qa, path: \"../questions.jsonl\" }"),
+        spec.contains("path: \"../questions.jsonl\", columns: { prompt: \"question\""),
         "{spec}"
     );
     // What it cannot know, it says.

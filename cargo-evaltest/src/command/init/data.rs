@@ -12,7 +12,7 @@ use evaltest::engine::text::clean;
 use evaltest::{Error, Registry, Result};
 use serde_json::json;
 
-/// Columns that hold the question: the first ones are found without being named in the spec.
+/// Columns that hold the question.
 const QUESTIONS: [&str; 12] = [
     "prompt",
     "question",
@@ -58,9 +58,6 @@ const IDS: [&str; 7] = [
     "key",
     "uid",
 ];
-/// How many of these need not be named in a spec, by role.
-const KNOWN: [usize; 3] = [3, 6, 4];
-
 /// Names of a file of questions, and its formats.
 const STEMS: [&str; 9] = [
     "questions",
@@ -167,26 +164,18 @@ impl OwnData {
     pub(super) fn spec(&self, name: &str, program: &[String]) -> String {
         // An absolute path stays as it is.
         let path = Path::new("..").join(&self.path);
-        let roles = ["prompt", "ground_truth", "id"];
-        let known = [&QUESTIONS[..], &ANSWERS, &IDS];
-        let mut columns = serde_json::Map::new();
-        for (place, (role, column)) in roles.iter().zip(&self.columns).enumerate() {
-            let usual = &known[place][..KNOWN[place]];
-            let Some(column) = column.as_deref().filter(|it| !usual.contains(it)) else {
-                continue;
-            };
-            columns.insert((*role).to_owned(), column.into());
-        }
-        let columns = if columns.is_empty() {
-            String::new()
-        } else {
-            format!(", columns: {}", json!(columns))
-        };
+        let roles = ["prompt", "ground_truth", "id"].into_iter();
+        let columns = roles.zip(&self.columns);
+        let columns = columns.filter_map(|(role, column)| {
+            let column = json!(column.as_deref()?);
+            Some(format!("{role}: {column}"))
+        });
+        let columns = columns.collect::<Vec<_>>().join(", ");
         let (path, program) = (json!(path.to_string_lossy()), json!(program));
         format!(
             "# Your questions and your program.\n\
              name: {name}\n\
-             benchmark: {{ type: qa, path: {path}{columns} }}\n\n\
+             benchmark: {{ type: qa, path: {path}, columns: {{ {columns} }} }}\n\n\
              # The agent gets each question on stdin, as it is, and prints its answer. It runs in this file's folder.\n\
              prompt: none\n\
              agent: {{ type: command, command: {program} }}\n\n\
