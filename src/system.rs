@@ -30,7 +30,7 @@ pub(crate) mod process;
 
 pub(crate) mod sandbox;
 
-#[cfg(feature = "command")]
+#[cfg(any(feature = "command", feature = "http"))]
 pub(crate) mod loopback;
 
 #[cfg(feature = "http")]

@@ -29,7 +29,9 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::data::task::BaseUrls;
-use crate::error::{Error, Result, Under};
+#[cfg(feature = "http")]
+use crate::error::Under;
+use crate::error::{Error, Result};
 use crate::text::hash::Hasher;
 use crate::text::portable_file_name;
 
@@ -104,6 +106,7 @@ impl Provider {
     }
 
     /// The address, as the variable would have it.
+    #[cfg(feature = "http")]
     fn example(self) -> &'static str {
         match self {
             Self::OpenAi => "https://api.example.com/v1",

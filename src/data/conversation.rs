@@ -195,6 +195,10 @@ pub(crate) struct TurnTask {
     /// All messages so far.
     pub(crate) messages: Arc<[Value]>,
     /// The ids of the calls among them that failed.
+    #[cfg_attr(
+        not(feature = "http"),
+        expect(dead_code, reason = "only Messages marks them")
+    )]
     pub(crate) failed: Arc<[String]>,
     /// The server of the tools, if they are offered by MCP.
     pub(crate) server: Option<Arc<ToolServerAddress>>,

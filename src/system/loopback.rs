@@ -33,6 +33,7 @@ impl Bounds {
         unread: Duration::from_secs(30),
     };
     /// Hundreds of agents hold a few connections each, between requests as long as they think.
+    #[cfg(feature = "http")]
     const PROGRAMS: Self = Self {
         connections: 4096,
         request: Duration::from_hours(1),
@@ -61,6 +62,7 @@ impl Loopback {
     }
 
     /// Listens on any free port, for many programs that keep their connections.
+    #[cfg(feature = "http")]
     pub(crate) fn for_programs() -> io::Result<Self> {
         Ok(Self {
             bounds: Bounds::PROGRAMS,
@@ -191,6 +193,7 @@ impl Client {
 pub(crate) struct LoopbackConnection {
     client: Arc<Client>,
     /// The time for a request.
+    #[cfg(feature = "http")]
     request: Duration,
     /// When the request must have arrived.
     deadline: Instant,
@@ -207,12 +210,14 @@ impl LoopbackConnection {
         };
         Ok(Self {
             client: Arc::new(client),
+            #[cfg(feature = "http")]
             request: bounds.request,
             deadline: Instant::now() + bounds.request,
         })
     }
 
     /// Waits for another request on the connection, which has its own time.
+    #[cfg(feature = "http")]
     pub(crate) fn next_request(&mut self) {
         self.deadline = Instant::now() + self.request;
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+#[cfg(feature = "bfcl")]
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
@@ -11,6 +12,7 @@ use crate::agent::Agent;
 use crate::agent::worker::{Exchange, Worker};
 use crate::data::{AgentError, FailureKind};
 use crate::error::Result;
+#[cfg(feature = "bfcl")]
 use crate::system::cancel::Cancel;
 use crate::system::clock;
 use crate::text::escape_line_ends;
