@@ -35,8 +35,8 @@ mod read;
 #[cfg(feature = "command")]
 pub use accept::{Acceptance, Accepted, accept};
 pub(crate) use baseline::{
-    FILE as BASELINE_FILE, check_scorer, is_there as has_baseline, read as read_baseline,
-    shares_answers,
+    CommittedBaseline, FILE as BASELINE_FILE, check_scorer, is_there as has_baseline,
+    read as read_baseline, shares_answers,
 };
 pub(crate) use content::Content;
 pub(crate) use epoch::{EpochContent, SampleContent, StoredParts};
@@ -186,10 +186,24 @@ impl Digests {
             .map(move |(id, digest)| (&**id, text(digest).unwrap_or_default()))
     }
 
+    /// The ids alone.
+    fn ids(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(id, _)| &**id)
+    }
+
+    /// Whether there is one of this sample.
+    fn lists(&self, id: &str) -> bool {
+        self.place(id).is_some()
+    }
+
+    fn place(&self, id: &str) -> Option<usize> {
+        self.0.binary_search_by(|(own, _)| (**own).cmp(id)).ok()
+    }
+
     /// Whether a snapshot has the digest of the sample.
     fn has(&self, id: &str, content: &Content) -> bool {
-        let place = self.0.binary_search_by(|(own, _)| (**own).cmp(id));
-        place.is_ok_and(|place| self.0[place].1 == Some(digest(id, content)))
+        let place = self.place(id);
+        place.is_some_and(|place| self.0[place].1 == Some(digest(id, content)))
     }
 }
 

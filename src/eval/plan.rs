@@ -1,5 +1,6 @@
 //! `Plan`: an eval with its dataset loaded and everything checked that can be before an agent starts.
 
+mod compared;
 mod hashes;
 mod item;
 mod load;
@@ -26,7 +27,7 @@ use crate::data::DetailBounds;
 use crate::data::hub::Snapshot;
 use crate::data::record::perturb::trials;
 use crate::error::{Error, Result};
-use crate::eval::{Assert, Eval};
+use crate::eval::Eval;
 use crate::scorer::extract::Extraction;
 use crate::scorer::string::qa::QaRules;
 use crate::scorer::{Scorer, detail_bounds, hash};
@@ -35,11 +36,11 @@ use crate::system::spawn_scoped;
 use crate::text::hash::{Hasher, MaskKey};
 use crate::text::redact::Redactor;
 use crate::verdict::baseline::Baseline;
-use crate::verdict::baseline::readers::{Readers, UsedReaders};
 use crate::verdict::gate::Gate;
 use crate::verdict::summary::PERTURB;
 use crate::verdict::{check, gate};
-use crate::{scorer, snapshot, text};
+use crate::{scorer, text};
+use compared::{PlanBaseline, UnreadBaseline};
 use hashes::keys;
 use item::Slices;
 use load::Loaded;
@@ -47,6 +48,7 @@ use notices::{drawn_seed, missing_attachments, repeated_answers, unused_scorers}
 use tier::RunSize;
 use truths::Truths;
 
+pub(crate) use compared::BaselineUse;
 pub(crate) use item::{Item, Packed};
 pub(crate) use scorers::{check_scorer_names, judges_answers, scorers};
 pub(crate) use tier::PlanTier;
@@ -66,6 +68,8 @@ pub(crate) struct Plan {
     pub(crate) gates: Vec<Gate>,
     pub(crate) redactor: Redactor,
     pub(crate) baseline: Option<Baseline>,
+    /// The same until [`Plan::read_baseline`].
+    unread: Option<UnreadBaseline>,
     pub(crate) dataset_hash: String,
     pub(crate) request_hash: String,
     pub(crate) scorer_hash: String,
@@ -91,16 +95,6 @@ pub(crate) struct Plan {
     pub(crate) truths: Truths,
 }
 
-/// How the committed baseline is used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum BaselineUse {
-    /// It is read and must fit.
-    #[default]
-    Compare,
-    /// It is ignored.
-    Ignore,
-}
-
 impl Plan {
     /// Loads the dataset and the baseline and checks that everything fits together.
     pub(crate) fn load(eval: &Eval, baseline: BaselineUse) -> Result<Self> {
@@ -123,10 +117,7 @@ impl Plan {
         gate::check_unique(&eval.gates)?;
         let scorers = scorers(eval);
         // Thousands of snapshots take as long as the dataset.
-        let read = || match baseline {
-            BaselineUse::Compare => snapshot::read_baseline(&eval.snapshot.folder).map(Some),
-            BaselineUse::Ignore => Ok(None),
-        };
+        let read = || PlanBaseline::open(eval, baseline);
         let (loaded, committed) = std::thread::scope(|scope| {
             let committed = spawn_scoped(scope, &read);
             (load::items(eval, &scorers), committed())
@@ -157,7 +148,7 @@ impl Plan {
         let scorer_hash = with_user(scorer_hash, &eval.config);
         let scorers_hash = hash::scorers_hash(&extraction, &scorers);
         let committed = committed?;
-        let (mask, older_mask) = masks(eval, committed.as_ref().and_then(Option::as_ref))?;
+        let (mask, older_mask) = masks(eval, committed.mask_id().is_some())?;
         let dataset_hash = dataset_hash(items.iter(), eval, mask.as_ref());
         let dataset = dataset(eval);
         let truths = Truths::of(eval);
@@ -200,23 +191,19 @@ impl Plan {
             gates: gate::with_default(
                 eval.given_gates(),
                 eval.requested_tier.as_deref(),
-                matches!(committed, Some(Some(_))),
+                committed.is_there(),
             ),
             tier,
             redactor,
             baseline: None,
+            unread: None,
             ignores_baseline: baseline == BaselineUse::Ignore,
             left_out: excluded.len() as u64,
             dataset_hash,
             scorer_hash,
             scorers_hash,
         };
-        if let Some(committed) = committed {
-            plan.baseline = committed;
-            plan.check_baseline()?;
-            plan.notices.extend(plan.other_reader());
-            plan.leave_out(&excluded);
-        }
+        plan.take_baseline(committed, excluded, baseline)?;
         Ok(plan)
     }
 
@@ -265,21 +252,6 @@ impl Plan {
         key.map(|key| key.short(["dataset"]))
     }
 
-    /// Takes out of the baseline what a tier or the command line excludes: those samples are not missing. What the
-    /// spec's own limit excludes is missing, and is not left out besides.
-    fn leave_out(&mut self, excluded: &HashSet<String>) {
-        let is_part = self.eval.requested_tier.is_some() || self.is_limited();
-        let Some(baseline) = &mut self.baseline else {
-            return;
-        };
-        if is_part {
-            baseline.samples.retain(|id, _| !excluded.contains(id));
-        } else {
-            let missing = excluded.iter().filter(|id| baseline.id_of(id).is_some());
-            self.left_out -= missing.count() as u64;
-        }
-    }
-
     /// Without the default comparison with the baseline, as under `cargo test`, where each test asserts its sample.
     pub(crate) fn without_default_comparison(mut self) -> Self {
         self.gates
@@ -295,37 +267,6 @@ impl Plan {
             latency: false,
             details: Some(&self.detail_bounds),
         }
-    }
-
-    /// Refuses a baseline that cannot be compared.
-    fn check_baseline(&self) -> Result<()> {
-        let Some(baseline) = &self.baseline else {
-            return Ok(());
-        };
-        if !self.compares() {
-            return Ok(());
-        }
-        let ids = self.items.iter().map(|item| &*item.id);
-        baseline
-            .check_comparable(&self.scorer_hash, ids)
-            .map_err(|error| {
-                let error = self.explain_scorers(baseline, error);
-                let folder = self.eval.snapshot.folder.display();
-                error.at(format!("eval `{}`, `{folder}`", self.eval.name))
-            })
-    }
-
-    /// Whether anything compares a run with the baseline.
-    fn compares(&self) -> bool {
-        let asserts = matches!(self.eval.snapshot.assert, Assert::Baseline | Assert::Exact);
-        asserts || self.gates.iter().any(Gate::needs_baseline)
-    }
-
-    /// The notice that the baseline was read by another version of the reader, if it was.
-    fn other_reader(&self) -> Option<String> {
-        let baseline = self.baseline.as_ref().filter(|_| self.compares())?;
-        let used = UsedReaders::of(&self.extraction, &self.scorers);
-        baseline.readers.notice(Readers::CURRENT, used)
     }
 
     /// The test name of a sample: `gaia::level1::<id>`, `bfcl::simple_python::<id>`.
@@ -544,9 +485,8 @@ fn request_hash(eval: &Eval, dataset_hash: &str, scorers_hash: &str) -> String {
 }
 
 /// The keys of masked snapshots of this version and of older ones, if this eval or its baseline has such.
-fn masks(eval: &Eval, baseline: Option<&Baseline>) -> Result<(Option<MaskKey>, Option<MaskKey>)> {
-    let is_masked = baseline.is_some_and(|baseline| baseline.mask_id.is_some());
-    if !is_masked && !eval.masks_answers() {
+fn masks(eval: &Eval, is_baseline_masked: bool) -> Result<(Option<MaskKey>, Option<MaskKey>)> {
+    if !is_baseline_masked && !eval.masks_answers() {
         return Ok((None, None));
     }
     let (key, older) = keys(eval)?;

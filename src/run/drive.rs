@@ -19,7 +19,7 @@ use super::shard::ShardCoverage;
 use crate::data::Shard;
 use crate::error::{Error, Result};
 use crate::eval::Eval;
-use crate::eval::plan::{BaselineUse, Plan};
+use crate::eval::plan::{BaselineUse, Packed, Plan};
 use crate::eval::spec::{other_version, override_built};
 use crate::eval::tiers::Promotion;
 use crate::exit::Exit;
@@ -246,6 +246,12 @@ impl Drive {
         let mut plan = self.plan(eval)?;
         let only = self.selection(&mut plan)?;
         let coverage = self.coverage(&mut plan)?;
+        let places = coverage.as_ref().map(|coverage| &coverage.places);
+        let is_asked = |item: &Packed, place: usize| {
+            places.is_none_or(|places| places.binary_search(&place).is_ok())
+                && only.as_ref().is_none_or(|only| only.contains(&*item.id))
+        };
+        plan.read_baseline(&is_asked)?;
         if self.destination.history {
             let earlier = self.resume.as_ref();
             let earlier = earlier.map(|earlier| RunDir::open(&earlier.path)?.manifest());
@@ -254,13 +260,8 @@ impl Drive {
         }
         let answered = match (&self.resume, self.errand) {
             (Some(earlier), Errand::Count) => {
-                let is_match = |place: usize| {
-                    let is_in =
-                        |coverage: &ShardCoverage| coverage.places.binary_search(&place).is_ok();
-                    let has = |only: &HashSet<String>| only.contains(&*plan.items[place].id);
-                    coverage.as_ref().is_none_or(is_in) && only.as_ref().is_none_or(has)
-                };
-                answered(&plan, &is_match, &RunDir::open(&earlier.path)?)?
+                let is_asked = |place: usize| is_asked(&plan.items[place], place);
+                answered(&plan, &is_asked, &RunDir::open(&earlier.path)?)?
             }
             _ => 0,
         };
@@ -326,10 +327,13 @@ impl Drive {
     }
 
     fn plan(&self, eval: &Eval) -> Result<Plan> {
-        let baseline = if self.ignore_baseline {
-            BaselineUse::Ignore
-        } else {
-            BaselineUse::Compare
+        // What failed or flipped earlier is known by the whole baseline.
+        let is_part = self.samples.filter.is_some() || self.samples.shard.is_some();
+        let is_named = self.samples.failed.is_some() || self.resume.is_some();
+        let baseline = match self.ignore_baseline {
+            true => BaselineUse::Ignore,
+            false if is_part && !is_named => BaselineUse::Later,
+            false => BaselineUse::Compare,
         };
         Plan::load(eval, baseline)
     }

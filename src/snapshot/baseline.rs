@@ -4,27 +4,30 @@
 //! `no_regression` reports that: accepting only improvements makes an unchanged but flaky agent look worse with every
 //! round.
 
+mod committed;
+mod contents;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::BufReader;
-use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use walkdir::{DirEntry, WalkDir};
+use walkdir::WalkDir;
 
 use super::Digests;
-use super::content::AnswerForm;
 use super::pool::{PooledRun, Roll};
 use super::{Content, FORMAT_VERSION, read as snapshots};
 use crate::error::{Error, Result};
 use crate::system::file::{open_plain, write_atomically, write_atomically_by};
-use crate::system::spawn_scoped;
 use crate::text::EscapedLineEnds;
 use crate::text::checksum::{self, Coverage};
 use crate::text::hash::Hasher;
 use crate::verdict::baseline::Baseline;
 use crate::verdict::baseline::readers::Readers;
+use contents::{FoundSnapshots, contents, is_snapshot};
+
+pub(crate) use committed::CommittedBaseline;
 
 pub(crate) const FILE: &str = "_baseline.json";
 
@@ -128,11 +131,7 @@ impl BaselineFile {
     /// Whether the snapshots in `folder` are the accepted ones, and which files are not.
     fn compare(&self, found: &FoundSnapshots, folder: &Path) -> (bool, Vec<String>) {
         let FoundSnapshots { contents, strays } = found;
-        let name = |path: &Path| {
-            let inside = path.strip_prefix(folder).unwrap_or(path);
-            inside.display().to_string()
-        };
-        let mut files: Vec<_> = strays.keys().map(|path| name(path)).collect();
+        let mut files: Vec<_> = strays.keys().map(|path| name(folder, path)).collect();
         if self.format_version == 1 {
             let is_one = self.verdict_digest == old_digest(contents);
             return (is_one && files.is_empty(), files);
@@ -147,13 +146,19 @@ impl BaselineFile {
         };
         let changed = changed.map(String::as_str);
         let others = changed.filter(is_there).chain(gone);
-        files.extend(others.map(|id| name(&super::path(folder, id))));
+        files.extend(others.map(|id| name(folder, &super::path(folder, id))));
         files.sort();
         if self.verdict_digest != self.digest() {
             files.insert(0, FILE.to_owned());
         }
         (files.is_empty(), files)
     }
+}
+
+/// The name of a file in `folder`.
+fn name(folder: &Path, path: &Path) -> String {
+    let inside = path.strip_prefix(folder).unwrap_or(path);
+    inside.display().to_string()
 }
 
 /// Digest of every sample's verdict and hashes, as in version 1.
@@ -274,49 +279,12 @@ pub(crate) fn is_there(folder: &Path) -> bool {
 
 /// The baseline of a snapshot folder, if there is one.
 pub(crate) fn read(folder: &Path) -> Result<Option<Baseline>> {
-    if !folder.is_dir() {
-        return Ok(None);
-    }
-    let Some((file, found)) = read_whole(folder)? else {
-        return Ok(None);
-    };
-    let (digest_matches, changed_files) = match &file {
-        Some(file) => file.compare(&found, folder),
-        None => (false, vec![FILE.to_owned()]),
-    };
-    let readers = file.as_ref().map(BaselineFile::readers).unwrap_or_default();
-    let known = file.map_or_else(Baseline::default, |file| Baseline {
-        readers,
-        runs: file.runs.iter().map(PooledRun::known).collect(),
-        scorer_hash: file.scorer_hash,
-        // All runs of a baseline have the same prompt.
-        prompt: file.runs.first().and_then(|run| run.prompt.clone()),
-        judges: file.judges,
-        mask_id: file.mask_id,
-        of_prompts: file.format_version == 1,
-        majorities: file.format_version == 1 && file.runs.iter().any(|run| run.epochs > 1),
-        ..Baseline::default()
-    });
-    let samples = found.contents.into_iter();
-    let samples = samples.map(|(id, content)| (id, content.read_by(readers.answers).into_sample()));
-    Ok(Some(Baseline {
-        samples: samples.collect(),
-        digest_matches,
-        changed_files,
-        ..known
-    }))
+    let committed = CommittedBaseline::open(folder)?;
+    committed.map(CommittedBaseline::whole).transpose()
 }
 
 /// The content of a snapshot folder.
 type Whole = (Option<BaselineFile>, FoundSnapshots);
-
-/// The contents of the snapshots in a folder, by sample.
-#[derive(Default)]
-struct FoundSnapshots {
-    contents: BTreeMap<String, Content>,
-    /// Misplaced files, copied or moved. They count if there is no file in the right place.
-    strays: BTreeMap<PathBuf, String>,
-}
 
 fn read_whole(folder: &Path) -> Result<Option<Whole>> {
     let found = contents(folder)?;
@@ -403,82 +371,6 @@ fn each_as_accepted(
         }
     }
     Ok(found == file.digests.len())
-}
-
-fn is_snapshot(path: &Path) -> bool {
-    path.extension().is_some_and(|end| end == "snap")
-}
-
-/// The contents of all snapshots in a folder. Nearly all the time goes into opening files, ten thousand of them before
-/// the first sample starts, so it is done in parallel.
-fn contents(folder: &Path) -> Result<FoundSnapshots> {
-    /// The fewest buckets per thread.
-    const SHARE: usize = 16;
-    let buckets = WalkDir::new(folder)
-        .min_depth(1)
-        .max_depth(1)
-        .sort_by_file_name();
-    let buckets = buckets
-        .into_iter()
-        .collect::<std::result::Result<Vec<_>, _>>();
-    let mut buckets = buckets.map_err(|error| unreadable(folder, &error))?;
-    buckets.retain(|entry| entry.file_type().is_dir());
-    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
-    let share = buckets.len().div_ceil(threads).max(SHARE);
-    let read = |share: &[DirEntry]| -> Result<Vec<Snapshot>> {
-        let buckets = share.iter().map(|entry| bucket(entry.path()));
-        Ok(buckets.collect::<Result<Vec<_>>>()?.concat())
-    };
-    let read = &read;
-    std::thread::scope(|scope| {
-        let mut shares = buckets.chunks(share);
-        let first = shares.next();
-        let others: Vec<_> = shares
-            .map(|share| spawn_scoped(scope, move || read(share)))
-            .collect();
-        let mut samples = first.map_or(Ok(Vec::new()), read)?;
-        for other in others {
-            samples.extend(other()?);
-        }
-        let mut found = FoundSnapshots::default();
-        for (path, id, content) in samples {
-            if path == super::path(folder, &id) {
-                found.contents.insert(id, content);
-            } else {
-                found.contents.entry(id.clone()).or_insert(content);
-                found.strays.insert(path, id);
-            }
-        }
-        Ok(found)
-    })
-}
-
-/// Path, sample id and content of a snapshot file.
-type Snapshot = (PathBuf, String, Content);
-
-/// The contents of the snapshots in one bucket.
-fn bucket(folder: &Path) -> Result<Vec<Snapshot>> {
-    let mut samples = Vec::new();
-    for entry in WalkDir::new(folder).min_depth(1).max_depth(1) {
-        let entry = entry.map_err(|error| unreadable(folder, &error))?;
-        let path = entry.path();
-        if !is_snapshot(path) {
-            continue;
-        }
-        let snapshot = snapshots::snapshot(path)?;
-        let (id, content) = snapshot.ok_or_else(|| unreadable(path, &"it is gone"))?;
-        // Drops the texts to save memory.
-        let answer = AnswerForm::Normalized(String::new());
-        samples.push((path.to_owned(), id, Content { answer, ..content }));
-    }
-    Ok(samples)
-}
-
-fn unreadable(folder: &Path, reason: &dyn std::fmt::Display) -> Error {
-    Error::usage(format!(
-        "cannot read snapshots in `{}`: {reason}",
-        folder.display()
-    ))
 }
 
 #[cfg(test)]

@@ -33,6 +33,8 @@ pub struct Baseline {
     pub readers: Readers,
     /// The samples by id.
     pub samples: BTreeMap<String, BaselineSample>,
+    /// The ids of samples whose snapshots were not read, since a run does not ask them; in order.
+    pub unread: Vec<Box<str>>,
     /// Whether the snapshots are still those of these runs.
     pub digest_matches: bool,
     /// If they are not: the files that were changed, added or removed since, as far as known. Empty for a baseline of
@@ -340,12 +342,33 @@ impl Baseline {
         ids.join(", ")
     }
 
+    /// The same with these samples alone.
+    pub(crate) fn with_samples(&self, samples: BTreeMap<String, BaselineSample>) -> Self {
+        Self {
+            samples,
+            runs: self.runs.clone(),
+            scorer_hash: self.scorer_hash.clone(),
+            readers: self.readers,
+            unread: Vec::new(),
+            digest_matches: self.digest_matches,
+            changed_files: self.changed_files.clone(),
+            prompt: self.prompt.clone(),
+            judges: self.judges.clone(),
+            mask_id: self.mask_id.clone(),
+            majorities: self.majorities,
+            of_prompts: self.of_prompts,
+        }
+    }
+
     /// The id of a sample in it: this one, or another form of the same number.
     pub(crate) fn id_of(&self, id: &str) -> Option<&str> {
+        let unread = |id: &str| {
+            let place = self.unread.binary_search_by(|known| (**known).cmp(id));
+            place.ok().map(|place| &*self.unread[place])
+        };
         let known = |id: &str| {
-            self.samples
-                .get_key_value(id)
-                .map(|(known, _)| known.as_str())
+            let read = self.samples.get_key_value(id);
+            read.map(|(known, _)| known.as_str()).or_else(|| unread(id))
         };
         known(id).or_else(|| older_ids::other_forms(id).find_map(|form| known(&form)))
     }
@@ -456,7 +479,8 @@ impl Baseline {
             .hint(HINT));
         }
         let mut ids = ids.into_iter();
-        if !self.samples.is_empty() && !ids.any(|id| self.id_of(id).is_some()) {
+        let is_empty = self.samples.is_empty() && self.unread.is_empty();
+        if !is_empty && !ids.any(|id| self.id_of(id).is_some()) {
             return Err(Error::usage(format!(
                 "the baseline (run `{}`) has none of the samples",
                 self.run_ids()

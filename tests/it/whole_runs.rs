@@ -1,6 +1,6 @@
 //! Whole runs and partial ones, what is refused before anything is asked, and groups of samples.
 
-use crate::project::{Project, Ran};
+use crate::project::{Project, Ran, all_files};
 use crate::requested::{self, requested};
 
 /// Eight samples, of which the agent knows four.
@@ -210,4 +210,77 @@ fn samples_of_one_group_count_once() {
         .exits(2)
         .says("no sample has a `pasage`, which `benchmark.cluster` names")
         .says("did you mean `passage`?");
+}
+
+#[test]
+fn a_part_reads_nothing_else_of_the_baseline() {
+    let project = requested::project(8, "", "tiers: { full: {}, quick: { limit: 3 } }\n");
+    project.write(
+        "eval.yaml",
+        project.read("eval.yaml") + "gates: [accuracy >= 0.1]\n",
+    );
+    project.run("run eval.yaml").exits(0);
+    let accepted = project.last_run().display().to_string();
+    project.run(&format!("accept {accepted}")).exits(0);
+    let snapshots = || all_files(&project.file("snapshots/e"));
+    let of = |id: &str| {
+        let mut files = snapshots().into_iter();
+        let name = format!("{id}.snap");
+        files.find(|path| path.ends_with(&name)).unwrap()
+    };
+    let parts = ["--limit 2", "--filter q00", "--shard 1/2", "--tier quick"];
+    for part in parts {
+        let part = part.replace("q00", "q001");
+        let run = format!("run eval.yaml {part}");
+        project.run(&run).exits(0);
+        let records = project.last_lines("samples.jsonl");
+        let asked: Vec<_> = records
+            .iter()
+            .map(|it| it["sample_id"].as_str().unwrap())
+            .collect();
+        assert!(asked.len() < 8, "{part}");
+        let summary = project.last_json("summary.json");
+        assert_eq!(summary["account"]["baseline"], asked.len(), "{part}");
+        assert_eq!(
+            summary["account"]["rows"]["compared"],
+            asked.len(),
+            "{part}"
+        );
+        assert!(summary["account"]["rows"].get("gone").is_none(), "{part}");
+        let all = (0..8).map(|n| format!("q{n:03}"));
+        let others: Vec<_> = all
+            .filter(|id| !asked.contains(&&**id))
+            .map(|id| of(&id))
+            .collect();
+        let texts: Vec<_> = others
+            .iter()
+            .map(|path| std::fs::read(path).unwrap())
+            .collect();
+        for path in &others {
+            std::fs::write(path, "no snapshot").unwrap();
+        }
+        project.run(&run).exits(0);
+        project.run("run eval.yaml").exits(2).says("not a snapshot");
+        for (path, text) in others.iter().zip(texts) {
+            std::fs::write(path, text).unwrap();
+        }
+        let own = of(asked[0]);
+        let text = std::fs::read(&own).unwrap();
+        std::fs::write(&own, "no snapshot").unwrap();
+        project.run(&run).exits(2).says("not a snapshot");
+        std::fs::write(&own, text).unwrap();
+    }
+    // A gate that compares the tier needs to know whether anything was changed.
+    project.write(
+        "eval.yaml",
+        project
+            .read("eval.yaml")
+            .replace("accuracy >= 0.1", "'no_regression(alpha=0.05)[tier=quick]'"),
+    );
+    let changed = of("q007");
+    let text = std::fs::read_to_string(&changed).unwrap();
+    std::fs::write(&changed, text.replace("target: ", "target: 0")).unwrap();
+    project
+        .run("run -v eval.yaml --tier quick")
+        .says("q007.snap");
 }

@@ -1,7 +1,7 @@
 //! `GatheredRun`: a finished run, judged by its records and manifest.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
@@ -205,14 +205,13 @@ pub(in crate::run) fn within<'a>(
 
 /// The baseline with the samples of these facts alone.
 pub(in crate::run) fn of_current(baseline: &Baseline, facts: &Facts<'_>) -> Baseline {
-    let mut baseline = baseline.clone();
     let current = facts.current.iter();
-    let ids = current.flat_map(|sample| [Some(sample.id.as_str()), sample.older_id.as_deref()]);
-    let requested: HashSet<&str> = ids.flatten().collect();
-    baseline
-        .samples
-        .retain(|id, _| requested.contains(id.as_str()));
-    baseline
+    let ids = current.flat_map(|sample| [Some(&sample.id), sample.older_id.as_ref()]);
+    let samples = ids.flatten().filter_map(|id| {
+        let sample = baseline.samples.get(id)?;
+        Some((id.clone(), sample.clone()))
+    });
+    baseline.with_samples(samples.collect())
 }
 
 /// Why a run ended before every sample was asked, if it did.

@@ -1,5 +1,5 @@
 use super::super::SnapshotHeader;
-use super::super::content::InputHash;
+use super::super::content::{AnswerForm, InputHash};
 use super::*;
 use crate::data::FoundBy;
 use crate::verdict::baseline::figures::AnswerFigures;
@@ -283,4 +283,55 @@ fn snapshots_of_an_accept_that_did_not_end_are_no_baseline() {
     assert!(error.message().contains("did not end"), "{error}");
     write(folder.path(), &file);
     assert!(read(folder.path()).unwrap().unwrap().digest_matches);
+}
+
+#[test]
+fn a_part_of_the_samples_opens_their_snapshots_alone() {
+    let of = |change: &dyn Fn(&Path), ids: &[&str]| {
+        let folder = tempfile::tempdir().unwrap();
+        accepted(folder.path());
+        change(folder.path());
+        let committed = CommittedBaseline::open(folder.path()).unwrap().unwrap();
+        committed.of(ids)
+    };
+    let path = super::super::path;
+    let spoil = |folder: &Path| std::fs::write(path(folder, "b"), "no snapshot").unwrap();
+    let ids = |baseline: &Baseline| baseline.samples.keys().cloned().collect::<Vec<_>>();
+    let baseline = of(&spoil, &["a", "new"]).unwrap();
+    assert_eq!(ids(&baseline), ["a"]);
+    assert_eq!(baseline.unread, ["b".into(), "c".into()]);
+    assert_eq!(baseline.id_of("c"), Some("c"));
+    assert!(baseline.digest_matches && baseline.check_comparable("s1", ["c"]).is_ok());
+    assert!(baseline.check_comparable("s1", ["new"]).is_err());
+    of(&spoil, &["a", "b"]).unwrap_err();
+    let write = |folder: &Path, id: &str| {
+        let header = SnapshotHeader::bare(id);
+        content(false).write(&path(folder, id), &header).unwrap();
+    };
+    // Reviewed one by one: counts, but not as accepted.
+    let baseline = of(&|folder| write(folder, "new"), &["a", "new"]).unwrap();
+    assert_eq!(ids(&baseline), ["a", "new"]);
+    assert_eq!(baseline.changed_files.len(), 1);
+    // A snapshot in another place is found as always: everything is read.
+    let moved = |folder: &Path| {
+        std::fs::create_dir(folder.join("zz")).unwrap();
+        std::fs::rename(path(folder, "a"), folder.join("zz").join("a.snap")).unwrap();
+    };
+    let baseline = of(&moved, &["a"]).unwrap();
+    assert_eq!(ids(&baseline), ["a", "b", "c"]);
+    assert_eq!(baseline.changed_files.len(), 1);
+    // The older form of a number as an id.
+    let numbered = |folder: &Path| {
+        write(folder, "7.0");
+        let mut digests = Digests::default();
+        digests.add("7.0".into(), &content(false));
+        let of_run = vec![PooledRun::old("r1".to_owned(), 1)];
+        let file = BaselineFile::new(of_run, "s1".into(), None, Judges::new(), digests, 0);
+        super::write(&folder.join(FILE), &file).unwrap();
+    };
+    let baseline = of(&numbered, &["7"]).unwrap();
+    assert_eq!(
+        (ids(&baseline), baseline.id_of("7")),
+        (vec!["7.0".to_owned()], Some("7.0"))
+    );
 }

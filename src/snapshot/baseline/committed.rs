@@ -1,0 +1,168 @@
+//! [`CommittedBaseline`]: the baseline of a snapshot folder, whose snapshots are read when it is known which are needed.
+
+use std::collections::BTreeMap;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+
+use super::contents::{FoundSnapshots, contents};
+use super::{BaselineFile, FILE, PooledRun, file};
+use crate::error::Result;
+use crate::snapshot::{path, read as snapshots};
+use crate::system::spawn_scoped;
+use crate::verdict::baseline::{Baseline, BaselineSample, older_ids};
+
+/// The baseline of a snapshot folder.
+pub(crate) struct CommittedBaseline {
+    folder: PathBuf,
+    /// `_baseline.json`; `None` if only snapshots are there.
+    file: Option<BaselineFile>,
+    /// The snapshots, if they were read to find out whether there are any.
+    found: Option<FoundSnapshots>,
+}
+
+/// A sample by its id, and whether its snapshot has the accepted digest.
+type ReadSample = (String, BaselineSample, bool);
+
+impl CommittedBaseline {
+    /// The baseline of a folder, if there is one. Opens no snapshot if `_baseline.json` is there.
+    pub(crate) fn open(folder: &Path) -> Result<Option<Self>> {
+        if !folder.is_dir() {
+            return Ok(None);
+        }
+        let file = file(&folder.join(FILE))?;
+        let found = match file {
+            Some(_) => None,
+            None => Some(contents(folder)?),
+        };
+        let is_there = found
+            .as_ref()
+            .is_none_or(|found| !found.contents.is_empty());
+        Ok(is_there.then(|| Self {
+            folder: folder.to_owned(),
+            file,
+            found,
+        }))
+    }
+
+    /// Identifies the dataset that keys its hashes, if they are masked.
+    pub(crate) fn mask_id(&self) -> Option<&str> {
+        self.file.as_ref()?.mask_id.as_deref()
+    }
+
+    /// With all of its samples.
+    pub(crate) fn whole(self) -> Result<Baseline> {
+        let found = match self.found {
+            Some(found) => found,
+            None => contents(&self.folder)?,
+        };
+        let (digest_matches, changed_files) = match &self.file {
+            Some(file) => file.compare(&found, &self.folder),
+            None => (false, vec![FILE.to_owned()]),
+        };
+        let reader = self.file.as_ref().map(BaselineFile::readers);
+        let reader = reader.unwrap_or_default().answers;
+        let samples = found.contents.into_iter();
+        let samples = samples.map(|(id, content)| (id, content.read_by(reader).into_sample()));
+        Ok(Baseline {
+            samples: samples.collect(),
+            digest_matches,
+            changed_files,
+            ..self.file.map(head).unwrap_or_default()
+        })
+    }
+
+    /// With these samples alone, of which the snapshots are opened by their paths; the ids of the others are known. Other
+    /// snapshots may have changed. Everything is read if `_baseline.json` does not list the snapshots, or if one of these
+    /// is not in its place.
+    pub(crate) fn of(self, ids: &[&str]) -> Result<Baseline> {
+        let Some(file) = self.file.as_ref().filter(|file| !file.digests.is_empty()) else {
+            return self.whole();
+        };
+        let Some(read) = read_each(ids, &|ids| samples(&self.folder, file, ids))? else {
+            return self.whole();
+        };
+        let changed = read.iter().filter(|(.., is_accepted)| !is_accepted);
+        let changed_files: Vec<_> = changed
+            .map(|(id, ..)| super::name(&self.folder, &path(&self.folder, id)))
+            .collect();
+        let samples = read.into_iter().map(|(id, sample, _)| (id, sample));
+        let samples: BTreeMap<_, _> = samples.collect();
+        let unread = file.digests.ids();
+        let unread = unread.filter(|id| !samples.contains_key(*id));
+        let unread = unread.map(Into::into).collect();
+        Ok(Baseline {
+            samples,
+            unread,
+            digest_matches: changed_files.is_empty(),
+            changed_files,
+            ..self.file.map(head).unwrap_or_default()
+        })
+    }
+}
+
+/// What `_baseline.json` says of the runs.
+fn head(file: BaselineFile) -> Baseline {
+    Baseline {
+        readers: file.readers(),
+        runs: file.runs.iter().map(PooledRun::known).collect(),
+        // All runs of a baseline have the same prompt.
+        prompt: file.runs.first().and_then(|run| run.prompt.clone()),
+        of_prompts: file.format_version == 1,
+        majorities: file.format_version == 1 && file.runs.iter().any(|run| run.epochs > 1),
+        scorer_hash: file.scorer_hash,
+        judges: file.judges,
+        mask_id: file.mask_id,
+        ..Baseline::default()
+    }
+}
+
+/// Applies `read` to shares of the ids in parallel, since nearly all the time goes into opening files. `None` if it
+/// returns `None` for any.
+fn read_each(
+    ids: &[&str],
+    read: &(impl Fn(&[&str]) -> Result<Option<Vec<ReadSample>>> + Sync),
+) -> Result<Option<Vec<ReadSample>>> {
+    /// The fewest files per thread.
+    const SHARE: usize = 256;
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let share = ids.len().div_ceil(threads).max(SHARE);
+    std::thread::scope(|scope| {
+        let mut shares = ids.chunks(share);
+        let first = shares.next();
+        let others: Vec<_> = shares
+            .map(|share| spawn_scoped(scope, move || read(share)))
+            .collect();
+        let mut all = first.map_or(Ok(Some(Vec::new())), read)?;
+        for other in others {
+            let other = other()?;
+            all = all.zip(other).map(|(mut all, other)| {
+                all.extend(other);
+                all
+            });
+        }
+        Ok(all)
+    })
+}
+
+/// The samples with these ids, or with other forms of them that the baseline lists; `None` if a snapshot is not where it
+/// belongs.
+fn samples(folder: &Path, file: &BaselineFile, ids: &[&str]) -> Result<Option<Vec<ReadSample>>> {
+    let reader = file.readers().answers;
+    let mut samples = Vec::new();
+    for &id in ids {
+        let others = older_ids::other_forms(id).filter(|form| file.digests.lists(form));
+        for form in std::iter::once(id.to_owned()).chain(others) {
+            match snapshots::snapshot(&path(folder, &form))? {
+                Some((own, content)) if own == form => {
+                    let is_accepted = file.digests.has(&own, &content);
+                    let sample = content.read_by(reader).into_sample();
+                    samples.push((own, sample, is_accepted));
+                }
+                None if !file.digests.lists(&form) => {}
+                // Moved, removed, or another sample's.
+                _ => return Ok(None),
+            }
+        }
+    }
+    Ok(Some(samples))
+}
