@@ -12,6 +12,8 @@
 //!     summary.json, summary.md
 //!     places.json      of a part of a run that goes on elsewhere: which
 //!                      samples of the dataset it has                  (store/places.rs)
+//!     samples.index, events.index     of a large run: where the lines
+//!                      of each sample are                             (store/line_index.rs)
 //!     scratch/         folders of attempts that `keep_scratch` kept
 //! ```
 //!
@@ -43,6 +45,7 @@ pub(crate) mod cache;
 mod checked;
 pub mod files;
 pub(crate) mod journal;
+mod line_index;
 pub(crate) mod manifest;
 pub(crate) mod places;
 pub(crate) mod records;
@@ -200,13 +203,36 @@ impl RunDir {
             }
         }
         let mut attempts = Vec::new();
-        journal::each(&source.file(JOURNAL), &mut |line| {
+        let mut see = |line: journal::JournalLine<'_>| {
             if line.event.sample_id == sample_id {
                 attempts.extend(line.carried().to_value());
             }
             Ok(())
-        })?;
+        };
+        let path = source.file(JOURNAL);
+        match source.lines_by_place(JOURNAL, sample_id) {
+            Some(lines) => journal::each_of(&path, &lines, &mut see)?,
+            None => journal::each(&path, &mut see)?,
+        }
         Ok(attempts)
+    }
+
+    /// The records of one sample, read by their places: each is checked, and the rest of the file is not. Empty if it has
+    /// none; `None` if the run must be read and checked as a whole, which it must unless it is large and over.
+    pub fn records_by_place(&self, sample_id: &str) -> Option<Vec<Carried<Record>>> {
+        let lines = self.lines_by_place(RECORDS, sample_id)?;
+        let records = lines.iter().map(|line| Carried::parse(line));
+        records.collect::<serde_json::Result<_>>().ok()
+    }
+
+    fn lines_by_place(&self, file: &str, sample_id: &str) -> Option<Vec<Vec<u8>>> {
+        let manifest = self.manifest().ok().filter(|_| !self.is_restored())?;
+        let is_over = manifest.status != RunStatus::Running || manifest.parent.is_some();
+        if !is_over || self.foreign_manifest(&manifest).is_some() {
+            return None;
+        }
+        let hash = manifest.artifacts.get(file)?;
+        line_index::lines_of(&self.file(file), hash, sample_id)
     }
 
     /// Converts an error about its files: if the folder is gone, it is an environment error.

@@ -46,12 +46,17 @@ pub(crate) fn read_run(named: &Path) -> Result<RunDir> {
     believed(open_run(named)?)
 }
 
+/// The run in a directory, or the last one of an eval; the last of all without a name. Nothing of it is checked.
+pub(crate) fn named_run(named: Option<&Path>) -> Result<RunDir> {
+    match named {
+        Some(path) => open_run(path),
+        None => last_run(),
+    }
+}
+
 /// Like [`named_or_last`] for commands that only display the run: prints problems with its files.
 pub(crate) fn seen_run(named: Option<&Path>) -> Result<RunDir> {
-    let dir = match named {
-        Some(path) => open_run(path)?,
-        None => last_run()?,
-    };
+    let dir = named_run(named)?;
     believed(dir.clone()).or_else(|error| {
         let hint = error.hint_text().map(|hint| format!("; {hint}"));
         let hint = hint.unwrap_or_default();

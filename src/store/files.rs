@@ -26,6 +26,8 @@ pub const VERIFICATIONS: &str = "verifications.json";
 /// Files with a hash in the manifest.
 pub(super) const HASHED: [&str; 6] = [RECORDS, JOURNAL, ERRORS, SUMMARY, SUMMARY_PAGE, PLACES];
 
+/// Where the lines of each sample are in the records and in the journal of a large run.
+const INDEXES: [&str; 2] = ["samples.index", "events.index"];
 /// The records in order of arrival, until the run ends.
 pub(crate) const SPOOL: &str = "samples.jsonl.part";
 /// The folder of the agent's attempts.
@@ -33,7 +35,7 @@ pub(crate) const SCRATCH: &str = "scratch";
 
 /// Whether a run writes a file of this name into its directory, or its temporary file.
 pub(crate) fn is_of_run(name: &str) -> bool {
-    let of_run = || HASHED.into_iter().chain([MANIFEST]);
+    let of_run = || HASHED.into_iter().chain([MANIFEST]).chain(INDEXES);
     let is_unfinished = |end: &str| end == ".tmp" || is_temporary(end);
     name == SPOOL
         || of_run().any(|known| {

@@ -12,7 +12,7 @@ pub(crate) mod places;
 mod sealed;
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,6 +25,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::Carried;
+use super::line_index::LineIndexWriter;
 use crate::data::conversation::{Speaker, TurnMessage, is_zero};
 use crate::data::{AgentError, JudgeCall, Outcome, Output, Usage};
 use crate::error::{Error, Result, remedy};
@@ -238,6 +239,7 @@ struct State {
     next_index: u64,
     journal: JournalNumber,
     hash: Hasher,
+    index: LineIndexWriter,
     /// When the file's existence was last checked.
     checked: Instant,
 }
@@ -259,7 +261,8 @@ impl EventLog {
             Error::usage(format!("another process is writing `{}`", path.display()))
                 .hint("wait for it to end, or stop it")
         })?;
-        let (read, hash) = recover(path, &file, see)?;
+        let mut index = LineIndexWriter::new(path);
+        let (read, hash) = recover(path, &file, &mut index, see)?;
         let found = FoundJournal {
             skipped: read.skipped,
             hash: hash.clone().hex(),
@@ -276,6 +279,7 @@ impl EventLog {
             next_index: read.next_index,
             journal: read.journal.unwrap_or_else(JournalNumber::random),
             hash,
+            index,
             checked: Instant::now(),
         };
         Ok((
@@ -322,19 +326,22 @@ impl EventLog {
         state.length += line.len() as u64;
         state.next_index += 1;
         state.hash.bytes(&line);
+        state.index.add(&line);
         self.dirty.store(true, Ordering::Release);
         Ok(place)
     }
 
     /// Syncs the file and gives its SHA-256.
     pub(crate) fn close(&self) -> Result<String> {
-        let state = lock(&self.state);
+        let mut state = lock(&self.state);
         if !has_name(&state.file) || !state.path.exists() {
             return Err(gone(state.path.parent().unwrap_or(&state.path)));
         }
         let synced = state.file.sync_data();
         synced.map_err(|error| Error::io("sync", &state.path, &error))?;
-        Ok(state.hash.clone().hex())
+        let hash = state.hash.clone().hex();
+        state.index.finish(&hash);
+        Ok(hash)
     }
 }
 
@@ -415,10 +422,22 @@ pub(crate) struct FoundJournal {
 }
 
 /// Reads the journal and cuts off a torn last line.
-fn recover(path: &Path, file: &File, see: &mut SeeEvent<'_>) -> Result<(ReadLines, Hasher)> {
+fn recover(
+    path: &Path,
+    file: &File,
+    index: &mut LineIndexWriter,
+    see: &mut SeeEvent<'_>,
+) -> Result<(ReadLines, Hasher)> {
     let mut hash = Hasher::default();
-    let read = lines::each(file, |line| hash.bytes(line), see);
+    let pass = |line: &[u8]| {
+        hash.bytes(line);
+        index.add(line);
+    };
+    let read = lines::each(file, pass, see);
     let read = read.map_err(|broken| broken.at(path))?;
+    if !read.skipped.is_empty() {
+        index.give_up();
+    }
     if read.is_torn {
         file.set_len(read.length)
             .map_err(|error| Error::io("repair", path, &error))?;
@@ -452,6 +471,24 @@ pub(crate) fn each(path: &Path, see: &mut SeeEvent<'_>) -> Result<()> {
         Err(error) => return Err(Error::io("read", path, &error)),
     };
     let read = lines::each(file, |_| {}, see);
+    read.map(drop).map_err(|broken| broken.at(path))
+}
+
+/// Visits the readable events among these whole lines of a journal, which are without their breaks.
+///
+/// # Errors
+/// See [`each`].
+pub(crate) fn each_of(path: &Path, lines: &[Vec<u8>], see: &mut SeeEvent<'_>) -> Result<()> {
+    let file = open_plain(path).map_err(|error| Error::io("read", path, &error))?;
+    // Its first lines say which journal it is.
+    let mut beginning = Vec::new();
+    let first = BufReader::new(file).take(lines::BUFFER as u64);
+    let first = first.split(b'\n').take(3);
+    for line in first.chain(lines.iter().cloned().map(Ok)) {
+        beginning.extend(line.map_err(|error| Error::io("read", path, &error))?);
+        beginning.push(b'\n');
+    }
+    let read = lines::each(&*beginning, |_| {}, see);
     read.map(drop).map_err(|broken| broken.at(path))
 }
 

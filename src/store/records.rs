@@ -12,6 +12,7 @@ use tempfile::TempPath;
 use super::Carried;
 use super::files::{ERRORS, RECORDS};
 use super::journal::past::Foreign;
+use super::line_index::LineIndexWriter;
 use crate::data::Record;
 use crate::data::record::read_abridged;
 use crate::error::{Error, Result, remedy};
@@ -172,6 +173,7 @@ pub(crate) struct Sorted {
     temporary: TempPath,
     file: BufWriter<File>,
     hash: Hasher,
+    index: Option<LineIndexWriter>,
 }
 
 impl Sorted {
@@ -181,6 +183,7 @@ impl Sorted {
             create_plain(&temporary).map_err(|error| Error::io("create", &temporary, &error))?;
         let removed = TempPath::try_from_path(&temporary);
         Ok(Self {
+            index: path.ends_with(RECORDS).then(|| LineIndexWriter::new(&path)),
             path,
             temporary: removed.map_err(|error| Error::io("create", &temporary, &error))?,
             file: BufWriter::with_capacity(BUFFER, file),
@@ -191,6 +194,13 @@ impl Sorted {
     /// Adds whole lines.
     pub(crate) fn write(&mut self, line: &[u8]) -> Result<()> {
         self.hash.bytes(line);
+        if let Some(index) = &mut self.index {
+            let mut start = 0;
+            for end in memchr::memchr_iter(b'\n', line) {
+                index.add(&line[start..=end]);
+                start = end + 1;
+            }
+        }
         let written = self.file.write_all(line);
         written.map_err(|error| failed(&self.path, &error))
     }
@@ -207,7 +217,11 @@ impl Sorted {
             .and_then(|()| sync(self.file.get_ref()))
             .and_then(|()| Ok(self.temporary.persist(&self.path)?))
             .map_err(|error| failed(&self.path, &error))?;
-        Ok(self.hash.hex())
+        let hash = self.hash.hex();
+        if let Some(index) = &mut self.index {
+            index.finish(&hash);
+        }
+        Ok(hash)
     }
 }
 

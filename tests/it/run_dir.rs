@@ -407,3 +407,46 @@ fn resumed_runs_keep_their_hashes_true() {
         1
     );
 }
+
+#[test]
+fn a_sample_of_a_large_run_is_shown_from_its_place() {
+    let project = Project::new();
+    let row = |n: u32| {
+        format!(
+            "{{\"task_id\":\"q{n:04}\",\"Question\":\"{n}\",\"Level\":1,\"Final answer\":\"{n}\",\"file_name\":\"\"}}\n"
+        )
+    };
+    project.write("data.jsonl", (0..6000).map(row).collect::<String>());
+    project.spec("echo", "gates: []\n");
+    project.run("run eval.yaml").exits(0);
+    let dir = project.last_run();
+    let show = format!("show {} q4321 --json", dir.display());
+    let shown = project.run(&show).exits(0).json();
+    assert_eq!(
+        shown["prompt"].as_str().unwrap().lines().last(),
+        Some("4321")
+    );
+    assert_eq!(shown["events"].as_array().unwrap().len(), 3);
+    let records = std::fs::read_to_string(dir.join("samples.jsonl")).unwrap();
+    let changed = |from: &str, to: &str| {
+        assert!(records.contains(from));
+        std::fs::write(dir.join("samples.jsonl"), records.replacen(from, to, 1)).unwrap();
+        project.run(&show).exits(0)
+    };
+    let notice = "samples.jsonl is not what the run wrote";
+    let other = ("\"ground_truth\":\"17\"", "\"ground_truth\":\"18\"");
+    let own = ("\"ground_truth\":\"4321\"", "\"ground_truth\":\"4322\"");
+    // What is shown is checked, and nothing else is read.
+    changed(other.0, other.1).says_nothing_of(notice);
+    changed(own.0, own.1).says(notice);
+    changed("}\n", "} \n").says(notice);
+    std::fs::write(dir.join("samples.jsonl"), &records).unwrap();
+    // The beginning of an id, and a run without indexes, are as in a small run.
+    let begins = format!("show {} q432", dir.display());
+    project.run(&begins).says("several ids begin so: q4320");
+    for name in ["samples.index", "events.index"] {
+        std::fs::remove_file(dir.join(name)).unwrap();
+    }
+    assert_eq!(project.run(&show).exits(0).json(), shown);
+    changed(other.0, other.1).says(notice);
+}

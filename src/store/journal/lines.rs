@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::store::Carried;
 
 /// Bytes per read.
-const BUFFER: usize = 1 << 17;
+pub(super) const BUFFER: usize = 1 << 17;
 
 /// An event of a journal.
 pub(crate) struct JournalLine<'a> {

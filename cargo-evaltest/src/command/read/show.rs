@@ -7,7 +7,7 @@ mod failures;
 use std::collections::HashMap;
 use std::io;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use evaltest::engine::data::display_prediction;
@@ -28,7 +28,7 @@ use serde_json::Value;
 
 use crate::console;
 use crate::run_ids::typed_folder;
-use crate::runs::{note_part, seen_run};
+use crate::runs::{named_run, note_part, seen_run};
 use chat::{chat, until_failure};
 
 /// Show one sample of a run: prompt, answer, what was compared, verdict, attempts
@@ -68,58 +68,20 @@ const NAMED: [usize; 2] = [10, 5];
 const MOST_KNOWN: usize = 10_000;
 
 pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
-    let dir = seen_run(args.run_dir.as_deref())?;
+    let by_place = by_place(args)?;
+    let dir = match &by_place {
+        Some((dir, _)) => dir.clone(),
+        None => seen_run(args.run_dir.as_deref())?,
+    };
     note_part(&dir)?;
     let path = dir.file(files::RECORDS);
     let Some(wanted) = &args.id else {
-        let groups = FailureGroups::new(decides(&dir).as_deref());
-        let [alone, below] = NAMED;
-        if args.failures {
-            let mut groups = groups.naming(alone);
-            let manifest = dir.manifest_unverified()?;
-            let hides = manifest.masked && !args.show_texts;
-            let public = hides.then(|| PublicWords::of(&manifest));
-            let mut known = HashMap::new();
-            for record in read_records(&path)? {
-                let mut record = record?;
-                if let Some(public) = &public {
-                    public.hide(&mut record);
-                } else if SampleOutcome::of(&record) == SampleOutcome::Wrong
-                    && known.len() < MOST_KNOWN
-                {
-                    known
-                        .entry(record.sample_id.clone())
-                        .or_insert_with(|| ReportedSample::of(&record));
-                }
-                groups.add(&record);
-            }
-            let groups = groups.finish();
-            if args.json {
-                console::print_json(&groups)?;
-            } else {
-                let text = failures::failures(&groups, alone, &known);
-                let text = text.unwrap_or_else(|| Document::new("nothing failed"));
-                console::print_data(|out| terminal::document(&text, Paint::Plain, out))?;
-            }
-        } else if args.json {
-            let records = read_carried(&path)?.map(|record| json(&record?));
-            console::print_json_list(records)?;
-        } else {
-            let mut groups = groups.naming(below);
-            console::print_each(read_records(&path)?, |record, out| {
-                groups.add(&record);
-                line(&record, out)
-            })?;
-            if let Some(text) = failures::failures(&groups.finish(), below, &HashMap::new()) {
-                console::print_data(|out| {
-                    writeln!(out)?;
-                    terminal::document(&text, Paint::Plain, out)
-                })?;
-            }
-        }
-        return Ok(Exit::Passed);
+        return all(args, &dir, &path);
     };
-    let epochs = find(read_carried(&path)?, wanted, &dir)?;
+    let epochs = match by_place {
+        Some((_, epochs)) => epochs,
+        None => find(read_carried(&path)?, wanted, &dir)?,
+    };
     let epoch = args.epoch.unwrap_or(0);
     let selected = epochs.iter().find(|carried| carried.known.epoch == epoch);
     let Some(selected) = selected else {
@@ -164,6 +126,65 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
         })?;
     }
     Ok(Exit::Passed)
+}
+
+/// Shows all samples in short, or what went wrong.
+fn all(args: &ShowArgs, dir: &RunDir, path: &Path) -> Result<Exit> {
+    let groups = FailureGroups::new(decides(dir).as_deref());
+    let [alone, below] = NAMED;
+    if args.failures {
+        let mut groups = groups.naming(alone);
+        let manifest = dir.manifest_unverified()?;
+        let hides = manifest.masked && !args.show_texts;
+        let public = hides.then(|| PublicWords::of(&manifest));
+        let mut known = HashMap::new();
+        for record in read_records(path)? {
+            let mut record = record?;
+            if let Some(public) = &public {
+                public.hide(&mut record);
+            } else if SampleOutcome::of(&record) == SampleOutcome::Wrong && known.len() < MOST_KNOWN
+            {
+                known
+                    .entry(record.sample_id.clone())
+                    .or_insert_with(|| ReportedSample::of(&record));
+            }
+            groups.add(&record);
+        }
+        let groups = groups.finish();
+        if args.json {
+            console::print_json(&groups)?;
+        } else {
+            let text = failures::failures(&groups, alone, &known);
+            let text = text.unwrap_or_else(|| Document::new("nothing failed"));
+            console::print_data(|out| terminal::document(&text, Paint::Plain, out))?;
+        }
+    } else if args.json {
+        let records = read_carried(path)?.map(|record| json(&record?));
+        console::print_json_list(records)?;
+    } else {
+        let mut groups = groups.naming(below);
+        console::print_each(read_records(path)?, |record, out| {
+            groups.add(&record);
+            line(&record, out)
+        })?;
+        if let Some(text) = failures::failures(&groups.finish(), below, &HashMap::new()) {
+            console::print_data(|out| {
+                writeln!(out)?;
+                terminal::document(&text, Paint::Plain, out)
+            })?;
+        }
+    }
+    Ok(Exit::Passed)
+}
+
+/// The run and the records of the wanted sample, if they can be read without all others.
+fn by_place(args: &ShowArgs) -> Result<Option<(RunDir, Vec<Carried<Record>>)>> {
+    let Some(id) = &args.id else {
+        return Ok(None);
+    };
+    let dir = named_run(args.run_dir.as_deref())?;
+    let epochs = dir.records_by_place(id).filter(|it| !it.is_empty());
+    Ok(epochs.map(|epochs| (dir, epochs)))
 }
 
 /// The deciding scorer's name, if the run has a summary.
