@@ -33,7 +33,7 @@ fn main() -> io::Result<ExitCode> {
     };
     let (first, unlimited) = ("start to first sample", f64::INFINITY);
     let ratio = format!("CPU over that of {small}");
-    report(&[
+    let mut figures = vec![
         figure(small, "CPU", few.cpu_s, "s", 1.0, true),
         figure(
             small,
@@ -80,6 +80,54 @@ fn main() -> io::Result<ExitCode> {
             true,
         ),
         figure(large, first, many.first_sample_ms, "ms", unlimited, false),
+    ];
+    figures.extend(parts(
+        &folder.path().join(large.to_string()),
+        large,
+        many.cpu_s,
+    )?);
+    report(&figures)
+}
+
+/// What parts of an eval take, of which a whole run took `whole_s` and is in `home`.
+fn parts(home: &Path, samples: u32, whole_s: f64) -> io::Result<Vec<Figure>> {
+    let of = |part: &'static [&'static str]| best_of_three_with(home, part);
+    let accepted = home.join("accepted");
+    std::fs::rename(program::last_run(&home.join("runs"))?, &accepted)?;
+    let shard = of(&["--shard", "1/100"])?;
+    let limited = of(&["--limit", "10"])?;
+    accept_run(home, &accepted)?;
+    let compared = of(&["--limit", "10"])?;
+    let figure = |what: &str, measured, unit, target, decides| Figure {
+        what: format!("{samples} samples, {what}"),
+        measured,
+        unit,
+        target: 0.0..=target,
+        decides,
+    };
+    let baseline = "`--limit 10`, with a baseline over without";
+    Ok(vec![
+        figure(
+            "100 shards over one run, CPU",
+            100.0 * shard.cpu_s / whole_s,
+            "times",
+            1.5,
+            false,
+        ),
+        figure(
+            &format!("{baseline}, CPU"),
+            compared.cpu_s / limited.cpu_s,
+            "times",
+            1.5,
+            true,
+        ),
+        figure(
+            &format!("{baseline}, start to first sample"),
+            compared.first_sample_ms / limited.first_sample_ms,
+            "times",
+            1.5,
+            false,
+        ),
     ])
 }
 
@@ -92,8 +140,19 @@ fn measure(folder: &Path, samples: u32) -> io::Result<(program::Usage, f64)> {
 
 /// The better of some runs: noise only ever adds.
 fn best_of_three(home: &Path) -> io::Result<program::Usage> {
+    best_of_three_with(home, &[])
+}
+
+/// The same of a part.
+fn best_of_three_with(home: &Path, part: &[&str]) -> io::Result<program::Usage> {
     let runs = home.join("runs");
-    let run = || program::run(&mut evaltest(home, &["run", "bench.yaml"]), &runs);
+    if runs.exists() {
+        std::fs::remove_dir_all(&runs)?;
+    }
+    let run = || {
+        let mut command = evaltest(home, &["run", "bench.yaml"]);
+        program::run(command.args(part), &runs)
+    };
     let mut best = run()?;
     for _ in 0..2 {
         // Hundreds of megabytes that the kernel has yet to write out would slow the next run.
@@ -104,7 +163,10 @@ fn best_of_three(home: &Path) -> io::Result<program::Usage> {
 }
 
 fn accept(home: &Path) -> io::Result<()> {
-    let run = program::last_run(&home.join("runs"))?;
+    accept_run(home, &program::last_run(&home.join("runs"))?)
+}
+
+fn accept_run(home: &Path, run: &Path) -> io::Result<()> {
     let accepted = evaltest(home, &["accept"]).arg(run).output()?;
     if accepted.status.success() {
         return Ok(());
