@@ -69,20 +69,21 @@ impl Content {
     /// Converts to a baseline sample. A verdict that no answer has was edited by hand and replaces them.
     pub(crate) fn into_sample(self) -> BaselineSample {
         let (InputHash::Question(input_hash) | InputHash::Rendered(input_hash)) = self.input;
-        let (answers, ways, figures) = if self.answers.contains(&self.correct) {
+        let (answers, ways, mut figures) = if self.answers.contains(&self.correct) {
             (self.answers, self.ways, self.figures)
         } else {
             let answers = vec![self.correct];
             let figures = AnswerFigures::unknown(&answers);
             (answers, Vec::new(), figures)
         };
+        figures.shrink();
         BaselineSample {
             answers,
             ways,
             figures,
             input_hash,
             target_hash: self.target_hash,
-            slices: self.slices,
+            slices: self.slices.into(),
         }
     }
 

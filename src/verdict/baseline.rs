@@ -10,6 +10,7 @@ pub(crate) mod readers;
 pub(crate) mod ways;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -76,8 +77,8 @@ pub struct BaselineSample {
     pub input_hash: String,
     /// Hash of the ground truth, or its mask.
     pub target_hash: String,
-    /// The slices that it belonged to; empty if unknown.
-    pub slices: Vec<Slice>,
+    /// The slices that it belonged to, shared with samples of the same; empty if unknown.
+    pub slices: Arc<[Slice]>,
 }
 
 /// A sample of the current run, as far as the comparison needs it.
@@ -105,7 +106,7 @@ pub struct CurrentSample {
     /// Whether it was not asked, or not in all epochs.
     pub skipped: bool,
     /// The slices it belongs to.
-    pub slices: Vec<Slice>,
+    pub slices: Arc<[Slice]>,
     /// The group of dependent samples, such as those on one passage.
     pub cluster: Option<String>,
     /// Seconds of each timed answer.
@@ -122,7 +123,7 @@ impl CurrentSample {
             input_hash: record.input_hash.clone(),
             target_hash: record.target_hash.clone(),
             marks: Marks::of(record),
-            slices: Slice::all_of(record),
+            slices: Slice::all_of(record).into(),
             cluster: record.cluster.clone(),
             ..Self::default()
         };
@@ -212,6 +213,25 @@ impl CurrentSample {
         if is_timed && outcome.is_timed() && latency.is_finite() && latency >= 0.0 {
             self.latencies_s.push(latency);
         }
+    }
+
+    /// Replaces all hashes by those of the same sample in the baseline, if it is the same, so that a million samples need
+    /// not keep every hash that may identify them. No others are compared any more.
+    pub(crate) fn settle(&mut self, baseline: &Baseline) {
+        let before = baseline.sample(self);
+        if let Some(before) = before.filter(|before| before.slices == self.slices) {
+            self.slices = Arc::clone(&before.slices);
+        }
+        let same = before.filter(|it| it.is_of(&self.input_hash, &self.target_hash, &self.marks));
+        if let Some(same) = same {
+            self.input_hash.clone_from(&same.input_hash);
+            self.target_hash.clone_from(&same.target_hash);
+        }
+        self.marks = Marks::default();
+        self.answers.shrink_to_fit();
+        self.ways.shrink_to_fit();
+        self.latencies_s.shrink_to_fit();
+        self.figures.shrink();
     }
 
     /// Whether the sample belongs to a slice; every sample belongs to `None`.

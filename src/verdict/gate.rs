@@ -603,7 +603,7 @@ impl fmt::Display for LevelStep {
 }
 
 /// Samples with a common attribute, such as those of `level=1`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Slice {
     /// The attribute, such as `level`.
     pub dimension: String,

@@ -1,6 +1,7 @@
 //! Builds [`Facts`] from records.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -35,7 +36,7 @@ enum CollectedSamples {
     Nothing,
     /// Counts of right, wrong and missing answers by slices. Enough for an accuracy as long as each sample has one
     /// answer and no group.
-    Counts(BTreeMap<Vec<(String, String)>, [u64; 3]>),
+    Counts(BTreeMap<Arc<[Slice]>, [u64; 3]>),
     /// All samples.
     Samples(Vec<CurrentSample>),
 }
@@ -122,7 +123,7 @@ impl<'a> Gathered<'a> {
             self.account
                 .add(state.row(self.baseline, sample.as_ref()), 1);
         }
-        let Some(sample) = sample else {
+        let Some(mut sample) = sample else {
             return;
         };
         if let Some(worse) = self.baseline.and_then(|baseline| flip(baseline, &sample)) {
@@ -130,6 +131,9 @@ impl<'a> Gathered<'a> {
                 id: sample.id.clone(),
                 worse,
             });
+        }
+        if let Some(baseline) = self.baseline {
+            sample.settle(baseline);
         }
         self.collected.add(sample);
     }
@@ -165,9 +169,7 @@ impl CollectedSamples {
             Self::Nothing => {}
             Self::Samples(samples) => samples.push(sample),
             Self::Counts(counts) => {
-                let slices = sample.slices.into_iter();
-                let slices = slices.map(|slice| (slice.dimension, slice.value));
-                let counts = counts.entry(slices.collect()).or_default();
+                let counts = counts.entry(sample.slices).or_default();
                 for answer in sample.answers {
                     let of = match answer {
                         Some(true) => 0,
@@ -182,7 +184,7 @@ impl CollectedSamples {
 }
 
 /// Counted samples, which have no group; an accuracy needs nothing else of them.
-fn counted(counts: &BTreeMap<Vec<(String, String)>, [u64; 3]>) -> Vec<CurrentSample> {
+fn counted(counts: &BTreeMap<Arc<[Slice]>, [u64; 3]>) -> Vec<CurrentSample> {
     let mut samples = Vec::new();
     for (slices, counts) in counts {
         for (answer, count) in [Some(true), Some(false), None].into_iter().zip(counts) {
@@ -191,10 +193,7 @@ fn counted(counts: &BTreeMap<Vec<(String, String)>, [u64; 3]>) -> Vec<CurrentSam
                     // Ids are unique.
                     id: format!("\u{0}{}", samples.len()),
                     answers: vec![answer],
-                    slices: slices
-                        .iter()
-                        .map(|(of, value)| Slice::new(of, value))
-                        .collect(),
+                    slices: Arc::clone(slices),
                     ..CurrentSample::default()
                 });
             }

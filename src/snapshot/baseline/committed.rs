@@ -1,10 +1,11 @@
 //! [`CommittedBaseline`]: the baseline of a snapshot folder, whose snapshots are read when it is known which are needed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::contents::{FoundSnapshots, contents};
+use super::contents::{FoundSnapshots, contents, each};
 use super::{BaselineFile, FILE, PooledRun, file};
 use crate::error::Result;
 use crate::snapshot::{path, read as snapshots};
@@ -51,6 +52,11 @@ impl CommittedBaseline {
 
     /// With all of its samples.
     pub(crate) fn whole(self) -> Result<Baseline> {
+        if let Some(file) = self.file.as_ref().filter(|file| !file.digests.is_empty())
+            && let Some(read) = in_place(&self.folder, file)?
+        {
+            return Ok(self.with_read(read));
+        }
         let found = match self.found {
             Some(found) => found,
             None => contents(&self.folder)?,
@@ -69,6 +75,31 @@ impl CommittedBaseline {
             changed_files,
             ..self.file.map(head).unwrap_or_default()
         })
+    }
+
+    /// With samples that are all in their places.
+    fn with_read(self, read: ReadSamples) -> Baseline {
+        let ReadSamples { samples, changed } = read;
+        let is_read = |id: &str| samples.contains_key(id);
+        let (mut files, is_as_written) = match &self.file {
+            Some(file) => {
+                let gone = file.digests.ids().filter(|id| !is_read(id));
+                let files = changed.iter().map(String::as_str).chain(gone);
+                let files = files.map(|id| super::name(&self.folder, &path(&self.folder, id)));
+                (files.collect(), file.verdict_digest == file.digest())
+            }
+            None => (Vec::new(), true),
+        };
+        files.sort();
+        if !is_as_written {
+            files.insert(0, FILE.to_owned());
+        }
+        Baseline {
+            samples,
+            digest_matches: files.is_empty(),
+            changed_files: files,
+            ..self.file.map(head).unwrap_or_default()
+        }
     }
 
     /// With these samples alone, of which the snapshots are opened by their paths; the ids of the others are known. Other
@@ -98,6 +129,40 @@ impl CommittedBaseline {
             ..self.file.map(head).unwrap_or_default()
         })
     }
+}
+
+/// Samples by their ids, and the ids of those whose snapshots have not the accepted digests.
+struct ReadSamples {
+    samples: BTreeMap<String, BaselineSample>,
+    changed: Vec<String>,
+}
+
+/// All snapshots of a folder. Nothing but what a comparison needs stays of each. `None` if one is not in its place.
+fn in_place(folder: &Path, file: &BaselineFile) -> Result<Option<ReadSamples>> {
+    let reader = file.readers().answers;
+    let read = each(folder, &|at, id, content| {
+        let is_accepted = file.digests.has(&id, &content);
+        let sample = content.read_by(reader).into_sample();
+        (at == path(folder, &id)).then_some((id, sample, is_accepted))
+    })?;
+    let mut samples = BTreeMap::new();
+    let mut changed = Vec::new();
+    let mut slices = BTreeSet::new();
+    for sample in read.into_iter().flatten() {
+        let Some((id, mut sample, is_accepted)) = sample else {
+            return Ok(None);
+        };
+        // A few lists are those of all samples.
+        match slices.get(&sample.slices) {
+            Some(known) => sample.slices = Arc::clone(known),
+            None => drop(slices.insert(Arc::clone(&sample.slices))),
+        }
+        if !is_accepted {
+            changed.push(id.clone());
+        }
+        samples.insert(id, sample);
+    }
+    Ok(Some(ReadSamples { samples, changed }))
 }
 
 /// What `_baseline.json` says of the runs.

@@ -23,9 +23,31 @@ pub(super) fn is_snapshot(path: &Path) -> bool {
     path.extension().is_some_and(|end| end == "snap")
 }
 
-/// The contents of all snapshots in a folder. Nearly all the time goes into opening files, ten thousand of them before
-/// the first sample starts, so it is done in parallel.
+/// The contents of all snapshots in a folder.
 pub(super) fn contents(folder: &Path) -> Result<FoundSnapshots> {
+    let snapshots = each(folder, &|path, id, content| {
+        // Drops the texts to save memory.
+        let answer = AnswerForm::Normalized(String::new());
+        (path.to_owned(), id, Content { answer, ..content })
+    })?;
+    let mut found = FoundSnapshots::default();
+    for (path, id, content) in snapshots.into_iter().flatten() {
+        if path == super::super::path(folder, &id) {
+            found.contents.insert(id, content);
+        } else {
+            found.contents.entry(id.clone()).or_insert(content);
+            found.strays.insert(path, id);
+        }
+    }
+    Ok(found)
+}
+
+/// What `see` makes of each snapshot in a folder, by its path, its sample and its content: a list for each bucket. Nearly
+/// all the time goes into opening files, ten thousand of them before the first sample starts, so it is done in parallel.
+pub(super) fn each<T: Send>(
+    folder: &Path,
+    see: &(impl Fn(&Path, String, Content) -> T + Sync),
+) -> Result<Vec<Vec<T>>> {
     /// The fewest buckets per thread.
     const SHARE: usize = 16;
     let buckets = WalkDir::new(folder)
@@ -39,9 +61,11 @@ pub(super) fn contents(folder: &Path) -> Result<FoundSnapshots> {
     buckets.retain(|entry| entry.file_type().is_dir());
     let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
     let share = buckets.len().div_ceil(threads).max(SHARE);
-    let read = |share: &[DirEntry]| -> Result<Vec<Snapshot>> {
-        let buckets = share.iter().map(|entry| bucket(entry.path()));
-        Ok(buckets.collect::<Result<Vec<_>>>()?.concat())
+    let read = |share: &[DirEntry]| -> Result<Vec<Vec<T>>> {
+        share
+            .iter()
+            .map(|entry| bucket(entry.path(), see))
+            .collect()
     };
     let read = &read;
     std::thread::scope(|scope| {
@@ -50,29 +74,17 @@ pub(super) fn contents(folder: &Path) -> Result<FoundSnapshots> {
         let others: Vec<_> = shares
             .map(|share| spawn_scoped(scope, move || read(share)))
             .collect();
-        let mut samples = first.map_or(Ok(Vec::new()), read)?;
+        let mut all = first.map_or(Ok(Vec::new()), read)?;
         for other in others {
-            samples.extend(other()?);
+            all.extend(other()?);
         }
-        let mut found = FoundSnapshots::default();
-        for (path, id, content) in samples {
-            if path == super::super::path(folder, &id) {
-                found.contents.insert(id, content);
-            } else {
-                found.contents.entry(id.clone()).or_insert(content);
-                found.strays.insert(path, id);
-            }
-        }
-        Ok(found)
+        Ok(all)
     })
 }
 
-/// Path, sample id and content of a snapshot file.
-type Snapshot = (PathBuf, String, Content);
-
-/// The contents of the snapshots in one bucket.
-fn bucket(folder: &Path) -> Result<Vec<Snapshot>> {
-    let mut samples = Vec::new();
+/// The same of one bucket.
+fn bucket<T>(folder: &Path, see: &impl Fn(&Path, String, Content) -> T) -> Result<Vec<T>> {
+    let mut seen = Vec::new();
     for entry in WalkDir::new(folder).min_depth(1).max_depth(1) {
         let entry = entry.map_err(|error| unreadable(folder, &error))?;
         let path = entry.path();
@@ -81,11 +93,9 @@ fn bucket(folder: &Path) -> Result<Vec<Snapshot>> {
         }
         let snapshot = snapshots::snapshot(path)?;
         let (id, content) = snapshot.ok_or_else(|| unreadable(path, &"it is gone"))?;
-        // Drops the texts to save memory.
-        let answer = AnswerForm::Normalized(String::new());
-        samples.push((path.to_owned(), id, Content { answer, ..content }));
+        seen.push(see(path, id, content));
     }
-    Ok(samples)
+    Ok(seen)
 }
 
 fn unreadable(folder: &Path, reason: &dyn std::fmt::Display) -> Error {

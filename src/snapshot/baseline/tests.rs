@@ -266,7 +266,7 @@ fn slices_are_stored_and_part_of_the_digest() {
     let line = "slices: [\"level=1\", \"topic=a=b\"]\n";
     assert!(text.ends_with(line), "{text}");
     let baseline = read(folder.path()).unwrap().unwrap();
-    assert_eq!(baseline.samples["a"].slices, sliced.slices);
+    assert_eq!(*baseline.samples["a"].slices, *sliced.slices);
     assert!(!baseline.digest_matches);
     std::fs::write(&path, text.replace(line, "slices: level\n")).unwrap();
     let error = read(folder.path()).unwrap_err();

@@ -32,7 +32,7 @@ fn current(id: &str, answers: &[Option<bool>]) -> CurrentSample {
     CurrentSample {
         id: id.to_owned(),
         answers: answers.to_vec(),
-        slices: vec![Slice::new("level", "1")],
+        slices: [Slice::new("level", "1")].into(),
         ..CurrentSample::default()
     }
 }
@@ -43,11 +43,11 @@ fn what_left_a_slice_is_missing_there() {
     let ids = ["stays", "moved", "gone", "other"];
     let mut baseline = baseline(&ids.map(|id| (id, &[RIGHT][..])));
     for (id, sample) in &mut baseline.samples {
-        sample.slices = vec![level(if id == "other" { "2" } else { "1" })];
+        sample.slices = [level(if id == "other" { "2" } else { "1" })].into();
     }
     let now = [("stays", "1"), ("moved", "2"), ("other", "2")];
     let rows = now.map(|(id, value)| CurrentSample {
-        slices: vec![level(value)],
+        slices: [level(value)].into(),
         ..current(id, &[RIGHT])
     });
     let check = |value: &str, pairs: &[&str], moved: &[&str], removed: &[&str], expected| {
@@ -204,4 +204,41 @@ fn a_ground_truth_is_found_by_its_older_hash() {
     record.question_hash = "q".to_owned();
     record.older_target_hash = "old".to_owned();
     assert!(is_same(&record));
+}
+
+#[test]
+fn a_settled_sample_is_compared_as_before_and_holds_less() {
+    let slices: Arc<[Slice]> = [Slice::new("level", "1")].into();
+    let before = |question: &str| BaselineSample {
+        input_hash: question.to_owned(),
+        target_hash: "t".to_owned(),
+        slices: Arc::clone(&slices),
+        ..BaselineSample::once(RIGHT)
+    };
+    let before = Baseline {
+        samples: [("a", "q"), ("b", "other")]
+            .map(|(id, question)| (id.to_owned(), before(question)))
+            .into(),
+        ..Baseline::default()
+    };
+    let now = ["a", "b", "c"].map(|id| {
+        let mut record = Record::scored(id, Score::binary(false));
+        record.question_hash = "q".to_owned();
+        record.input_hash = "the whole prompt".to_owned();
+        record.target_hash = "t".to_owned();
+        record.slices.insert("level".to_owned(), "1".into());
+        CurrentSample::in_baseline(&record, Some(&before), FigureRules::default())
+    });
+    let mut settled = now.clone();
+    for sample in &mut settled {
+        sample.settle(&before);
+    }
+    let pairing = before.pair(&now, None, false);
+    assert_eq!(before.pair(&settled, None, false), pairing);
+    assert_eq!((pairing.pairs[0].id, &*pairing.changed), ("a", &["b"][..]));
+    for sample in &settled {
+        assert_eq!(sample.marks, Marks::default());
+        assert_eq!(sample.answers.capacity(), 1);
+        assert_eq!(Arc::ptr_eq(&sample.slices, &slices), sample.id != "c");
+    }
 }

@@ -9,7 +9,7 @@ pub(super) fn facts<'a>(baseline: &'a Baseline, now: &[&str], split: usize) -> F
     let current = now.iter().enumerate().map(|(i, letters)| CurrentSample {
         id: format!("s{i:02}"),
         answers: answers(letters),
-        slices: vec![Slice::new("level", if i < split { "1" } else { "2" })],
+        slices: [Slice::new("level", if i < split { "1" } else { "2" })].into(),
         ..CurrentSample::default()
     });
     let records = [
