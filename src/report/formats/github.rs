@@ -1,9 +1,9 @@
 //! `GithubReport`: output for GitHub: the step summary in this module, [`annotations`] on lines of changed files, and
 //! the [comment](write_comment) on a pull request.
 //!
-//! The summary helps to decide whether to merge: gates come first, failed ones before others; then regressions,
-//! improvements and figures. GitHub rejects a summary of more than 1 MiB, so tables are truncated, with the number of
-//! omitted rows.
+//! The summary helps to decide whether to merge: one sentence says what changed, then come the answers that became
+//! wrong, failed gates and figures; passed gates are collapsed. GitHub rejects a summary of more than 1 MiB, so tables
+//! are truncated, with the number of omitted rows.
 
 pub mod annotations;
 mod rows;
@@ -12,18 +12,18 @@ use std::io::Write;
 
 use super::super::document::Line;
 use super::super::format::{ReportAudience, ReportFormat, unwritten};
-use super::super::render::markdown::{Page, row_text};
+use super::super::render::markdown::{CountedRows, Page, row_text};
 use super::super::reported::ReportedRun;
 use super::super::section;
-use super::super::section::overview::difference_cell;
+use super::super::section::overview::{ChangeVerdict, change_verdict, difference_cell};
 use super::super::section::{Detail, account_rows, accuracy};
 use super::ci;
 use super::ci::{UnstartedEval, interruption};
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::figure::{Seconds, Usd};
+use crate::figure::{Seconds, Share, Usd};
 use crate::verdict::result::Verdict;
-use rows::SampleRows;
+use rows::{SampleColumns, SampleRows};
 
 /// Maximum bytes that a step writes into its summary; above 1 MiB GitHub shows nothing.
 pub const SUMMARY_ROOM: usize = 900_000;
@@ -37,7 +37,7 @@ impl ReportFormat for GithubReport {
     }
 
     fn about(&self) -> &'static str {
-        "Markdown as the summary of a step of GitHub Actions: gates first, then flips"
+        "Markdown as the summary of a step of GitHub Actions: what became wrong first, then gates"
     }
 
     fn extension(&self) -> &'static str {
@@ -64,19 +64,38 @@ pub fn summary(runs: &[ReportedRun], unstarted: &[UnstartedEval], room: usize) -
     written(runs, unstarted, Page::new(room))
 }
 
-/// Writes the sections to a page.
+/// Writes the sections to a page: what changed, what became wrong, and then what it rests on.
+///
+/// The second part is written first and takes at most half of the room, so that many samples do not displace it.
 fn written(runs: &[ReportedRun], unstarted: &[UnstartedEval], mut page: Page) -> Result<String> {
+    let [texts, several] = [
+        runs.iter().any(|run| !run.hides_texts),
+        runs.len() + unstarted.len() > 1,
+    ];
+    let columns = SampleColumns { texts, several };
+    let samples = SampleRows::of(runs, columns, page.room())?;
+    let titles = columns.titles();
+    let rest = rest(runs, &titles, samples.better, Page::new(page.room() / 2));
+    page.shrink(rest.len());
     page.title(&format!("evaltest: {}", title(runs, unstarted)));
+    if let Some(change) = sentence(runs) {
+        page.paragraph(&change);
+    }
     let lacking = unstarted
         .iter()
-        .map(|eval| row_text(&[eval.eval.as_str().into(), cell(&eval.error, 1000)]));
+        .map(|eval| row_text(&[eval.eval.as_str().into(), message(&eval.error)]));
     page.table("Left no run", &["eval", "why"], lacking.collect());
-    page.table("Gates", &["", "eval", "gate", "what it says"], gates(runs));
-    page.table(
-        "Alerts",
-        &["", "eval", "alert", "what it says"],
-        alerts(runs),
-    );
+    page.counted_table("Became wrong", &titles, samples.worse);
+    page.counted_table("Wrong", &titles, samples.wrong);
+    page.counted_table("Without a verdict", &titles, samples.errors);
+    Ok(page.end() + &rest)
+}
+
+/// Gates, figures, and what became right.
+fn rest(runs: &[ReportedRun], samples: &[&str], better: CountedRows, mut page: Page) -> String {
+    let heads = ["", "eval", "gate", "result"];
+    page.table("Gates", &heads, gates(runs, is_open));
+    page.table("Alerts", &["", "eval", "alert", "result"], alerts(runs));
     page.table(
         "Evals",
         &[
@@ -91,12 +110,101 @@ fn written(runs: &[ReportedRun], unstarted: &[UnstartedEval], mut page: Page) ->
         runs.iter().map(figures).collect(),
     );
     page.table("Account", &["eval", "samples", "count"], accounts(runs));
-    let rows = SampleRows::of(runs, page.room())?;
-    let titles = ["eval", "sample", "asked", "expected", "said", "why"];
-    for (title, rows) in rows.sections() {
-        page.counted_table(title, &titles, rows);
+    let count = |verdict, word: &str| {
+        let of = runs.iter().flat_map(|run| &run.summary.gates);
+        let count = of.filter(|gate| gate.verdict == verdict).count();
+        (count > 0).then(|| format!("{count} {word}"))
+    };
+    let counts = [
+        count(Verdict::Passed, "passed"),
+        count(Verdict::Ignored, "ignored"),
+    ];
+    let counts: Vec<_> = counts.into_iter().flatten().collect();
+    let rows = gates(runs, |verdict| !is_open(verdict));
+    let all = rows.len();
+    let title = format!("Other gates: {}", counts.join(", "));
+    page.folded_table(&title, &heads, CountedRows { rows, all });
+    let rows = statistics(runs);
+    let all = rows.len();
+    let heads = ["eval", "gate", "intervals and power"];
+    page.folded_table("Statistics", &heads, CountedRows { rows, all });
+    page.folded_table(&format!("Became right: {}", better.all), samples, better);
+    page.end()
+}
+
+fn is_open(verdict: Verdict) -> bool {
+    matches!(verdict, Verdict::Failed | Verdict::Inconclusive)
+}
+
+/// Most evals that are named with the same change.
+const NAMED: usize = 10;
+
+/// One sentence: which evals got worse or better since their baselines, by how much, and which did not.
+fn sentence(runs: &[ReportedRun]) -> Option<Line> {
+    let mut parts: [Vec<Line>; 5] = Default::default();
+    for run in runs {
+        let name = Line::default().code(&*run.manifest.eval);
+        let summary = &run.summary;
+        let change = summary.change.as_ref();
+        let comparable = change.filter(|change| change.n > 0 && summary.recorded == 0);
+        let Some(change) = comparable else {
+            let share = accuracy::display(summary.accuracy, summary.accuracy_bounds);
+            let share = share.map_or_else(|| "nothing scored".to_owned(), |it| it + " correct");
+            let why = match change {
+                None => "no baseline",
+                Some(_) => "not comparable with the baseline",
+            };
+            parts[3].push(name.plain(format!(": {share}, {why}")));
+            continue;
+        };
+        let regressed = summary
+            .gates
+            .iter()
+            .any(|gate| gate.verdict == Verdict::Failed && gate.regression.is_some());
+        let [before, now] = [change.accuracy_before, change.accuracy_now].map(Share);
+        let flips = format!("{} became wrong, {} right", change.worse, change.better);
+        let (place, words) = match change_verdict(change, summary) {
+            _ if change.worse + change.better == 0 => {
+                parts[4].push(name);
+                continue;
+            }
+            ChangeVerdict::Worse => (0, " got worse: "),
+            _ if regressed => (0, " got worse: "),
+            ChangeVerdict::Better => (1, " got better: "),
+            _ => (2, " does not differ significantly: "),
+        };
+        parts[place].push(name.plain(format!("{words}{before} → {now}, {flips}")));
     }
-    Ok(page.end())
+    let unchanged = std::mem::take(&mut parts[4]);
+    let is_one = unchanged.len() == 1;
+    let mut lines: Vec<Line> = parts
+        .into_iter()
+        .filter_map(|part| named(part, "; "))
+        .collect();
+    let verb = if is_one {
+        " is unchanged"
+    } else {
+        " are unchanged"
+    };
+    lines.extend(named(unchanged, ", ").map(|names| names.plain(verb)));
+    joined(lines, "; ").map(|line| line.plain("."))
+}
+
+/// The first of these lines, and how many more there are.
+fn named(mut lines: Vec<Line>, between: &str) -> Option<Line> {
+    let more = lines.len().saturating_sub(NAMED);
+    lines.truncate(NAMED);
+    let line = joined(lines, between)?;
+    Some(if more > 0 {
+        line.plain(format!("{between}{more} more"))
+    } else {
+        line
+    })
+}
+
+fn joined(lines: Vec<Line>, between: &str) -> Option<Line> {
+    let lines = lines.into_iter();
+    lines.reduce(|line, next| line.plain(between).line(next))
 }
 
 /// What became of the samples, for each eval where not all were compared.
@@ -145,8 +253,8 @@ fn title(runs: &[ReportedRun], unstarted: &[UnstartedEval]) -> String {
     }
 }
 
-/// The gates of all runs, failed ones first.
-fn gates(runs: &[ReportedRun]) -> Vec<String> {
+/// The gates of all runs whose verdict passes `is_listed`, failed ones first.
+fn gates(runs: &[ReportedRun], is_listed: impl Fn(Verdict) -> bool) -> Vec<String> {
     let order = [
         (Verdict::Failed, "❌ failed"),
         (Verdict::Inconclusive, "⚠️ inconclusive"),
@@ -154,15 +262,36 @@ fn gates(runs: &[ReportedRun]) -> Vec<String> {
         (Verdict::Passed, "✅ passed"),
     ];
     let mut rows = Vec::new();
-    for (verdict, display) in order {
+    for (verdict, display) in order.into_iter().filter(|(it, _)| is_listed(*it)) {
         for run in runs {
             let gates = run.summary.gates.iter();
             let gates = gates.filter(|gate| gate.verdict == verdict);
             rows.extend(gates.map(|gate| {
                 let eval = run.manifest.eval.as_str().into();
-                let name = gate.gate.to_string().into();
-                row_text(&[display.into(), eval, name, cell(&gate.message, 2000)])
+                let name = Line::default().code(gate.gate.to_string());
+                let first = gate.message.lines().next().filter(|_| is_open(verdict));
+                let result = message(first.unwrap_or(&gate.message));
+                row_text(&[display.into(), eval, name, result])
             }));
+        }
+    }
+    rows
+}
+
+/// What the messages of failed gates say after their first line, without the samples listed above.
+fn statistics(runs: &[ReportedRun]) -> Vec<String> {
+    let mut rows = Vec::new();
+    for run in runs {
+        let gates = run.summary.gates.iter();
+        for gate in gates.filter(|gate| is_open(gate.verdict)) {
+            let lines = gate.message.lines().skip(1);
+            let lines = lines.filter(|line| !line.starts_with("became "));
+            let lines: Vec<_> = lines.collect();
+            if !lines.is_empty() {
+                let eval = run.manifest.eval.as_str().into();
+                let name = Line::default().code(gate.gate.to_string());
+                rows.push(row_text(&[eval, name, message(&lines.join("\n"))]));
+            }
         }
     }
     rows
@@ -175,7 +304,7 @@ fn alerts(runs: &[ReportedRun]) -> Vec<String> {
         let raised = alerts.filter(|alert| alert.is_raised());
         raised.map(|alert| {
             let [eval, name] = [&run.manifest.eval, &alert.alert].map(|it| it.as_str().into());
-            row_text(&["❌ raised".into(), eval, name, cell(&alert.message, 2000)])
+            row_text(&["❌ raised".into(), eval, name, message(&alert.message)])
         })
     });
     rows.collect()
@@ -228,6 +357,21 @@ fn figures(run: &ReportedRun) -> String {
             .map_or_else(usual, |seconds| Seconds(seconds).to_string())
             .into(),
     ])
+}
+
+/// A message as a table cell, with the names in it as code.
+fn message(raw: &str) -> Line {
+    let start = ci::beginning(raw, 2000);
+    let lines = start
+        .lines()
+        .map(|line| Line::default().marked(line.trim()));
+    let line = lines.reduce(|line, next| line.newline().line(next));
+    let line = line.unwrap_or_default();
+    if start.len() < raw.len() {
+        line.plain("…")
+    } else {
+        line
+    }
 }
 
 /// An untrusted text as a table cell, truncated to `most` bytes.

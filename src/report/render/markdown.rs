@@ -187,7 +187,7 @@ fn bar(share: Option<[f64; 2]>) -> String {
 /// Escapes an untrusted text, so that it is shown literally.
 pub fn text(raw: &str) -> String {
     let mut escaped = String::with_capacity(raw.len());
-    let mut before = ' ';
+    let mut www = 0;
     let mut chars = raw.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
@@ -202,22 +202,22 @@ pub fn text(raw: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             // GitHub makes `@name` a mention and `#12` a link, even if escaped. An invisible word joiner prevents
             // that.
-            '@' | '#' => {
+            '@' | '#' if c == '@' || chars.peek().is_some_and(char::is_ascii_digit) => {
                 escaped.push(c);
                 escaped.push_str("&#8288;");
             }
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '$' | '!' => {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '$' | '!' | '#' => {
                 escaped.push('\\');
                 escaped.push(c);
             }
             // `http://` and `www.` would become links, and a line that starts with `::` is a CI command.
-            ':' if matches!(chars.peek(), Some('/' | ':')) => escaped.push_str("&#58;"),
+            ':' if matches!(chars.peek(), Some('/' | ':')) => escaped.push_str("\\:"),
             // `GH-12` becomes a link like `#12`.
             '-' if is_issue(&escaped) => escaped.push_str("-&#8288;"),
-            '.' if before == 'w' || before == 'W' => escaped.push_str("&#46;"),
+            '.' if www == 3 => escaped.push_str("\\."),
             _ => escaped.push(c),
         }
-        before = c;
+        www = if matches!(c, 'w' | 'W') { www + 1 } else { 0 };
     }
     escaped
 }
@@ -257,6 +257,11 @@ impl Page {
         }
     }
 
+    /// Leaves room for as many bytes that follow the page.
+    pub(crate) fn shrink(&mut self, bytes: usize) {
+        self.room = self.room.saturating_sub(bytes);
+    }
+
     /// Remaining bytes.
     pub(crate) fn room(&self) -> usize {
         self.room.saturating_sub(self.text.len() + END)
@@ -278,6 +283,11 @@ impl Page {
         self.line(&format!("# {}", text(title)));
     }
 
+    /// Adds a paragraph.
+    pub(crate) fn paragraph(&mut self, words: &Line) {
+        self.line(&format!("\n{}", line(words)));
+    }
+
     /// Adds a table, if it has rows.
     pub(crate) fn table(&mut self, title: &str, titles: &[&str], rows: Vec<String>) {
         let all = rows.len();
@@ -286,18 +296,32 @@ impl Page {
 
     /// Adds a table with the rows that fit, and the number of others.
     pub(crate) fn counted_table(&mut self, title: &str, titles: &[&str], rows: CountedRows) {
+        let title = match rows.all {
+            1 => format!("## {title}"),
+            all => format!("## {title} ({all})"),
+        };
+        self.rows_below(&title, titles, rows);
+    }
+
+    /// The same, collapsed below its title.
+    pub(crate) fn folded_table(&mut self, title: &str, titles: &[&str], rows: CountedRows) {
+        let title = format!("<details><summary>{}</summary>", text(title));
+        if self.rows_below(&title, titles, rows) {
+            // Room for this is reserved.
+            self.text.push_str("\n</details>\n");
+        }
+    }
+
+    /// Adds the rows that fit below a title; returns whether there is a table.
+    fn rows_below(&mut self, title: &str, titles: &[&str], rows: CountedRows) -> bool {
         let CountedRows { rows, all } = rows;
         if all == 0 || self.is_full {
-            return;
+            return false;
         }
         let head = titles.join(" | ");
         let rule = "---|".repeat(titles.len());
-        let title = match all {
-            1 => format!("\n## {title}\n"),
-            all => format!("\n## {title} ({all})\n"),
-        };
-        if !self.line(&format!("{title}\n| {head} |\n|{rule}")) {
-            return;
+        if !self.line(&format!("\n{title}\n\n| {head} |\n|{rule}")) {
+            return false;
         }
         let written = rows.iter().take_while(|row| self.line(row)).count();
         if written < all {
@@ -305,6 +329,7 @@ impl Page {
             let more = format!("\n… and {} more\n", all - written);
             self.text.push_str(&more);
         }
+        true
     }
 
     pub(crate) fn end(self) -> String {
@@ -324,15 +349,16 @@ mod tests {
         check("plain words, 1-2 (ok)", "plain words, 1-2 (ok)");
         check("a|b", "a\\|b");
         check("<script>&", "&lt;script&gt;&amp;");
-        check("![x](http://y)", "\\!\\[x\\](http&#58;//y)");
-        check("www.evil.example", "www&#46;evil.example");
-        check("`rm`\n# h", "\\`rm\\` #&#8288; h");
-        check("@team", "@&#8288;team");
+        check("![x](http://y)", "\\!\\[x\\](http\\://y)");
+        check("www.evil.example", "www\\.evil.example");
+        check("it is wrong now. See below.", "it is wrong now. See below.");
+        check("`rm`\n# h", "\\`rm\\` \\# h");
+        check("@team fixes #12", "@&#8288;team fixes #&#8288;12");
         check("\u{1b}[31mred\u{202e}", "\\\\u{1b}\\[31mred\\\\u{202e}");
         check("a\u{200b}\u{2028}b", "a\\\\u{200b}\\\\u{2028}b");
         check("(GH-12 math-1", "(GH-&#8288;12 math-1");
-        check("::error::x", "&#58;:error&#58;:x");
-        check("##[error]", "#&#8288;#&#8288;\\[error\\]");
+        check("::error::x", "\\::error\\::x");
+        check("##[error]", "\\#\\#\\[error\\]");
     }
 
     #[test]
@@ -378,7 +404,7 @@ mod tests {
         document(&doc, 1, &mut out).unwrap();
         let bar = "█".repeat(50);
         let expect = format!(
-            "# a #&#8288; b\n\n## &lt;b&gt;\n\n> **x\\|y** @&#8288;team\n\nls \\`rm\\`` gate a`\n\n\
+            "# a \\# b\n\n## &lt;b&gt;\n\n> **x\\|y** @&#8288;team\n\nls \\`rm\\`` gate a`\n\n\
              | a\\|b | n |\n|---|---:|\n| c d | 1 |\n\n    {bar} \\u{{3a}}:error::\\nx: 100.0 %\n\n1. one\n"
         );
         assert_eq!(String::from_utf8(out).unwrap(), expect);
@@ -388,6 +414,25 @@ mod tests {
 #[cfg(test)]
 mod page_tests {
     use super::*;
+
+    #[test]
+    fn collapsed_table_is_closed_even_if_truncated() {
+        let rows = || CountedRows {
+            rows: vec!["| row |".to_owned(); 100],
+            all: 100,
+        };
+        let mut page = Page::new(500);
+        page.folded_table("8 <passed>", &["a"], rows());
+        page.folded_table("more", &["a"], rows());
+        let text = page.end();
+        let start = "\n<details><summary>8 &lt;passed&gt;</summary>\n\n| a |\n|---|\n| row |\n";
+        assert!(text.starts_with(start), "{text}");
+        assert!(
+            text.ends_with(" more\n\n</details>\n") && text.len() <= 500,
+            "{text}"
+        );
+        assert_eq!(text.matches("details>").count(), 2, "{text}");
+    }
 
     #[test]
     fn truncated_table_ends_after_a_row_and_counts_the_rest() {

@@ -16,21 +16,53 @@ const OTHERS: usize = 100;
 /// Maximum bytes of a text in a cell.
 const CELL: usize = 200;
 
+/// Which columns the tables of samples have.
+#[derive(Clone, Copy)]
+pub(super) struct SampleColumns {
+    /// Questions and answers; not if those of all runs are masked.
+    pub(super) texts: bool,
+    /// The eval, if there are several.
+    pub(super) several: bool,
+}
+
+impl SampleColumns {
+    pub(super) fn titles(self) -> Vec<&'static str> {
+        self.of(["eval", "sample", "question", "expected", "got", "why"])
+    }
+
+    /// The cells of these columns.
+    fn of<T>(self, [eval, sample, question, expected, got, why]: [T; 6]) -> Vec<T> {
+        let mut cells = Vec::new();
+        cells.extend(self.several.then_some(eval));
+        cells.push(sample);
+        cells.extend(
+            self.texts
+                .then_some([question, expected, got])
+                .into_iter()
+                .flatten(),
+        );
+        cells.push(why);
+        cells
+    }
+}
+
 /// Rows of samples.
 pub(super) struct SampleRows {
     /// Remaining bytes for rows.
     room: usize,
-    worse: CountedRows,
-    better: CountedRows,
-    errors: CountedRows,
-    wrong: CountedRows,
+    columns: SampleColumns,
+    pub(super) worse: CountedRows,
+    pub(super) better: CountedRows,
+    pub(super) errors: CountedRows,
+    pub(super) wrong: CountedRows,
     used: HashMap<&'static str, usize>,
 }
 
 impl SampleRows {
-    pub(super) fn of(runs: &[ReportedRun], room: usize) -> Result<Self> {
+    pub(super) fn of(runs: &[ReportedRun], columns: SampleColumns, room: usize) -> Result<Self> {
         let mut rows = Self {
             room,
+            columns,
             worse: CountedRows::default(),
             better: CountedRows::default(),
             errors: CountedRows::default(),
@@ -65,37 +97,27 @@ impl SampleRows {
         counted.all += 1;
         let used = self.used.entry(kind).or_default();
         if *used < self.room && counted.rows.len() < most {
-            let row = row(run, sample);
+            let row = row(run, sample, self.columns);
             *used += row.len() + 1;
             counted.rows.push(row);
         }
     }
-
-    /// The tables with their titles, the most severe first.
-    pub(super) fn sections(self) -> [(&'static str, CountedRows); 4] {
-        [
-            ("Became wrong", self.worse),
-            ("Became right", self.better),
-            ("Without a verdict", self.errors),
-            ("Wrong", self.wrong),
-        ]
-    }
 }
 
 /// A sample as a row, with the answer of one of its epochs.
-fn row(run: &ReportedRun, sample: &CiSample) -> String {
+fn row(run: &ReportedRun, sample: &CiSample, columns: SampleColumns) -> String {
     let record = sample.representative();
     let output = ci::output(record).unwrap_or_default();
     let why = match (&record.result.error, &record.result.score) {
         (None, Some(score)) => score.reason.to_string(),
         _ => ci::why(record),
     };
-    row_text(&[
+    row_text(&columns.of([
         run.manifest.eval.as_str().into(),
         cell(&record.sample_id, CELL),
         cell(&record.prompt, CELL),
         cell(ci::truth(record).unwrap_or_default(), CELL),
         cell(&output, CELL),
         cell(&why, CELL),
-    ])
+    ]))
 }
