@@ -34,9 +34,10 @@ fn developer(run: &ReportedRun, figures: &RunFigures) -> Vec<Block> {
     let source = Source::of_run(run, figures);
     let mut blocks = vec![overview::overview(&source)];
     blocks.extend(overview::notes(&source));
+    blocks.extend(section::became_wrong(&source));
     blocks.extend(section::gates(&source));
     blocks.extend(section::alerts(&source));
-    blocks.extend(section::changes(&source));
+    blocks.extend(section::became_right(&source));
     blocks.extend(overview::next_commands(run, figures));
     let advice = recommendations(run, figures);
     if !advice.is_empty() {

@@ -8,10 +8,10 @@ use crate::verdict::result::Verdict;
 
 mod chart;
 
+pub use chart::{AxisUnit, IntervalRow, IntervalScale, Intervals};
 pub use chart::{
     Chart, HistogramMark, ScatterPoint, SeriesChart, SeriesLine, SeriesMark, SeriesPoint,
 };
-pub use chart::{IntervalRow, IntervalScale, Intervals};
 
 /// The content of a report.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -20,7 +20,7 @@ mod scorers;
 pub(super) mod slices;
 mod source;
 
-pub(super) use changes::{assertions, changes, flips};
+pub(super) use changes::{assertions, became_right, became_wrong, changes, flips};
 pub(super) use failures::{failures, reason};
 pub(super) use gates::{account, account_rows, alerts, decision, gate_lines, gates};
 pub use judges::{corrected_lines, pair_lines};

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::document::Document;
+use super::document::{Block, Document};
 use super::render::markdown;
 use super::section;
 use super::section::{Detail, Source, overview};
@@ -21,11 +21,12 @@ pub(crate) fn summary(summary: &Summary) -> Document {
     let source = Source::of(summary, Detail::Full);
     let mut blocks = vec![overview::overview(&source)];
     blocks.extend(overview::notes(&source));
-    blocks.push(overview::facts(&source));
+    blocks.extend(section::changes(&source));
     blocks.extend(section::gates(&source));
     blocks.extend(section::alerts(&source));
+    blocks.push(Block::section("Figures"));
+    blocks.push(overview::facts(&source));
     blocks.extend(section::account(&source));
-    blocks.extend(section::changes(&source));
     blocks.extend(section::figures(&source));
     Document {
         title: summary.eval.clone(),

@@ -80,9 +80,9 @@ fn a_developer_reads_all_of_a_red_run() {
                 "░".repeat(45)
             ),
             "| mismatch | 18 | q2-2, q2-3, q2-4, q2-5, q2-6 and 13 more |",
-            "\n## First samples\n\n| sample | question | answer | expected | verdict | why |\n|---|---|---|---|---|---|\n\
+            "\n## First samples\n\n| sample | question | expected | got | verdict | why |\n|---|---|---|---|---|---|\n\
              | q1-0 | How is q1-0? | right | right | **correct** |  |\n",
-            "\n| q2-19 | How is q2-19? | right | wrong | **wrong** | mismatch |\n",
+            "\n| q2-19 | How is q2-19? | wrong | right | **wrong** | mismatch |\n",
         ],
     );
     // Ten first, and all that failed.
@@ -217,7 +217,7 @@ fn product_reads_what_it_decides_by_and_users_plain_words() {
         &page,
         &[
             "<p><strong>Failed</strong>: <code>no_regression</code>.</p>",
-            "<th scope=\"row\">outages: no answer came</th><td>0 of 24 tries (0.0 %",
+            "<th scope=\"row\">outages: no answer came</th><td data-label=\"value\">0 of 24 tries (0.0 %",
             "<li>Level 1: 4 worse, 0 better.</li>",
         ],
     );
@@ -244,7 +244,7 @@ fn what_lacks_a_verdict_leaves_figures_open() {
             "| exited | 3 | q001, q002, q003 | exited with code 7 |",
             "▒",
             "- from level 1 to 2: open, for samples without a verdict\n",
-            "| q001 | What is 1? | exited with code 7 | something else | **error** | exited |",
+            "| q001 | What is 1? | something else | exited with code 7 | **error** | exited |",
         ],
     );
     let out = report(&project, "one --audience user");
@@ -321,7 +321,7 @@ fn repeats_and_several_runs_are_told() {
             "### Flaky samples\n\n6 of 12 samples (50.0 %, 95 % interval 25.4 % to 74.6 %) are right in some epochs and wrong in others.",
             "| q000 | 2 of 3 |",
             "a gate on `pass^k`: `cargo evaltest show one q000`",
-            "| q000 (epoch 1) | What is 0? | no | 000 | **wrong** | mismatch |",
+            "| q000 (epoch 1) | What is 0? | 000 | no | **wrong** | mismatch |",
         ],
     );
     let page = report(&project, "one --format html");
@@ -332,7 +332,7 @@ fn repeats_and_several_runs_are_told() {
             ">pass^3</th>",
             ">majority</th>",
             "<h4>Flaky samples</h4>",
-            ">q000</th><td class=\"n\">2 of 3</td>",
+            ">q000</th><td class=\"n\" data-label=\"correct\">2 of 3</td>",
         ],
     );
     // They are told with their figures, and not once more among what went wrong.
@@ -438,6 +438,6 @@ fn what_is_masked_is_in_no_report() {
     let out = report(&project, "one --show-texts");
     has(
         &out,
-        &["| q1-3 | How is q1-3? | right | wrong | **wrong** | mismatch |"],
+        &["| q1-3 | How is q1-3? | wrong | right | **wrong** | mismatch |"],
     );
 }

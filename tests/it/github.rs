@@ -66,7 +66,7 @@ fn gates_and_flips_are_at_their_lines() {
     let places: Vec<_> = [
         "# evaltest: ❌ 1 gate failed\n\n`e` got worse: 100.0 % → 55.6 %, 4 became wrong, 0 right.\n\n\
          ## Became wrong (4)\n\n| sample | question | expected | got | why |\n|---|---|---|---|---|\n\
-         | q001 | What is 1? | 001 | \\::error\\::wrong\\|&lt;b&gt; | mismatch |\n",
+         | q001 | What is 1? | 001 | \\:\\:error\\:\\:wrong\\|&lt;b&gt; | mismatch |\n",
         "## Gates\n\n|  | eval | gate | result |",
         "| ❌ failed | e | `no_regression(alpha=0.5)` | of 9 pairs 4 became wrong and 0 became correct, p = ",
         "## Evals",
@@ -246,7 +246,7 @@ fn a_summary_ends_where_github_drops_it() {
     }
     let rows = table
         .lines()
-        .filter(|line| line.starts_with("| \\::error"))
+        .filter(|line| line.starts_with("| \\:\\:error"))
         .count();
     assert_eq!(more, format!("{} more", 800 - rows));
     assert!(table.ends_with(" |"));

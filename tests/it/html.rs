@@ -109,6 +109,36 @@ fn a_page_says_all_without_script_and_has_nothing_from_elsewhere() {
 }
 
 #[test]
+fn the_first_screen_has_the_verdict_the_change_and_what_became_wrong() {
+    let (_project, page) = worse("snapshot: { answers: plain }\n");
+    let text = outside_of_data(&page);
+    let places = [
+        // The verdict, and the accuracy against that of the baseline, on an axis.
+        "<p><strong>Failed</strong>: ",
+        ">0 %</text><text class=\"to\" x=\"100%\" y=\"90%\">100 %</text>",
+        ">baseline</text>",
+        "<th scope=\"row\">baseline</th>",
+        "<th scope=\"row\">this run</th>",
+        "<strong>Became wrong: 2</strong>",
+        "<th scope=\"col\">question</th>\n<th scope=\"col\">expected</th>\n<th scope=\"col\">got</th>\n<th scope=\"col\">why</th>",
+        // Each cell has its label, for narrow pages.
+        "<td data-label=\"expected\">it is 5</td><td data-label=\"got\">&lt;b onclick=alert(2)&gt;it is not 5&lt;/b&gt;</td>",
+        "<h3>Gates</h3>",
+        "<details><summary>2 passed</summary>",
+    ];
+    let places = places.map(|part| {
+        let place = text.find(part);
+        place.unwrap_or_else(|| panic!("`{part}` is not in\n{text}"))
+    });
+    assert!(places.is_sorted(), "{places:?} in\n{text}");
+    // Names in messages are code; what an agent said stays as it was.
+    let mut own = text
+        .lines()
+        .filter(|line| !line.contains("no recorded answer"));
+    assert!(!own.any(|line| line.contains('`')), "{text}");
+}
+
+#[test]
 fn of_a_masked_benchmark_the_page_has_no_texts_unless_asked() {
     let (project, page) = worse("snapshot: { answers: masked }\n");
     for not in ["Say it.", "it is not ", "look_up", "terse"] {
@@ -142,6 +172,9 @@ fn samples_are_filtered_searched_sorted_and_looked_at() {
     // Prompts begin alike: the list has what was asked.
     let requested = "document.querySelector('.by-script tbody td').textContent";
     assert_eq!(tab.eval(requested), "What is <5>? Say it.");
+    let heads = "[...document.querySelectorAll('.by-script thead th')].map((it) => it.textContent).join(' ')";
+    // No agent told a cost.
+    assert_eq!(tab.eval(heads), "sample question expected got verdict time");
     // What became wrong is shown first, and is what one came for.
     assert_eq!(tab.eval(IDS), format!("q05 {HOSTILE}"));
     tab.click("button", "All 12");
@@ -184,7 +217,7 @@ fn samples_are_filtered_searched_sorted_and_looked_at() {
     }
     assert_eq!(
         tab.eval(
-            "[...document.querySelectorAll('#sample ins')].map((it) => it.textContent).join('|')"
+            "[...document.querySelectorAll('#sample mark.wrong')].map((it) => it.textContent).join('|')"
         ),
         "answered|<b onclick=alert(2)>|not |</b>"
     );

@@ -1,5 +1,7 @@
 //! The content of charts: values with intervals, and drawings.
 
+use crate::figure::Points;
+
 /// Values with intervals in rows, on one scale.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Intervals {
@@ -39,6 +41,21 @@ pub struct IntervalScale {
     pub high: f64,
     /// A vertical line through all rows, such as a threshold or no difference.
     pub mark: Option<f64>,
+    /// The meaning of that line.
+    pub marked: &'static str,
+    /// How the ends are written.
+    pub unit: AxisUnit,
+}
+
+/// The unit of a scale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AxisUnit {
+    /// Shares, in per cent.
+    Share,
+    /// Differences of shares, in points.
+    Points,
+    /// Plain numbers.
+    Number,
 }
 
 impl IntervalScale {
@@ -47,7 +64,18 @@ impl IntervalScale {
         low: 0.0,
         high: 1.0,
         mark: None,
+        marked: "",
+        unit: AxisUnit::Share,
     };
+
+    /// From 0 to 1, with a line at the accuracy of the baseline.
+    pub fn against(baseline: f64) -> Self {
+        Self {
+            mark: Some(baseline),
+            marked: "baseline",
+            ..Self::SHARES
+        }
+    }
 
     /// Symmetric around 0, wide enough for these intervals.
     pub fn differences(intervals: impl IntoIterator<Item = [f64; 2]>) -> Self {
@@ -57,7 +85,29 @@ impl IntervalScale {
             low: -widest,
             high: widest,
             mark: Some(0.0),
+            marked: "no difference",
+            unit: AxisUnit::Points,
         }
+    }
+
+    /// Whether it is from 0 to 1.
+    pub(crate) fn is_of_shares(self) -> bool {
+        let plain = Self {
+            mark: None,
+            marked: "",
+            unit: AxisUnit::Share,
+            ..self
+        };
+        plain == Self::SHARES
+    }
+
+    /// The labels of its ends.
+    pub(crate) fn ends(self) -> [String; 2] {
+        [self.low, self.high].map(|end| match self.unit {
+            AxisUnit::Share => format!("{:.0} %", end * 100.0),
+            AxisUnit::Points => format!("{} points", Points(end)),
+            AxisUnit::Number => end.to_string(),
+        })
     }
 
     /// Horizontal position of a value, as a fraction of the width.

@@ -143,6 +143,14 @@ fn list(tag: &str, items: &[Line], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "</{tag}>")
 }
 
+/// The attribute by which a cell keeps its label where a narrow page has no head.
+fn label_of(head: &str) -> String {
+    match head {
+        "" => String::new(),
+        head => format!(" data-label=\"{}\"", text(head)),
+    }
+}
+
 fn table(content: &Table, out: &mut dyn Write) -> io::Result<()> {
     let class = |place: usize| match content.heads.get(place) {
         Some((_, Align::Right)) => " class=\"n\"",
@@ -171,9 +179,10 @@ fn table(content: &Table, out: &mut dyn Write) -> io::Result<()> {
         write!(out, "<tr>")?;
         for (place, cell) in row.iter().enumerate() {
             let (class, cell) = (class(place), line(cell));
+            let head = content.heads.get(place).map_or("", |(head, _)| head);
             match place {
                 0 => write!(out, "<th scope=\"row\"{class}>{cell}</th>")?,
-                _ => write!(out, "<td{class}>{cell}</td>")?,
+                _ => write!(out, "<td{class}{}>{cell}</td>", label_of(head))?,
             }
         }
         writeln!(out, "</tr>")?;
@@ -213,7 +222,7 @@ mod tests {
         for expect in [
             "<h1>&lt;a&gt;</h1>\n<h2>b\\u{202e}</h2>\n",
             "<p class=\"warn\"><strong>&lt;b&gt;</strong> &amp; <code>rm &quot;x&quot;</code></p>",
-            "<tr><th scope=\"row\">&lt;script&gt;</th><td class=\"n\">1</td></tr>",
+            "<tr><th scope=\"row\">&lt;script&gt;</th><td class=\"n\" data-label=\"n\">1</td></tr>",
             "<ol>\n<li>&lt;u&gt;</li>\n</ol>",
             "&lt;q&gt;",
         ] {

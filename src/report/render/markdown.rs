@@ -7,7 +7,7 @@ use std::io;
 use std::io::Write;
 
 use super::super::document::{
-    Align, Block, Chart, Document, IntervalRow, IntervalScale, Intervals, Line, Span, Table, Tone,
+    Align, Block, Chart, Document, IntervalRow, Intervals, Line, Span, Table, Tone,
 };
 use super::terminal::in_figures;
 use crate::printable::{is_unseen, on_one_line};
@@ -151,7 +151,7 @@ fn table(table: &Table, out: &mut dyn Write) -> io::Result<()> {
 
 /// Writes shares as bars, others as a table.
 fn intervals(content: &Intervals, out: &mut dyn Write) -> io::Result<()> {
-    if content.scale != IntervalScale::SHARES {
+    if !content.scale.is_of_shares() {
         return table(&in_figures(content), out);
     }
     content.rows.iter().try_for_each(|row| bar_row(row, out))
@@ -211,10 +211,12 @@ pub fn text(raw: &str) -> String {
                 escaped.push(c);
             }
             // `http://` and `www.` would become links, and a line that starts with `::` is a CI command.
-            ':' if matches!(chars.peek(), Some('/' | ':')) => escaped.push_str("\\:"),
+            ':' if matches!(chars.peek(), Some('/' | ':')) || escaped.ends_with(':') => {
+                escaped.push_str("\\:");
+            }
             // `GH-12` becomes a link like `#12`.
             '-' if is_issue(&escaped) => escaped.push_str("-&#8288;"),
-            '.' if www == 3 => escaped.push_str("\\."),
+            '.' if www >= 3 => escaped.push_str("\\."),
             _ => escaped.push(c),
         }
         www = if matches!(c, 'w' | 'W') { www + 1 } else { 0 };
@@ -340,6 +342,7 @@ impl Page {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::document::IntervalScale;
 
     #[test]
     fn text_from_outside_does_nothing() {
@@ -357,7 +360,7 @@ mod tests {
         check("\u{1b}[31mred\u{202e}", "\\\\u{1b}\\[31mred\\\\u{202e}");
         check("a\u{200b}\u{2028}b", "a\\\\u{200b}\\\\u{2028}b");
         check("(GH-12 math-1", "(GH-&#8288;12 math-1");
-        check("::error::x", "\\::error\\::x");
+        check("::error::x", "\\:\\:error\\:\\:x");
         check("##[error]", "\\#\\#\\[error\\]");
     }
 

@@ -9,7 +9,6 @@ use crate::report::document::{
 };
 use crate::snapshot::assertion::ACCEPT;
 use crate::verdict::conclude::Run;
-use crate::verdict::summary::BaselineChange;
 
 /// Maximum number of ids on a terminal.
 const BRIEF: usize = super::source::LISTED;
@@ -17,11 +16,10 @@ const BRIEF: usize = super::source::LISTED;
 /// Maximum number of ids elsewhere; `manifest.json` has all.
 const FULL: usize = 50;
 
-/// Samples that flipped since the baseline, for pages and files.
+/// The change since the baseline with the ids of samples that flipped, where only a summary is known.
 pub(in crate::report) fn changes(source: &Source<'_>) -> Vec<Block> {
-    let is_listed =
-        |change: &BaselineChange| source.run.is_some() || change.worse + change.better > 0;
-    let Some(change) = source.summary.change.as_ref().filter(|it| is_listed(it)) else {
+    let change = source.summary.change.as_ref();
+    let Some(change) = change.filter(|change| change.worse + change.better > 0) else {
         return Vec::new();
     };
     let row = IntervalRow {
@@ -41,28 +39,39 @@ pub(in crate::report) fn changes(source: &Source<'_>) -> Vec<Block> {
             rows: vec![row],
         }),
     ];
-    let sides = [
-        ("Became wrong", &change.became_wrong, Fold::Open),
-        ("Became right", &change.became_correct, Fold::Closed),
-    ];
-    for (title, ids, fold) in sides {
-        if ids.is_empty() {
-            continue;
-        }
-        let listed = &ids[..ids.len().min(FULL)];
-        let samples = match source.run {
-            Some((run, figures)) => SampleTable::of(run).block(
-                title,
-                listed.iter().filter_map(|id| figures.flipped.get(id)),
-            ),
-            None => list(listed.iter().map(String::as_str)),
-        };
-        let more =
-            (ids.len() > FULL).then(|| Block::paragraph(format!("And {} more.", ids.len() - FULL)));
-        let title = Line::default().strong(format!("{title}: {}", ids.len()));
-        blocks.push(Block::folded(fold, title, samples.into_iter().chain(more)));
-    }
+    blocks.extend(became_wrong(source));
+    blocks.extend(became_right(source));
     blocks
+}
+
+/// The samples that became wrong since the baseline.
+pub(in crate::report) fn became_wrong(source: &Source<'_>) -> Option<Block> {
+    let change = source.summary.change.as_ref()?;
+    side(source, "Became wrong", &change.became_wrong, Fold::Open)
+}
+
+/// The samples that became right since the baseline.
+pub(in crate::report) fn became_right(source: &Source<'_>) -> Option<Block> {
+    let change = source.summary.change.as_ref()?;
+    side(source, "Became right", &change.became_correct, Fold::Closed)
+}
+
+fn side(source: &Source<'_>, title: &str, ids: &[String], fold: Fold) -> Option<Block> {
+    if ids.is_empty() {
+        return None;
+    }
+    let listed = &ids[..ids.len().min(FULL)];
+    let samples = match source.run {
+        Some((run, figures)) => SampleTable::of_flips(run).block(
+            title,
+            listed.iter().filter_map(|id| figures.flipped.get(id)),
+        ),
+        None => list(listed.iter().map(String::as_str)),
+    };
+    let more =
+        (ids.len() > FULL).then(|| Block::paragraph(format!("And {} more.", ids.len() - FULL)));
+    let title = Line::default().strong(format!("{title}: {}", ids.len()));
+    Some(Block::folded(fold, title, samples.into_iter().chain(more)))
 }
 
 /// The same for a terminal: only ids.

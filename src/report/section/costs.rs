@@ -173,9 +173,14 @@ fn histogram(latency: &Latency, values: &[f64]) -> Option<Block> {
     if latency.max < 0.001 {
         return None;
     }
+    let (unit, scale) = if latency.max < 0.1 {
+        (" ms", 1e3)
+    } else {
+        (" s", 1.0)
+    };
     let mark = |label: &str, value: f64| HistogramMark {
         label: label.to_owned(),
-        value,
+        value: value * scale,
     };
     let mut marks = vec![mark("p50", latency.p50)];
     // Labels that close would overlap.
@@ -183,9 +188,9 @@ fn histogram(latency: &Latency, values: &[f64]) -> Option<Block> {
         marks.push(mark("p95", latency.p95));
     }
     Some(Block::Chart(Chart::Histogram {
-        caption: "Seconds an answer took".to_owned(),
-        unit: " s".to_owned(),
-        values: values.to_vec(),
+        caption: "Latency of answers".to_owned(),
+        unit: unit.to_owned(),
+        values: values.iter().map(|value| value * scale).collect(),
         marks,
     }))
 }

@@ -1,7 +1,7 @@
 //! The verdicts of gates and of alerts, and what they rest on.
 
 use super::source::{Detail, Source};
-use crate::report::document::{Align, Block, Line, Table, Tone, list};
+use crate::report::document::{Align, Block, Fold, Line, Table, Tone, list};
 use crate::verdict::alert::{AlertResult, AlertVerdict};
 use crate::verdict::result::{GateResult, Verdict};
 use crate::verdict::summary::Summary;
@@ -28,6 +28,30 @@ pub(in crate::report) fn gates(source: &Source<'_>) -> Vec<Block> {
         Verdict::Inconclusive => 1,
         Verdict::Passed | Verdict::Ignored => 2,
     });
+    // A page has those that call for action, and the others behind a line.
+    let is_open =
+        |gate: &&GateResult| matches!(gate.verdict, Verdict::Failed | Verdict::Inconclusive);
+    let (listed, folded) = match source.run {
+        Some(_) => gates.into_iter().partition(is_open),
+        None => (gates, Vec::new()),
+    };
+    let counts = [(Verdict::Passed, "passed"), (Verdict::Ignored, "ignored")];
+    let counts = counts.map(|(verdict, word)| {
+        let count = folded.iter().filter(|gate| gate.verdict == verdict).count();
+        (count > 0).then(|| format!("{count} {word}"))
+    });
+    let counts: Vec<String> = counts.into_iter().flatten().collect();
+    let code = source.summary.exit_code.code();
+    let mut blocks = vec![Block::section("Gates")];
+    blocks.extend(table(&listed));
+    blocks.extend(
+        table(&folded).map(|table| Block::folded(Fold::Closed, counts.join(", "), [table])),
+    );
+    blocks.push(Block::paragraph(format!("Exit code {code}.")));
+    blocks
+}
+
+fn table(gates: &[&GateResult]) -> Option<Block> {
     let mut table = heads("gate");
     for gate in gates {
         table.row([
@@ -36,12 +60,7 @@ pub(in crate::report) fn gates(source: &Source<'_>) -> Vec<Block> {
             message(Line::default(), &gate.message),
         ]);
     }
-    let code = source.summary.exit_code.code();
-    vec![
-        Block::section("Gates"),
-        Block::Table(table),
-        Block::paragraph(format!("Exit code {code}.")),
-    ]
+    table.block()
 }
 
 /// A line per gate, with its message changed by `edited`.
@@ -79,7 +98,8 @@ pub(in crate::report) fn account(source: &Source<'_>) -> Vec<Block> {
         blocks.extend((!source.is_brief()).then(|| Block::section("Account")));
         blocks.push(table);
     }
-    blocks.extend(list(decision(source.summary)));
+    let decision = decision(source.summary);
+    blocks.extend(list(decision.map(|text| Line::default().marked(&text))));
     blocks
 }
 

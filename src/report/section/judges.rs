@@ -4,7 +4,7 @@ use super::costs::latencies;
 use super::source::Source;
 use crate::figure::{Interval, Scale, Seconds, Share, Usd, Value, ci95, counted, or_dash};
 use crate::report::document::{
-    Align, Block, IntervalRow, IntervalScale, Intervals, Line, Table, list,
+    Align, AxisUnit, Block, IntervalRow, IntervalScale, Intervals, Line, Table, list,
 };
 use crate::verdict::agreement::ScorerPair;
 use crate::verdict::judged::calibration::{CorrectedFigure, JudgeCalibration};
@@ -226,7 +226,8 @@ fn around(ends: &[f64]) -> IntervalScale {
     IntervalScale {
         low,
         high: if high > 1.0 { high.ceil() } else { 1.0 },
-        mark: None,
+        unit: AxisUnit::Number,
+        ..IntervalScale::SHARES
     }
 }
 
@@ -259,6 +260,8 @@ fn agreement_chart(judge: &JudgeSummary, blocks: &mut Vec<Block>) {
                 low: -1.0,
                 high: 1.0,
                 mark: Some(0.0),
+                marked: "chance",
+                unit: AxisUnit::Number,
             },
             rows,
         }));

@@ -4,8 +4,8 @@ use super::accuracy;
 use super::costs::at_least;
 use super::source::Source;
 use crate::exit::Exit;
-use crate::figure::{Interval, Points, Seconds, Share, Usd, or_dash};
-use crate::report::document::{Block, Line, Tone, list};
+use crate::figure::{Interval, Points, Seconds, Share, Usd, ci95, or_dash};
+use crate::report::document::{Block, IntervalRow, IntervalScale, Intervals, Line, Tone, list};
 use crate::report::figures::RunFigures;
 use crate::report::reported::ReportedRun;
 use crate::stats::as_f64;
@@ -77,7 +77,35 @@ pub(in crate::report) fn overview(source: &Source<'_>) -> Block {
     });
     let lines = verdict.into_iter().chain([accuracy::sentence(summary)]);
     let lines = lines.chain(change).map(Block::Paragraph);
-    Block::Framed(tone, lines.collect())
+    let chart = run.and_then(against_baseline);
+    Block::Framed(tone, lines.chain(chart).collect())
+}
+
+/// The accuracy beside that of the baseline.
+fn against_baseline(run: &ReportedRun) -> Option<Block> {
+    let summary = &run.summary;
+    let change = summary.change.as_ref().filter(|change| change.n > 0)?;
+    let before = change.accuracy_before;
+    let baseline = IntervalRow {
+        label: "baseline".to_owned(),
+        value: Some(before),
+        figures: Share(before).to_string(),
+        note: format!("{} compared", change.n),
+        ..IntervalRow::default()
+    };
+    let now = accuracy::row(
+        "this run",
+        summary.accuracy,
+        summary.accuracy_bounds,
+        summary.accuracy_ci95,
+        format!("{} of {} correct", summary.correct, summary.scored),
+    );
+    Some(Block::Intervals(Intervals {
+        caption: String::new(),
+        heads: ["", ci95!("accuracy, "), "samples"].map(str::to_owned),
+        scale: IntervalScale::against(before),
+        rows: vec![baseline, now],
+    }))
 }
 
 /// Next commands, depending on the result.

@@ -11,6 +11,8 @@ pub(in crate::report) struct SampleTable {
     /// Whether texts may be shown.
     texts: bool,
     epochs: bool,
+    /// Whether there is a column of verdicts.
+    verdicts: bool,
     /// Samples that flipped, and whether they became wrong.
     flips: HashMap<String, bool>,
 }
@@ -22,7 +24,16 @@ impl SampleTable {
         Self {
             texts: !run.hides_texts,
             epochs: run.summary.epochs.is_some(),
+            verdicts: true,
             flips: flips.map(|(id, worse)| (id.to_owned(), worse)).collect(),
+        }
+    }
+
+    /// For samples that flipped alike, so that their title has the verdict.
+    pub(in crate::report) fn of_flips(run: &ReportedRun) -> Self {
+        Self {
+            verdicts: false,
+            ..Self::of(run)
         }
     }
 
@@ -42,9 +53,10 @@ impl SampleTable {
     pub(in crate::report) fn empty(&self) -> Table {
         let mut heads = vec![("sample", Align::Left)];
         if self.texts {
-            heads.extend(["question", "answer", "expected"].map(|it| (it, Align::Left)));
+            heads.extend(["question", "expected", "got"].map(|it| (it, Align::Left)));
         }
-        heads.extend(["verdict", "why"].map(|it| (it, Align::Left)));
+        heads.extend(self.verdicts.then_some(("verdict", Align::Left)));
+        heads.push(("why", Align::Left));
         Table::new(&heads)
     }
 
@@ -58,8 +70,8 @@ impl SampleTable {
         if self.texts {
             let or_dash = |text: &Option<String>| text.as_deref().unwrap_or("-").into();
             cells.push(sample.question.as_str().into());
-            cells.push(or_dash(&sample.answer));
             cells.push(or_dash(&sample.ground_truth));
+            cells.push(or_dash(&sample.answer));
         }
         let (tone, word) = match sample.outcome {
             SampleOutcome::Correct => (Tone::Good, "correct"),
@@ -73,7 +85,9 @@ impl SampleTable {
             Some(false) => ", was wrong in the baseline",
             None => "",
         };
-        cells.push(Line::default().toned(tone, word).plain(changed));
+        if self.verdicts {
+            cells.push(Line::default().toned(tone, word).plain(changed));
+        }
         cells.push(sample.why.as_str().into());
         cells
     }

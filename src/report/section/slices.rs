@@ -7,7 +7,7 @@ use super::overview::titled;
 use super::source::Source;
 use super::source::errors_of;
 use crate::figure::{Interval, Share, ci95};
-use crate::report::document::{Block, IntervalRow, IntervalScale, Intervals, Table, list};
+use crate::report::document::{Block, IntervalRow, IntervalScale, Intervals, Line, Table, list};
 use crate::stats::{as_f64, fall95};
 use crate::verdict::summary::{Group, Range, Summary};
 
@@ -153,9 +153,8 @@ fn full(dimension: &str, values: &BTreeMap<String, Group>, summary: &Summary) ->
     ];
     blocks.extend(list(matches));
     if remaining > 0 {
-        blocks.push(Block::paragraph(format!(
-            "and {remaining} more, which `summary.json` has."
-        )));
+        let line = Line::from(format!("and {remaining} more, which "));
+        blocks.push(Block::Paragraph(line.code("summary.json").plain(" has.")));
     }
     if dimension == "level" {
         drops(summary, &mut blocks);

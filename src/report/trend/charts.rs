@@ -114,7 +114,10 @@ impl<'a> TierCharts<'a> {
         let amounts = [
             self.amount(errors, |share| Share(share).to_string()),
             self.amount(cost, |usd| format!("{} USD", short(usd))),
-            self.amount(self.latency(), |s| format!("{} s", short(s))),
+            self.amount(self.latency(), |s| match s {
+                small if small > 0.0 && small < 0.1 => format!("{} ms", short(small * 1e3)),
+                seconds => format!("{} s", short(seconds)),
+            }),
         ];
         let amounts = amounts.into_iter().flatten().collect();
         blocks.push(Block::Chart(Chart::Small(amounts)));

@@ -11,6 +11,7 @@ use std::io;
 use std::io::Write;
 
 use super::escape::{text, truncate};
+use super::label_of;
 use crate::report::document::{Chart, HistogramMark, IntervalRow, IntervalScale, Intervals};
 
 /// Writes a chart.
@@ -242,23 +243,50 @@ pub(super) fn intervals(content: &Intervals, out: &mut dyn Write) -> io::Result<
         out,
         "<div class=\"wide\" role=\"region\" aria-label=\"{0}\" tabindex=\"0\"><table class=\"chart\">\
          <caption>{0}</caption>\n<thead><tr><th scope=\"col\">{1}</th>\
-         <td class=\"scale\" aria-hidden=\"true\"></td><th scope=\"col\">{2}</th><th scope=\"col\">{3}</th></tr></thead>\n<tbody>",
+         <td class=\"scale\" aria-hidden=\"true\">{4}</td><th scope=\"col\">{2}</th><th scope=\"col\">{3}</th></tr></thead>\n<tbody>",
         text(&content.caption),
         text(label),
         text(figures),
         text(note),
+        axis(content.scale),
     )?;
     for row in &content.rows {
         writeln!(
             out,
-            "<tr><th scope=\"row\">{}</th><td class=\"scale\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
+            "<tr><th scope=\"row\">{}</th><td class=\"scale\">{}</td><td class=\"n\"{}>{}</td><td class=\"n\"{}>{}</td></tr>",
             text(&row.label),
             drawn(row, content.scale),
+            label_of(figures),
             text(&row.figures),
+            label_of(note),
             text(&row.note),
         )?;
     }
     writeln!(out, "</tbody></table></div>")
+}
+
+/// The ends of the scale, and the meaning of the line through all rows.
+fn axis(scale: IntervalScale) -> String {
+    let [low, high] = scale.ends();
+    let mut svg = format!(
+        "<svg class=\"iv ends\" focusable=\"false\"><text x=\"0\" y=\"90%\">{}</text>\
+         <text class=\"to\" x=\"100%\" y=\"90%\">{}</text>",
+        text(&low),
+        text(&high)
+    );
+    if let Some(mark) = scale.mark {
+        let share = scale.of(mark);
+        let at = place(share);
+        let anchor = anchor(share);
+        let _ = write!(
+            svg,
+            "<line class=\"mark\" x1=\"{at}\" x2=\"{at}\" y1=\"48%\" y2=\"100%\"/>\
+             <text class=\"{anchor}\" x=\"{at}\" y=\"40%\">{}</text>",
+            text(scale.marked)
+        );
+    }
+    svg.push_str("</svg>");
+    svg
 }
 
 fn drawn(row: &IntervalRow, scale: IntervalScale) -> String {
@@ -404,6 +432,9 @@ mod intervals_tests {
             "class=\"ci\" x1=\"25.00%\" x2=\"75.00%\"",
             "class=\"dot\" cx=\"50.00%\"",
             "50.0 % (25.0 % to 75.0 %)",
+            // On a narrow page each cell is labelled.
+            "<td class=\"n\" data-label=\"accuracy\">50.0 %",
+            "<text x=\"0\" y=\"90%\">0 %</text><text class=\"to\" x=\"100%\" y=\"90%\">100 %</text>",
         ] {
             assert!(out.contains(expect), "`{expect}` is not in:\n{out}");
         }
@@ -415,6 +446,10 @@ mod intervals_tests {
         let scale = IntervalScale::differences([[-0.1, 0.02], [-0.04, 0.2]]);
         assert!((scale.of(0.0) - 0.5).abs() < 1e-9);
         assert!((scale.of(0.2) - 1.0).abs() < 1e-9);
+        let axis = axis(scale);
+        for expect in [">-20.0 points<", ">+20.0 points<", ">no difference<"] {
+            assert!(axis.contains(expect), "`{expect}` is not in:\n{axis}");
+        }
         // A tiny interval is not stretched to the full width.
         let scale = IntervalScale::differences([[-0.001, 0.001]]);
         assert!((scale.high - 0.05).abs() < 1e-9);

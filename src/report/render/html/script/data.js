@@ -33,6 +33,9 @@ class Samples {
   }
 }
 
+// Whether it flipped since the baseline: red became wrong, green became right.
+const changed = (row) => (row[FLIP] > 0 ? make("span", { class: `tag ${["bad", "good"][row[FLIP] - 1]}` }, ["became wrong", "became right"][row[FLIP] - 1]) : null);
+
 // All runs of a page, in its order.
 const read = (root) => {
   const runs = new Map();

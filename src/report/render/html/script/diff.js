@@ -1,4 +1,4 @@
-// What an answer has that was not expected, and the other way round: by words, longest common part.
+// What was expected and is not in the answer (right), and the other way round (wrong): by words, longest common part.
 
 const MOST_WORDS = 600;
 
@@ -11,7 +11,7 @@ const diff = (before, after) => {
   const [left, right] = [a.slice(head, a.length - tail), b.slice(head, b.length - tail)];
   const parts = [["same", a.slice(0, head).join("")]];
   if (left.length > MOST_WORDS || right.length > MOST_WORDS) {
-    parts.push(["del", left.join("")], ["ins", right.join("")]);
+    parts.push(["right", left.join("")], ["wrong", right.join("")]);
   } else {
     const longest = Array.from({ length: left.length + 1 }, () => new Uint16Array(right.length + 1));
     for (let i = left.length - 1; i >= 0; i -= 1) {
@@ -26,10 +26,10 @@ const diff = (before, after) => {
         i += 1;
         j += 1;
       } else if (j === right.length || (i < left.length && longest[i + 1][j] >= longest[i][j + 1])) {
-        parts.push(["del", left[i]]);
+        parts.push(["right", left[i]]);
         i += 1;
       } else {
-        parts.push(["ins", right[j]]);
+        parts.push(["wrong", right[j]]);
         j += 1;
       }
     }
@@ -42,6 +42,6 @@ const diff = (before, after) => {
     if (last && last[0] === kind) last[1] += text;
     else joined.push([kind, text]);
   }
-  const nodes = joined.map(([kind, text]) => (kind === "same" ? visible(text) : make(kind, {}, visible(text))));
+  const nodes = joined.map(([kind, text]) => (kind === "same" ? visible(text) : make("mark", { class: kind }, visible(text))));
   return make("pre", { dir: "auto" }, ...nodes);
 };

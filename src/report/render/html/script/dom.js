@@ -20,7 +20,16 @@ const cut = (text, most) => {
   return visible(all.length > most ? `${all.slice(0, most).trimEnd()}…` : all).replace(/\s+/g, " ");
 };
 const shown = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 1));
-const amount = (value) => (typeof value === "number" ? String(Number(value.toFixed(6))) : value);
+// As in the rest of the page; null if unknown.
+const price = (usd) => (typeof usd === "number" ? `${Number(usd.toFixed(6))} USD` : null);
+const duration = (seconds) => {
+  if (typeof seconds !== "number") return null;
+  if (seconds < 0.00005) return "0.0 s";
+  if (seconds < 0.001) return `${(seconds * 1e3).toFixed(1)} ms`;
+  if (seconds < 0.0995) return `${(seconds * 1e3).toFixed(0)} ms`;
+  if (seconds < 99.95) return `${seconds.toFixed(1)} s`;
+  return `${Math.floor(Math.round(seconds) / 60)} min ${Math.round(seconds) % 60} s`;
+};
 const pre = (value) => make("pre", { dir: "auto" }, visible(shown(value)));
 const block = (title, value) => {
   if (value === undefined || value === null || value === "") return null;

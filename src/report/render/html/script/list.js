@@ -14,10 +14,26 @@ const ORDERS = [
   ["dataset", "as in the dataset", null],
   ["failing", "failing first", (row) => [3, 1, 0, 4, 5][row[STANDING]] - (row[FLIP] === 1 ? 2 : 0)],
   ["slow", "slowest first", (row) => -(row[SECONDS] || 0)],
-  ["dear", "dearest first", (row) => -(row[COST] || 0)],
+  ["dear", "most expensive first", (row) => -(row[COST] || 0)],
   ["tokens", "most tokens first", (row) => -(row[TOKENS] || 0)],
   ["score", "lowest score first", (row) => (row[SCORE] === null ? 2 : row[SCORE])],
   ["id", "by name", (row) => row[ID]],
+];
+
+const asked = (texts) => (texts.f ? texts.q.slice(texts.f[0], texts.f[0] + texts.f[1]) : texts.q || "");
+const answered = (row, texts) => (texts.x && row[STANDING] === 2 ? texts.x.message : texts.p !== undefined ? texts.p : texts.a);
+const short = (value) => (value === undefined ? null : cut(shown(value), 140));
+const verdict = (row) => [make("span", { class: CLASSES[row[STANDING]] }, WORDS[row[STANDING]]), row[FLIP] ? " " : null, changed(row), row[WHY] ? make("span", { class: "soft" }, ` ${visible(row[WHY])}`) : null];
+const hasTexts = (samples) => !samples.about.masked;
+const has = (column) => (samples) => samples.rows.some((row) => row[column] !== null);
+// Columns after the name of a sample: head, class, content, and whether there is any.
+const COLUMNS = [
+  ["question", "", (row, texts) => short(asked(texts)), hasTexts],
+  ["expected", "", (row, texts) => short(texts.e), hasTexts],
+  ["got", "", (row, texts) => short(answered(row, texts)), hasTexts],
+  ["verdict", "", verdict, () => true],
+  ["time", "n", (row) => duration(row[SECONDS]), has(SECONDS)],
+  ["cost", "n", (row) => price(row[COST]), has(COST)],
 ];
 
 class List {
@@ -52,7 +68,8 @@ class List {
     this.body = make("tbody");
     this.pager = make("p", { class: "pager" });
     const field = (label, input) => make("span", { class: "field" }, make("label", { for: input.id }, `${label} `), input);
-    const heads = ["sample", "question", "answer", "verdict", "s", "USD"].map((head) => make("th", { scope: "col" }, head));
+    this.columns = COLUMNS.filter(([, , , has]) => has(this.samples));
+    const heads = [["sample", ""], ...this.columns].map(([head, kind]) => make("th", { scope: "col", class: kind || null }, head));
     return make("div", { class: "list" }, make("div", { class: "tools", role: "group", "aria-label": "Which samples" }, ...buttons), make("div", { class: "tools" }, field("Search", this.search), slices.length ? field("Slice", this.slice) : null, field("Order", this.order)), this.count, make("div", { class: "wide" }, make("table", { class: "samples" }, make("thead", {}, make("tr", {}, ...heads)), this.body)), this.pager);
   }
 
@@ -115,12 +132,10 @@ class List {
   row(number) {
     const row = this.samples.rows[number];
     const texts = this.samples.texts(number);
-    const answer = texts.x && row[STANDING] === 2 ? texts.x.message : texts.p !== undefined ? texts.p : texts.a;
-    const asked = texts.f ? texts.q.slice(texts.f[0], texts.f[0] + texts.f[1]) : texts.q || "";
     const name = row[EPOCH] > 0 ? `${row[ID]}, epoch ${row[EPOCH]}` : row[ID];
     const link = make("a", { href: address(this.place, row) }, make("code", {}, visible(name)));
-    const flip = ["", "became wrong", "became right"][row[FLIP]];
-    return make("tr", {}, make("th", { scope: "row" }, link), make("td", { dir: "auto" }, cut(asked, 140)), make("td", { dir: "auto" }, cut(answer === undefined ? "" : shown(answer), 140)), make("td", {}, make("span", { class: CLASSES[row[STANDING]] }, WORDS[row[STANDING]]), flip ? " " : null, flip ? make("span", { class: "tag warn" }, flip) : null, row[WHY] ? make("span", { class: "soft" }, ` ${visible(row[WHY])}`) : null), make("td", { class: "n" }, row[SECONDS] === null ? "" : String(row[SECONDS])), make("td", { class: "n" }, row[COST] === null ? "" : amount(row[COST])));
+    const cells = this.columns.map(([head, kind, of]) => make("td", { class: kind || null, dir: kind ? null : "auto", "data-label": head }, ...[of(row, texts)].flat().filter((part) => part !== null)));
+    return make("tr", {}, make("th", { scope: "row" }, link), ...cells);
   }
 }
 

@@ -4,8 +4,8 @@ const figures = (row, texts) => {
   const facts = [];
   const add = (name, value) => value !== null && value !== undefined && facts.push(make("li", {}, make("span", { class: "soft" }, `${name} `), make("b", {}, String(value))));
   add("score", row[SCORE]);
-  add("seconds", row[SECONDS]);
-  add("USD", amount(row[COST]));
+  add("time", duration(row[SECONDS]));
+  add("cost", price(row[COST]));
   add("tokens read", texts.u && texts.u[0]);
   add("tokens written", texts.u && texts.u[1]);
   if (texts.t > 1) add("attempts", texts.t);
@@ -34,9 +34,8 @@ const sample = (samples, number) => {
   const texts = samples.texts(number);
   const got = texts.p !== undefined ? texts.p : texts.a;
   const nodes = [];
-  const flip = ["", "became wrong", "became right"][row[FLIP]];
   const slices = row[SLICES].map((slice) => make("span", { class: "tag" }, visible(samples.about.slices[slice])));
-  nodes.push(make("p", {}, make("strong", { class: CLASSES[row[STANDING]] }, WORDS[row[STANDING]]), row[WHY] ? ` ${visible(row[WHY])} ` : " ", flip ? make("span", { class: "tag warn" }, flip) : null, " ", ...slices.flatMap((tag) => [tag, " "])));
+  nodes.push(make("p", {}, make("strong", { class: CLASSES[row[STANDING]] }, WORDS[row[STANDING]]), row[WHY] ? ` ${visible(row[WHY])} ` : " ", changed(row), " ", ...slices.flatMap((tag) => [tag, " "])));
   nodes.push(figures(row, texts));
   if (samples.about.masked) nodes.push(make("p", { class: "warn" }, "Its texts are not shown: the snapshots of this eval are masked."));
   nodes.push(failure(texts.x));
@@ -46,7 +45,7 @@ const sample = (samples, number) => {
     nodes.push(make("div", { class: "sides" }, block(texts.p !== undefined ? "Answer, as extracted" : "Answer", got), block("Expected", expected)));
   }
   if (typeof got === "string" && typeof expected === "string" && row[STANDING] === 1 && got !== expected) {
-    nodes.push(make("h4", {}, "Difference: ", make("del", {}, "expected"), " ", make("ins", {}, "answered")), diff(expected, got));
+    nodes.push(make("h4", {}, "Difference: ", make("mark", { class: "right" }, "expected"), " ", make("mark", { class: "wrong" }, "answered")), diff(expected, got));
   }
   if (texts.n) nodes.push(make("div", { class: "sides" }, block("Answer, as compared", texts.n[0]), block("Expected, as compared", texts.n[1])));
   if (texts.p !== undefined && texts.a !== undefined) nodes.push(make("h4", {}, "Whole answer"), said(texts.a));

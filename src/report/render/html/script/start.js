@@ -28,13 +28,9 @@ const enliven = () => {
 const linked = (section, list) => {
   const numbers = new Map();
   list.samples.rows.forEach((row, number) => numbers.has(row[ID]) || numbers.set(row[ID], number));
-  for (const code of section.querySelectorAll("table.samples th code, .ids code")) {
-    if (code.closest("a, .by-script")) continue;
-    const number = numbers.get(code.textContent);
-    if (number === undefined) continue;
-    const link = make("a", { href: address(list.place, list.samples.rows[number]) });
-    code.replaceWith(link);
-    link.append(code);
+  for (const cell of section.querySelectorAll("table.words tbody th")) {
+    const number = numbers.get(cell.textContent);
+    if (number !== undefined) cell.replaceChildren(make("a", { href: address(list.place, list.samples.rows[number]) }, ...cell.childNodes));
   }
 };
 
