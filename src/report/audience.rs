@@ -3,7 +3,10 @@
 mod product;
 mod user;
 
-pub(super) use super::compare::letter;
+use std::collections::BTreeSet;
+
+use super::compare::answers::answers;
+use super::compare::letter;
 use super::document::{
     Align, Block, Chart, Document, IntervalScale, Intervals, Line, ScatterPoint, Table,
 };
@@ -13,6 +16,8 @@ use super::matrix::{self, matrices, rank};
 use super::recommend::recommendations;
 use super::reported::ReportedRun;
 use super::section::{self, Source, accuracy, overview};
+use crate::data::Variant;
+use crate::error::Result;
 use crate::figure::{Seconds, Usd, ci95};
 use crate::text::shell_word;
 use crate::verdict::summary::Summary;
@@ -51,6 +56,35 @@ fn developer(run: &ReportedRun, figures: &RunFigures) -> Vec<Block> {
     blocks
 }
 
+/// Names of the runs of a page: agent and prompt if they are variants of one spec, else a letter and the eval.
+pub(super) fn names(runs: &[ReportedRun]) -> Vec<String> {
+    let variants = matrix::in_rank(runs).map(|_| {
+        let variants = runs.iter().filter_map(|run| run.manifest.variant.as_ref());
+        variants.map(Variant::names).collect::<Vec<_>>()
+    });
+    let is_unique = |names: &Vec<String>| {
+        let distinct: BTreeSet<&String> = names.iter().collect();
+        distinct.len() == runs.len()
+    };
+    variants.filter(is_unique).unwrap_or_else(|| {
+        let runs = runs.iter().enumerate();
+        runs.map(|(place, run)| format!("{} {}", letter(place), run.manifest.eval))
+            .collect()
+    })
+}
+
+/// The answers side by side, if the runs are of one eval or its variants.
+pub(super) fn answers_of_all(runs: &[ReportedRun]) -> Result<Vec<Block>> {
+    let mut families = runs
+        .iter()
+        .map(|run| Variant::family_of(&run.manifest.eval));
+    let first = families.next();
+    if families.any(|family| Some(family) != first) {
+        return Ok(Vec::new());
+    }
+    answers(runs, &names(runs))
+}
+
 /// An overview of several runs, before the report on each.
 pub fn overview_of_all(runs: &[ReportedRun]) -> Document {
     let mut document = Document::new(format!("{} runs", runs.len()));
@@ -68,12 +102,13 @@ pub fn overview_of_all(runs: &[ReportedRun]) -> Document {
     ];
     let mut table = Table::new(&columns);
     let dash = || "-".to_owned();
-    for run in runs {
+    let names = names(runs);
+    for (run, name) in runs.iter().zip(&names) {
         let summary = &run.summary;
         let latency = summary.latency_s.as_ref().filter(|_| !run.is_recorded());
         let cost = summary.usage.cost_usd;
         table.row([
-            summary.eval.clone(),
+            name.clone(),
             run.manifest.run_id.clone(),
             overview::agent(run),
             summary.samples.to_string(),
@@ -93,7 +128,7 @@ pub fn overview_of_all(runs: &[ReportedRun]) -> Document {
         ]);
     }
     document.table(table);
-    document.blocks.extend(charts_of_all(runs));
+    document.blocks.extend(charts_of_all(runs, &names));
     let mut evals: Vec<&str> = runs.iter().map(|run| &*run.manifest.eval).collect();
     evals.sort_unstable();
     if let Some(pair) = evals.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -109,16 +144,11 @@ pub fn overview_of_all(runs: &[ReportedRun]) -> Document {
 }
 
 /// Charts of the accuracy and cost of all runs.
-fn charts_of_all(runs: &[ReportedRun]) -> Vec<Block> {
-    let lettered = || {
-        runs.iter()
-            .enumerate()
-            .map(|(place, run)| (letter(place), run))
-    };
-    let rows = lettered().map(|(letter, run)| {
+fn charts_of_all(runs: &[ReportedRun], names: &[String]) -> Vec<Block> {
+    let rows = runs.iter().zip(names).map(|(run, name)| {
         let summary = &run.summary;
         accuracy::row(
-            format!("{letter} {}", run.manifest.eval),
+            name,
             summary.accuracy,
             summary.accuracy_bounds,
             summary.accuracy_ci95,
@@ -131,9 +161,9 @@ fn charts_of_all(runs: &[ReportedRun]) -> Vec<Block> {
         scale: IntervalScale::SHARES,
         rows: rows.collect(),
     })];
-    let points = lettered().filter_map(|(letter, run)| {
+    let points = runs.iter().zip(names).filter_map(|(run, name)| {
         Some(ScatterPoint {
-            letter,
+            letter: name.clone(),
             x: run.summary.usage.cost_usd?,
             y: run.summary.accuracy?,
             interval: run.summary.accuracy_ci95,

@@ -4,6 +4,7 @@
 //! for each pair of runs. So memory holds only figures for any number of samples. The texts of the few displayed
 //! samples are read again ([`texts`]).
 
+pub mod answers;
 pub mod ids;
 mod join;
 mod rows;

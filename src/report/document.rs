@@ -121,6 +121,17 @@ pub struct Table {
     pub head_tone: Tone,
     /// Rows with a cell per column; trailing cells may be missing.
     pub rows: Vec<Vec<Line>>,
+    /// A switch above the table. Only on pages.
+    pub filter: Option<RowFilter>,
+}
+
+/// A switch that hides all rows of a table but some.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RowFilter {
+    /// Its label.
+    pub label: String,
+    /// Whether each row stays.
+    pub rows: Vec<bool>,
 }
 
 /// Alignment of a column.

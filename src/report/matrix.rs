@@ -14,7 +14,7 @@ use super::reported::{MaskedTexts, ReportedRun};
 use crate::data::Variant;
 use crate::error::Result;
 use crate::figure::{Interval, Points, Seconds, Share, Usd, ci95, or_dash};
-use crate::report::document::{Document, Table};
+use crate::report::document::{Document, Line, Table};
 use crate::report::section::accuracy;
 use crate::store::{Manifest, RunDir, RunStatus};
 use crate::text::clean;
@@ -120,10 +120,18 @@ pub fn matrices(runs: &[ReportedRun]) -> Vec<Vec<ReportedRun>> {
     specs
 }
 
-/// Ranks runs of one spec's variants with intact files. If they cannot be compared, the reason is a notice.
-pub fn rank(runs: &[ReportedRun]) -> Ranking {
+/// The runs, the best first, if they are all of one spec with several variants.
+pub fn in_rank(runs: &[ReportedRun]) -> Option<Vec<ReportedRun>> {
+    let [of_one] = &*matrices(runs) else {
+        return None;
+    };
+    let entries = sorted(of_one).into_iter().cloned();
+    (of_one.len() == runs.len()).then(|| entries.collect())
+}
+
+/// Sorts by certain results: an outage is no advantage. Runs without a verdict come last.
+fn sorted(runs: &[ReportedRun]) -> Vec<&ReportedRun> {
     let mut entries: Vec<&ReportedRun> = runs.iter().collect();
-    // Sort by certain results: an outage is no advantage. Runs without a verdict come last.
     entries.sort_by(|one, other| {
         let is_unknown = [one, other].map(|run| run.summary.scored == 0);
         let [one, other] = [one, other].map(|run| bounds(&run.summary));
@@ -132,6 +140,12 @@ pub fn rank(runs: &[ReportedRun]) -> Ranking {
             .then(other[0].total_cmp(&one[0]))
             .then(other[1].total_cmp(&one[1]))
     });
+    entries
+}
+
+/// Ranks runs of one spec's variants with intact files. If they cannot be compared, the reason is a notice.
+pub fn rank(runs: &[ReportedRun]) -> Ranking {
+    let entries = sorted(runs);
     let first = entries.first().map(|run| &*run.manifest.eval);
     let eval = Variant::family_of(first.unwrap_or_default()).to_owned();
     let mut notices = Vec::new();
@@ -339,13 +353,14 @@ pub fn document(ranking: &Ranking) -> Document {
         }
     }
     for run in ranking.runs.iter().filter(|run| run.cached > 0) {
-        document.note(format!(
-            "`{}`: {} of {} answers are from the cache, and in neither cost nor latency",
-            run.eval, run.cached, run.samples
-        ));
+        let note = Line::default().code(&run.eval);
+        document.note(note.plain(format!(
+            ": {} of {} answers are from the cache, and in neither cost nor latency",
+            run.cached, run.samples
+        )));
     }
     for notice in &ranking.notices {
-        document.note(notice);
+        document.note(Line::default().marked(notice));
     }
     document
 }

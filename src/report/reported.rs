@@ -89,11 +89,25 @@ impl ReportedRun {
         }))
     }
 
-    /// The wrong answers to these samples, by id; of several epochs the first. Only their lines are parsed.
+    /// The wrong answers to these samples, by id.
     ///
     /// # Errors
     /// If they cannot be read.
     pub(super) fn wrong_samples(&self, ids: &[&str]) -> Result<BTreeMap<String, ReportedSample>> {
+        self.samples(ids, |record| {
+            SampleOutcome::of(record) == SampleOutcome::Wrong
+        })
+    }
+
+    /// The answers to these samples that fit, by id; of several epochs the first. Only their lines are parsed.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub(super) fn samples(
+        &self,
+        ids: &[&str],
+        fits: impl Fn(&Record) -> bool,
+    ) -> Result<BTreeMap<String, ReportedSample>> {
         let starts = ids
             .iter()
             .map(|id| format!("{{\"sample_id\":{},", Value::from(*id)));
@@ -105,7 +119,7 @@ impl ReportedRun {
         let mut found = BTreeMap::new();
         for record in read_records_where(&self.dir.file(RECORDS), is_one)? {
             let record = record?;
-            if SampleOutcome::of(&record) == SampleOutcome::Wrong && record.perturb.is_none() {
+            if record.perturb.is_none() && fits(&record) {
                 let sample = || ReportedSample::of(&record);
                 found.entry(record.sample_id.clone()).or_insert_with(sample);
             }

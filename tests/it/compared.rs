@@ -195,6 +195,15 @@ fn a_page_of_three_runs_has_all_pairs_and_what_they_leave_out() {
         &page(&project, "one two three"),
         &[
             "<title>e: 3 runs</title>",
+            "<h2>Answers side by side</h2>\n<div class=\"filtered\">\n\
+             <label class=\"tools\"><input type=\"checkbox\"> models disagree: 5</label>",
+            "<tr><th scope=\"row\"><code>q000</code></th><td data-label=\"question\">What is 0?</td>\
+             <td data-label=\"expected\">000</td><td data-label=\"A one\"><span class=\"good\">✓</span> 000</td>\
+             <td data-label=\"B two\"><span class=\"bad\">✗</span> 99</td>\
+             <td data-label=\"C three\"><span class=\"good\">✓</span> 000</td></tr>",
+            // All three are alike, or one lacks it: hidden by the switch.
+            "<tr class=\"other\"><th scope=\"row\"><code>q008</code></th>",
+            "<td data-label=\"C three\">-</td></tr>",
             "<th scope=\"row\">C − B</th>",
             "12 pairs, p 0.051, Holm 0.10: not significantly different",
             "<li>C − A leaves out 4 only in A</li>",
@@ -242,9 +251,27 @@ fn a_page_shows_nothing_of_a_masked_eval_and_runs_nothing_that_an_agent_said() {
             "&lt;b&gt;q",
         ],
     );
+    let beside = page(&project, "before after masked");
+    has(
+        &beside,
+        &[
+            "<span class=\"bad\">✗</span></td></tr>",
+            "<code>&lt;b&gt;q</code>",
+        ],
+    );
     for not in ["alert", "img src", ">question<"] {
         assert!(!hidden.contains(not), "`{not}` is in:\n{hidden}");
+        assert!(!beside.contains(not), "`{not}` is in:\n{beside}");
     }
+    let open = page(&project, "before after masked --show-texts");
+    has(
+        &open,
+        &["<span class=\"bad\">✗</span> &lt;img src=x&gt;</td>"],
+    );
+    assert!(
+        !open.contains("<script") && !open.contains("<img"),
+        "{open}"
+    );
     has(
         &page(&project, "before masked --show-texts"),
         &["img src=x"],

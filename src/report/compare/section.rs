@@ -20,15 +20,24 @@ use crate::verdict::check::{ComparedVerdict, PairedFigures};
 use crate::verdict::compare::RunsComparison;
 use crate::verdict::summary::VALUE;
 
-/// The report of a comparison. Flips are those of two runs; `None` if their texts must not be shown.
-pub fn document(compared: &ComparedRuns, flips: Option<&[FlipTexts]>, detail: Detail) -> Document {
+/// The report of a comparison. Flips are those of two runs; `None` if their texts must not be shown. `answers` are those of
+/// more runs side by side.
+pub fn document(
+    compared: &ComparedRuns,
+    flips: Option<&[FlipTexts]>,
+    answers: Vec<Block>,
+    detail: Detail,
+) -> Document {
     let runs: Vec<&ComparedRun> = compared.runs.iter().collect();
     let (title, blocks) = match (&*runs, &*compared.pairs) {
         (&[a, b], [pair]) => (
             verdict([a, b], &pair.comparison),
             two([a, b], pair, flips, detail),
         ),
-        (runs, pairs) => (format!("{} runs", runs.len()), several(runs, pairs, detail)),
+        (runs, pairs) => (
+            format!("{} runs", runs.len()),
+            several(runs, pairs, answers, detail),
+        ),
     };
     let eval = runs.first().map_or("", |run| &*run.eval);
     let mut document = Document::new(format!("{eval}: {title}"));
@@ -38,6 +47,15 @@ pub fn document(compared: &ComparedRuns, flips: Option<&[FlipTexts]>, detail: De
     }
     document.blocks.extend(blocks);
     document
+}
+
+impl ComparedRun {
+    /// Letter and variant, model or run: `A large`.
+    pub fn name(&self) -> String {
+        let variant = self.eval.split_once('@').map(|(_, variant)| variant);
+        let name = variant.or(self.model.as_deref()).unwrap_or(&self.run_id);
+        format!("{} {name}", self.letter)
+    }
 }
 
 /// `A: gaia-3f09ab of gaia, 2026-11-23 07:51, openai gpt-5`
@@ -413,11 +431,17 @@ fn correctness(answer: &FlipAnswer) -> Line {
 }
 
 /// Three or more runs, and all pairs of them.
-fn several(runs: &[&ComparedRun], pairs: &[RunPair], detail: Detail) -> Vec<Block> {
+fn several(
+    runs: &[&ComparedRun],
+    pairs: &[RunPair],
+    answers: Vec<Block>,
+    detail: Detail,
+) -> Vec<Block> {
     let mut blocks = Vec::new();
     if detail == Detail::Full {
         blocks.extend(accuracies(runs));
     }
+    blocks.extend(answers);
     let rows = pairs.iter().map(|pair| {
         let [a, b] = pair.places.map(|place| &*runs[place].letter);
         let p = |p: Option<f64>| or_dash(p.map(|p| P(p).cell()));
@@ -464,7 +488,7 @@ fn accuracies(runs: &[&ComparedRun]) -> Vec<Block> {
         let display = or_dash(accuracy::display(run.accuracy, run.accuracy_bounds));
         let ci95 = run.accuracy_ci95.filter(|_| range(run).is_none());
         IntervalRow {
-            label: format!("{} {}", run.letter, run.run_id),
+            label: run.name(),
             value: run.accuracy,
             interval: run.accuracy_ci95,
             range: range(run),

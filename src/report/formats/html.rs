@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 
-use super::super::audience::{document, letter, overview_of_all, rankings};
-use super::super::document::Block;
+use super::super::audience::{answers_of_all, document, names, overview_of_all, rankings};
+use super::super::document::{Block, Fold, Line};
 use super::super::figures::{MOST_FAILING, RunFigures};
 use super::super::format::{ReportAudience, ReportFormat, unwritten};
+use super::super::matrix::in_rank;
 use super::super::render::html;
 use super::super::render::html::page::HtmlPage;
 use super::super::render::html::{REPORT, runs};
@@ -58,24 +59,61 @@ impl ReportFormat for HtmlReport {
     }
 }
 
-/// Writes the page's content, with the samples for its script.
+/// Writes the page's content, with the samples for its script. Variants of one spec are in the order of their ranking.
 pub(crate) fn content(all: &[ReportedRun], out: &mut dyn Write) -> Result<()> {
     let io = |error: io::Error| unwritten(&error);
+    let ranked = in_rank(all);
+    let all = ranked.as_deref().unwrap_or(all);
+    let mut fold = Fold::Never;
     if all.len() > 1 {
-        html::document(&overview_of_all(all), 1, out).map_err(io)?;
-        let named = all.iter().enumerate();
-        let named = named.map(|(place, run)| (letter(place), run, ending(run)));
+        let overview = overview_of_all(all);
+        let rankings = rankings(all);
+        // A ranking has most of the table of runs, which then follows the answers.
+        let (first, last) = if let (Some(_), [ranking]) = (&ranked, &*rankings) {
+            html::document(ranking, 1, out).map_err(io)?;
+            let (table, charts) = overview.blocks.split_at(1);
+            (charts, table)
+        } else {
+            html::document(&overview, 1, out).map_err(io)?;
+            for ranking in &rankings {
+                html::document(ranking, 2, out).map_err(io)?;
+            }
+            (&[][..], &[][..])
+        };
+        html::blocks(first, 1, out).map_err(io)?;
+        html::blocks(&answers_of_all(all)?, 1, out).map_err(io)?;
+        fold = Fold::Closed;
+        let named = names(all).into_iter().zip(all);
+        let named = named.map(|(name, run)| (name, run, ending(run)));
+        html::blocks(&[Block::section("Single runs")], 1, out).map_err(io)?;
+        html::blocks(last, 1, out).map_err(io)?;
         runs::links(named, out).map_err(io)?;
-        for ranking in rankings(all) {
-            html::document(&ranking, 2, out).map_err(io)?;
-        }
     }
     for (place, run) in all.iter().enumerate() {
         let figures = RunFigures::of(run)?;
-        let blocks = document(run, &figures, ReportAudience::Developer).blocks;
-        runs::run(place, run, &blocks, &failing(run, &figures), out)?;
+        let mut blocks = document(run, &figures, ReportAudience::Developer).blocks;
+        // Without a baseline nothing became wrong.
+        if run.summary.change.is_none() {
+            blocks.splice(1..1, first_failing(run, &figures));
+        }
+        let without_script = failing(run, &figures);
+        runs::run((place, fold), run, [&blocks, &without_script], out)?;
     }
     Ok(())
+}
+
+/// How many failed samples are shown at the top.
+const FIRST: usize = 10;
+
+/// The first failed samples, below the result of a run without a baseline.
+fn first_failing(run: &ReportedRun, figures: &RunFigures) -> Option<Block> {
+    let table = SampleTable::of(run).block("Wrong answers", figures.failing.iter().take(FIRST))?;
+    let title = match figures.all_failing {
+        few if few <= FIRST as u64 => format!("Wrong or without a verdict: {few}"),
+        all => format!("Wrong or without a verdict: the first {FIRST} of {all}"),
+    };
+    let title = Line::default().strong(title);
+    Some(Block::folded(Fold::Open, title, [table]))
 }
 
 /// The failed samples, for readers without scripts.

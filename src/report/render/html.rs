@@ -160,6 +160,13 @@ fn table(content: &Table, out: &mut dyn Write) -> io::Result<()> {
         "" => "Table",
         caption => caption,
     };
+    if let Some(filter) = &content.filter {
+        let label = text(&filter.label);
+        writeln!(
+            out,
+            "<div class=\"filtered\">\n<label class=\"tools\"><input type=\"checkbox\"> {label}</label>"
+        )?;
+    }
     // A table wider than the page scrolls, with the keyboard, too.
     writeln!(
         out,
@@ -175,8 +182,14 @@ fn table(content: &Table, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "<th scope=\"col\"{class}>{}</th>", text(head))?;
     }
     writeln!(out, "</tr></thead><tbody>")?;
-    for row in &content.rows {
-        write!(out, "<tr>")?;
+    for (number, row) in content.rows.iter().enumerate() {
+        let stays = content.filter.as_ref().and_then(|it| it.rows.get(number));
+        let hidden = if stays == Some(&false) {
+            " class=\"other\""
+        } else {
+            ""
+        };
+        write!(out, "<tr{hidden}>")?;
         for (place, cell) in row.iter().enumerate() {
             let (class, cell) = (class(place), line(cell));
             let head = content.heads.get(place).map_or("", |(head, _)| head);
@@ -187,7 +200,11 @@ fn table(content: &Table, out: &mut dyn Write) -> io::Result<()> {
         }
         writeln!(out, "</tr>")?;
     }
-    writeln!(out, "</tbody></table></div>")
+    writeln!(out, "</tbody></table></div>")?;
+    match content.filter {
+        Some(_) => writeln!(out, "</div>"),
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]

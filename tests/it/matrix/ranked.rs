@@ -217,8 +217,12 @@ fn a_report_of_several_begins_with_the_table() {
     project
         .run("report e@b e@a --format html")
         .exits(0)
-        .says("<h2>e: 2 agents, ranked by accuracy</h2>")
-        .says("<tr><th scope=\"row\">b</th><td class=\"n\">2</td><td class=\"n\">35.0 %</td>");
+        .says("<h1>e: 2 agents, ranked by accuracy</h1>")
+        .says("<tr><th scope=\"row\">b</th><td class=\"n\" data-label=\"rank\">2</td><td class=\"n\" data-label=\"accuracy\">35.0 %</td>")
+        // The questions side by side, above the single reports, in the order of the ranking.
+        .says("<th scope=\"col\">a</th>\n<th scope=\"col\">b</th>")
+        .says("<input type=\"checkbox\"> models disagree: 6</label>")
+        .says("<details class=\"run\"><summary><h2 id=\"title-0\" class=\"run\">e@a ");
     for others in ["e@a", "e@a e@b --audience user"] {
         project
             .run(&format!("report {others}"))

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use evaltest::engine::report::Detail;
+use evaltest::engine::report::compare::answers::answers;
 use evaltest::engine::report::compare::texts::{FlipTexts, WantedFlip, flip_texts};
 use evaltest::engine::report::compare::{ComparedRun, ComparedRuns, RunPair, compare, document};
 use evaltest::engine::report::render::{html, terminal};
-use evaltest::engine::report::reported::MaskedTexts;
+use evaltest::engine::report::reported::{MaskedTexts, ReportedRun};
 use evaltest::engine::store::RunDir;
 use evaltest::engine::system::file::write_atomically_by;
 use evaltest::engine::system::project::display;
@@ -94,11 +95,21 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit> {
     }
     let texts = (!is_masked).then_some(&*texts);
     let Some(file) = &args.html else {
-        let document = document(&compared, texts, Detail::Brief);
+        let document = document(&compared, texts, Vec::new(), Detail::Brief);
         console::print(|out| terminal::document(&document, colour::paint(), out))?;
         return Ok(Exit::Passed);
     };
-    let document = document(&compared, texts, Detail::Full);
+    // Two runs have their flips with both answers.
+    let answers = if dirs.len() > 2 {
+        let runs = dirs
+            .iter()
+            .map(|dir| ReportedRun::read(dir.clone(), hidden));
+        let names: Vec<String> = compared.runs.iter().map(ComparedRun::name).collect();
+        answers(&runs.collect::<Result<Vec<_>>>()?, &names)?
+    } else {
+        Vec::new()
+    };
+    let document = document(&compared, texts, answers, Detail::Full);
     to_file(file, |out| {
         html::page(&document.title.clone(), &[document], out)
     })?;

@@ -6,7 +6,7 @@ use super::embedded::embedded;
 use super::escape::text;
 use super::{blocks, class};
 use crate::error::Result;
-use crate::report::document::{Block, Tone};
+use crate::report::document::{Block, Fold, Tone};
 use crate::report::format::unwritten;
 use crate::report::reported::ReportedRun;
 
@@ -16,41 +16,53 @@ pub(crate) fn links<'a>(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     writeln!(out, "<ul>")?;
-    for (place, (letter, run, (tone, word))) in runs.enumerate() {
+    for (place, (name, run, (tone, word))) in runs.enumerate() {
         let (id, class) = (text(&run.manifest.run_id), class(tone));
+        let name = text(&name);
         writeln!(
             out,
-            "<li>{letter}: <a href=\"#run-{place}\">{id}</a> <span class=\"{class}\">{word}</span></li>"
+            "<li>{name}: <a href=\"#run-{place}\">{id}</a> <span class=\"{class}\">{word}</span></li>"
         )?;
     }
     writeln!(out, "</ul>")
 }
 
-/// Writes the report on a run, a fallback for readers without scripts, and its samples.
+/// Writes the report on a run, what readers without scripts see besides, and its samples.
 ///
 /// # Errors
 /// If its records cannot be read, or the output cannot be written.
 pub(crate) fn run(
-    place: usize,
+    (place, fold): (usize, Fold),
     run: &ReportedRun,
-    content: &[Block],
-    without_script: &[Block],
+    content: [&[Block]; 2],
     out: &mut dyn Write,
 ) -> Result<()> {
-    section(place, run, content, without_script, out).map_err(|error| unwritten(&error))?;
+    section((place, fold), run, content, out).map_err(|error| unwritten(&error))?;
     embedded(place, run, out)
 }
 
 fn section(
-    place: usize,
+    (place, fold): (usize, Fold),
     run: &ReportedRun,
-    content: &[Block],
-    without_script: &[Block],
+    [content, without_script]: [&[Block]; 2],
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let [begin, end_of_title, end] = match fold {
+        Fold::Never => ["", "", ""],
+        Fold::Open => [
+            "<details class=\"run\" open><summary>",
+            "</summary>",
+            "</details>\n",
+        ],
+        Fold::Closed => [
+            "<details class=\"run\"><summary>",
+            "</summary>",
+            "</details>\n",
+        ],
+    };
     writeln!(
         out,
-        "<section id=\"run-{place}\" aria-labelledby=\"title-{place}\">\n<h2 id=\"title-{place}\" class=\"run\">{} <span class=\"soft\">{}</span></h2>",
+        "<section id=\"run-{place}\" aria-labelledby=\"title-{place}\">\n{begin}<h2 id=\"title-{place}\" class=\"run\">{} <span class=\"soft\">{}</span></h2>{end_of_title}",
         text(&run.manifest.eval),
         text(&run.manifest.run_id)
     )?;
@@ -60,5 +72,5 @@ fn section(
         blocks(without_script, 2, out)?;
         writeln!(out, "</div>")?;
     }
-    writeln!(out, "</section>")
+    writeln!(out, "{end}</section>")
 }

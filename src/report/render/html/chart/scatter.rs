@@ -63,7 +63,13 @@ pub(super) fn scatter(
         writeln!(
             out,
             "<circle class=\"dot\" cx=\"{x}\" cy=\"{y}\" r=\"6\"/>\
-             <text x=\"{x}\" y=\"{y}\" dx=\"10\" class=\"mid strong\">{}</text>",
+             <text x=\"{x}\" y=\"{y}\" {} strong\">{}</text>",
+            // Names stay within the chart.
+            if most > 0.0 && point.x / most > 0.7 {
+                "dx=\"-10\" class=\"to mid"
+            } else {
+                "dx=\"10\" class=\"mid"
+            },
             text(&point.letter)
         )?;
     }

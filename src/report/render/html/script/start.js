@@ -14,7 +14,7 @@ const enliven = () => {
     lists.set(place, list);
     list.home = make("section", { class: "by-script", "aria-label": "Samples" }, make("h3", {}, "Samples"), list.element);
     list.home.id = `samples-${place}`;
-    section.append(list.home);
+    (section.querySelector(":scope > details.run") || section).append(list.home);
     if (samples.rows.some((row) => row[FLIP] === 1)) list.state.filter = "worse";
     else if (samples.rows.some((row) => row[STANDING] === 1 || row[STANDING] === 2)) list.state.order = "failing";
     list.restore(before.get(place));
