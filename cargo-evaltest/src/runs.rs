@@ -27,18 +27,29 @@ pub(crate) fn named_or_last(named: Option<&Path>) -> Result<RunDir> {
     })
 }
 
-/// The named runs without checking their files; by default those in progress, or else the last one.
-pub(crate) fn watched_runs(named: &[PathBuf]) -> Result<Vec<RunDir>> {
-    if !named.is_empty() {
-        return named.iter().map(|path| open_run(path)).collect();
-    }
+/// The runs that `view` begins with, and the folders with all runs.
+pub(crate) struct WatchedRuns {
+    pub(crate) named: Vec<RunDir>,
+    pub(crate) roots: Vec<PathBuf>,
+}
+
+/// The named runs without checking their files; by default those in progress, if any.
+pub(crate) fn watched_runs(named: &[PathBuf]) -> Result<WatchedRuns> {
+    let named = named.iter().map(|path| open_run(path));
+    let mut named = named.collect::<Result<Vec<_>>>()?;
     let roots = roots(None)?;
-    let going_on = roots.iter().flat_map(|root| runs_in(root));
-    let going_on: Vec<_> = going_on.filter(RunDir::is_going_on).collect();
-    match &*going_on {
-        [] => Ok(vec![last_run()?]),
-        _ => Ok(going_on),
+    if named.is_empty() {
+        let all: Vec<_> = roots.iter().flat_map(|root| runs_in(root)).collect();
+        if all.is_empty() {
+            return Err(no_run());
+        }
+        named = all.into_iter().filter(RunDir::is_going_on).collect();
     }
+    Ok(WatchedRuns { named, roots })
+}
+
+fn no_run() -> Error {
+    Error::usage("there is no run").hint("cargo evaltest run")
 }
 
 /// Like [`open_run`], but checks that its files are unchanged, or repairs them from the journal if it was killed.
@@ -128,9 +139,7 @@ fn last_run() -> Result<RunDir> {
         ended.push((end.is_none(), end, dir));
     }
     ended.sort_by(|one, other| (one.0, &one.1).cmp(&(other.0, &other.1)));
-    let last = ended
-        .pop()
-        .ok_or_else(|| Error::usage("there is no run").hint("cargo evaltest run"))?;
+    let last = ended.pop().ok_or_else(no_run)?;
     if !ended.is_empty() {
         let others: Vec<_> = ended.iter().map(|(.., dir)| display(dir.path())).collect();
         console::note(&format!(

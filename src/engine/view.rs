@@ -1,98 +1,234 @@
 //! `RunsView`: a report of runs as a page of a [`LocalServer`](crate::serve::LocalServer), updated live while one is in
 //! progress.
 //!
-//! The public page is empty: its script asks for `/state`, and for `/runs` when that changes. The results so far of a
-//! run in progress are read from its journal, as for a killed one.
+//! The public page is empty: its script asks for `/state/PAGE`, and for `/runs/PAGE` when that changes. The results so far
+//! of a run in progress are read from its journal, as for a killed one. Pages are the named runs (no address), an index of all
+//! evals (`index`), the runs of an eval (`eval/NAME`), one of them (`run/ID`), and a comparison (`compare/ID/ID`): an
+//! address is compared with those of the runs that are there, and never becomes a path.
 
 use std::fmt::Write as _;
-use std::io::Write;
+use std::io::{self, Write};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::UNIX_EPOCH;
 
 use serde_json::json;
 
 use crate::error::{Error, Result};
+use crate::report::Detail;
+use crate::report::compare::texts::flip_texts;
+use crate::report::compare::{self, compare};
+use crate::report::document::Document;
+use crate::report::format::unwritten;
 use crate::report::formats::html::content;
-use crate::report::render::html::VIEW;
 use crate::report::render::html::page::{HtmlPage, same_origin_policy};
+use crate::report::render::html::{self, VIEW};
+use crate::report::reported::index::{self, address};
+use crate::report::reported::overview::RunOverview;
 use crate::report::reported::{MaskedTexts, ReportedRun};
 use crate::run::record::readable::readable_so_far;
 use crate::serve::{Served, ServedAnswer, ServedPage, ServedRequest};
-use crate::store::RunDir;
 use crate::store::files::{JOURNAL, MANIFEST, SUMMARY};
+use crate::store::{RunDir, runs_in};
 use crate::system::lock;
 
-/// The viewed runs.
+/// The viewed runs, and an index of all runs.
 #[derive(Debug)]
 pub struct RunsView {
+    /// The runs of the first page; empty for the index.
     dirs: Vec<RunDir>,
+    /// The folders with all runs.
+    roots: Vec<PathBuf>,
     texts: MaskedTexts,
-    /// The last page, and its version.
+    /// The last page, and its address and version.
     made: Mutex<Option<(String, Arc<[u8]>)>>,
 }
 
+/// A page, by its address.
+enum Shown {
+    /// The named runs.
+    Runs(Vec<RunDir>),
+    /// All evals.
+    Index,
+    /// The runs of an eval.
+    Eval(String),
+    /// One run.
+    Run(RunDir),
+    /// Two runs.
+    Compared([RunDir; 2]),
+}
+
 impl RunsView {
-    /// A view of these runs.
+    /// A view of these runs, or of an index if there are none, with a way to all runs of `roots`.
     ///
     /// # Errors
     /// When a finished one cannot be read.
-    pub fn new(dirs: Vec<RunDir>, texts: MaskedTexts) -> Result<Self> {
+    pub fn new(dirs: Vec<RunDir>, roots: Vec<PathBuf>, texts: MaskedTexts) -> Result<Self> {
         let view = Self {
             dirs,
+            roots,
             texts,
             made: Mutex::default(),
         };
         // A run in progress may have nothing to show yet.
-        if !view.is_running() {
-            view.html()?;
+        if !is_running(&view.dirs) {
+            view.html("")?;
         }
         Ok(view)
     }
 
-    fn is_running(&self) -> bool {
-        self.dirs.iter().any(RunDir::is_going_on)
+    /// All runs, the oldest first.
+    fn all(&self) -> Vec<RunDir> {
+        let runs = self.roots.iter().flat_map(|root| runs_in(root));
+        runs.collect()
     }
 
-    /// Changes whenever a file of a run changes.
-    fn version(&self) -> String {
-        let mut version = String::new();
-        for dir in &self.dirs {
-            for file in [MANIFEST, JOURNAL, SUMMARY] {
-                let about = dir.file(file).metadata().ok();
-                let changed = about.as_ref().and_then(|about| about.modified().ok());
-                let changed = changed.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-                let bytes = about.map_or(0, |about| about.len());
-                let changed = changed.map_or(0, |time| time.as_nanos());
-                let _ = write!(version, "{bytes}.{changed}.");
+    /// One-line overviews in the order of their starts, of one eval or of all; runs that cannot be read are omitted.
+    fn overviews(&self, eval: Option<&str>) -> Vec<RunOverview> {
+        let runs = self.all().into_iter();
+        let runs = runs.filter_map(|dir| RunOverview::of(&dir).ok());
+        let runs = runs.filter(|run| eval.is_none_or(|eval| run.eval == eval));
+        let mut runs: Vec<_> = runs.collect();
+        runs.sort_by(|one, other| one.started_at.cmp(&other.started_at));
+        runs
+    }
+
+    /// The page with this address, if there is one.
+    fn shown(&self, page: &str) -> Option<Shown> {
+        let run = |id: &str| {
+            let is_one = |dir: &RunDir| {
+                let manifest = dir.manifest_unverified();
+                manifest.is_ok_and(|manifest| address(&manifest.run_id) == id)
+            };
+            self.all().into_iter().find(is_one)
+        };
+        let parts: Vec<&str> = page.split('/').collect();
+        match *parts {
+            [""] if self.dirs.is_empty() => Some(Shown::Index),
+            [""] => Some(Shown::Runs(self.dirs.clone())),
+            ["index"] => Some(Shown::Index),
+            ["eval", name] => {
+                let runs = self.all().into_iter();
+                let mut evals = runs.filter_map(|dir| Some(dir.manifest_unverified().ok()?.eval));
+                let eval = evals.find(|eval| address(eval) == name)?;
+                Some(Shown::Eval(eval))
             }
-            version.push_str(if dir.is_going_on() { "1 " } else { "0 " });
+            ["run", id] => run(id).map(Shown::Run),
+            ["compare", a, b] => Some(Shown::Compared([run(a)?, run(b)?])),
+            _ => None,
         }
-        version
     }
 
-    /// The current content of the page.
-    fn html(&self) -> Result<Arc<[u8]>> {
+    /// The runs whose files a page depends on.
+    fn sources(&self, shown: &Shown) -> Vec<RunDir> {
+        match shown {
+            Shown::Runs(dirs) => dirs.clone(),
+            Shown::Run(dir) => vec![dir.clone()],
+            Shown::Compared(dirs) => dirs.to_vec(),
+            Shown::Index | Shown::Eval(_) => self.all(),
+        }
+    }
+
+    /// A run with its results so far.
+    fn read(&self, dir: &RunDir) -> Result<ReportedRun> {
+        let (readable, going_on) = readable_so_far(dir.clone())?;
+        let mut run = ReportedRun::read(readable.dir, self.texts)?;
+        run.going_on = going_on;
+        Ok(run)
+    }
+
+    /// Writes the content of a page.
+    fn write(&self, shown: &Shown, html: &mut Vec<u8>) -> Result<()> {
+        let unwritten = |error: io::Error| unwritten(&error);
+        match shown {
+            Shown::Index => html::document(&index::evals(&self.overviews(None)), 1, html),
+            Shown::Eval(name) => {
+                let runs = self.overviews(Some(name));
+                html::document(&index::eval(name, &runs), 1, html)
+            }
+            Shown::Runs(dirs) => {
+                let runs = dirs.iter().map(|dir| self.read(dir));
+                let runs = runs.collect::<Result<Vec<_>>>()?;
+                html::blocks(&[index::way()], 1, html).map_err(unwritten)?;
+                return content(&runs, html);
+            }
+            Shown::Run(dir) => {
+                let run = RunOverview::of(dir)?;
+                let above = index::above(&run, &self.overviews(Some(&run.eval)));
+                html::blocks(&above, 1, html).map_err(unwritten)?;
+                return content(&[self.read(dir)?], html);
+            }
+            Shown::Compared(dirs) => {
+                html::blocks(&[index::way()], 1, html).map_err(unwritten)?;
+                html::document(&compared(dirs, self.texts)?, 1, html)
+            }
+        }
+        .map_err(unwritten)
+    }
+
+    /// The current content of a page; `None` if there is none with this address.
+    fn html(&self, page: &str) -> Result<Option<Arc<[u8]>>> {
         let mut made = lock(&self.made);
+        let Some(shown) = self.shown(page) else {
+            return Ok(None);
+        };
         // Taken before reading: later writes cause another read.
-        let version = self.version();
+        let version = format!("{page} {}", version(&self.sources(&shown)));
         if let Some((known, html)) = &*made
             && *known == version
         {
-            return Ok(Arc::clone(html));
+            return Ok(Some(Arc::clone(html)));
         }
-        let runs = self.dirs.iter().map(|dir| {
-            let (readable, going_on) = readable_so_far(dir.clone())?;
-            let mut run = ReportedRun::read(readable.dir, self.texts)?;
-            run.going_on = going_on;
-            Ok(run)
-        });
-        let runs = runs.collect::<Result<Vec<_>>>()?;
         let mut html = Vec::new();
-        content(&runs, &mut html)?;
+        self.write(&shown, &mut html)?;
         let html: Arc<[u8]> = html.into();
         *made = Some((version, Arc::clone(&html)));
-        Ok(html)
+        Ok(Some(html))
     }
+}
+
+fn is_running(dirs: &[RunDir]) -> bool {
+    dirs.iter().any(RunDir::is_going_on)
+}
+
+/// Changes whenever a file of a run changes.
+fn version(dirs: &[RunDir]) -> String {
+    let mut version = String::new();
+    for dir in dirs {
+        for file in [MANIFEST, JOURNAL, SUMMARY] {
+            let about = dir.file(file).metadata().ok();
+            let changed = about.as_ref().and_then(|about| about.modified().ok());
+            let changed = changed.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+            let bytes = about.map_or(0, |about| about.len());
+            let changed = changed.map_or(0, |time| time.as_nanos());
+            let _ = write!(version, "{bytes}.{changed}.");
+        }
+        version.push_str(if dir.is_going_on() { "1 " } else { "0 " });
+    }
+    version
+}
+
+/// Maximum number of flips of two runs, each way, and of characters of a text.
+const FLIPS: usize = 100;
+const CHARS: usize = 4_000;
+
+/// The report of `compare` on two runs.
+fn compared(dirs: &[RunDir; 2], texts: MaskedTexts) -> Result<Document> {
+    let compared = compare(dirs, texts)?;
+    let is_masked = texts == MaskedTexts::Hidden && compared.runs.iter().any(|run| run.masked);
+    let mut flips = None;
+    if let ([pair], false) = (&*compared.pairs, is_masked) {
+        let (worse, better) = (
+            pair.flips.worse.take(FLIPS)?,
+            pair.flips.better.take(FLIPS)?,
+        );
+        let worse = worse.iter().map(|id| (id.as_str(), true));
+        let wanted = worse.chain(better.iter().map(|id| (id.as_str(), false)));
+        let wanted: Vec<_> = wanted.collect();
+        flips = Some(flip_texts([&dirs[0], &dirs[1]], &wanted, CHARS)?);
+    }
+    let document = compare::document(&compared, flips.as_deref(), Vec::new(), Detail::Full);
+    Ok(document)
 }
 
 impl Served for RunsView {
@@ -118,16 +254,31 @@ impl Served for RunsView {
     }
 
     fn answer(&self, request: &ServedRequest) -> ServedAnswer {
-        match (&*request.method, &*request.path) {
-            ("GET", "/state") => {
-                let state = json!({"version": self.version(), "running": self.is_running()});
+        let nothing = || ServedAnswer::refused(404, "there is nothing here");
+        let (kind, page) = match request
+            .path
+            .strip_prefix('/')
+            .map(|path| path.split_once('/'))
+        {
+            Some(Some((kind, page))) => (kind, page),
+            Some(None) => (&request.path[1..], ""),
+            None => return nothing(),
+        };
+        match (&*request.method, kind) {
+            ("GET", "state") => {
+                let Some(shown) = self.shown(page) else {
+                    return nothing();
+                };
+                let dirs = self.sources(&shown);
+                let state = json!({"version": version(&dirs), "running": is_running(&dirs)});
                 ServedAnswer::fine("application/json", state.to_string().into_bytes())
             }
-            ("GET", "/runs") => match self.html() {
-                Ok(html) => ServedAnswer::fine("text/html; charset=utf-8", html),
+            ("GET", "runs") => match self.html(page) {
+                Ok(Some(html)) => ServedAnswer::fine("text/html; charset=utf-8", html),
+                Ok(None) => nothing(),
                 Err(error) => ServedAnswer::refused(500, &message(&error)),
             },
-            _ => ServedAnswer::refused(404, "there is nothing here"),
+            _ => nothing(),
         }
     }
 }

@@ -90,6 +90,8 @@ pub enum Span {
     Code(String),
     /// Coloured text.
     Toned(Tone, String),
+    /// Text that leads to another part of the page, or of `view`, by this fragment.
+    Link(String, String),
     /// A line break.
     Break,
 }
@@ -244,6 +246,12 @@ impl Line {
         self.with(Span::Toned(tone, text.into()))
     }
 
+    /// Adds text that leads to a fragment, which only pages have.
+    #[must_use]
+    pub fn link(self, text: impl Into<String>, to: impl Into<String>) -> Self {
+        self.with(Span::Link(text.into(), to.into()))
+    }
+
     /// Appends another line.
     #[must_use]
     pub fn line(mut self, other: Self) -> Self {
@@ -326,6 +334,25 @@ impl Table {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }
 
+    /// The table without the columns that have nothing but dashes.
+    #[must_use]
+    pub fn without_empty(mut self) -> Self {
+        let is_empty =
+            |cell: &Line| *cell == Line::default() || *cell == "-".into() || *cell == "".into();
+        for place in (1..self.heads.len()).rev() {
+            let mut cells = self.rows.iter().filter_map(|row| row.get(place));
+            if cells.all(is_empty) {
+                self.heads.remove(place);
+                for row in &mut self.rows {
+                    if place < row.len() {
+                        row.remove(place);
+                    }
+                }
+            }
+        }
+        self
+    }
+
     /// The table as a block; `None` without rows.
     pub fn block(self) -> Option<Block> {
         (!self.rows.is_empty()).then_some(Block::Table(self))
@@ -356,6 +383,18 @@ impl From<Exit> for Tone {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_column_of_dashes_is_left_out() {
+        let heads = ["run", "cost", "errors", ""].map(|head| (head, Align::Left));
+        let mut table = Table::new(&heads);
+        table.row(["-", "-", "-", ""]);
+        table.row(["b", "-", "0"]);
+        let table = table.without_empty();
+        let heads: Vec<&str> = table.heads.iter().map(|(head, _)| &**head).collect();
+        assert_eq!(heads, ["run", "errors"]);
+        assert_eq!(table.rows[1], ["b".into(), "0".into()]);
+    }
 
     #[test]
     fn what_stands_between_backticks_is_code() {

@@ -3,6 +3,8 @@
 //! Figures and verdicts are the recorded ones in `summary.json`, so that a run directory from another machine gives
 //! the same report without its checkout. Records are streamed.
 
+#[cfg(feature = "command")]
+pub mod index;
 pub mod masked;
 #[cfg(feature = "command")]
 pub mod overview;

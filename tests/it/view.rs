@@ -175,6 +175,115 @@ fn what_cannot_be_shown_is_said_before_anybody_listens() {
     project.run("view one").exits(2).says("repair");
 }
 
+#[test]
+fn without_a_run_all_evals_are_listed() {
+    let project = requested::project(4, "", "");
+    project.run("run eval.yaml --run-id one");
+    project.run("accept one").exits(0);
+    requested::agent(
+        &project,
+        "test $EVALTEST_SAMPLE_ID = q002 && echo wrong && exit",
+    );
+    project.run("run eval.yaml --run-id two");
+    let view = View::open(&project, "");
+    let has = |path: &str, expected: &[&str]| {
+        let page = view.get(path);
+        assert!(page.starts_with("HTTP/1.1 200 "), "{path}: {page}");
+        for expect in expected {
+            assert!(
+                page.contains(expect),
+                "{path}: `{expect}` is not in\n{page}"
+            );
+        }
+    };
+    let evals = [
+        "<h1>Evals</h1>",
+        "<a href=\"#eval/e\">e</a>",
+        "<a href=\"#run/two\">",
+        "data-label=\"accuracy\">25.0 % (",
+        "-25.0 points (",
+        "data-label=\"history\">█▁</td>",
+        "data-label=\"runs\">2</td>",
+    ];
+    has("/runs", &evals);
+    has("/runs/index", &evals);
+    has(
+        "/runs/eval/e",
+        &[
+            "<h1>e</h1>",
+            "<a href=\"#run/one\">one</a>",
+            "<a href=\"#compare/one/two\">baseline</a>, <a href=\"#compare/one/two\">run before</a>",
+        ],
+    );
+    has(
+        "/runs/run/two",
+        &[
+            "<a href=\"#index\">All evals</a> · <a href=\"#eval/e\">Runs of e</a>",
+            "<li><a href=\"#compare/one/two\">one</a> (the baseline), ",
+            "Became wrong: 1",
+            "What is 2?",
+        ],
+    );
+    has(
+        "/runs/compare/one/two",
+        &["<h2>Became wrong: 1</h2>", "What is 2?"],
+    );
+    has("/state/compare/one/two", &["\"running\":false"]);
+    for nothing in [
+        "/runs/run/three",
+        "/runs/run/..%2Fsnapshots",
+        "/runs/eval/x",
+        "/runs/compare/one",
+        "/state/run/x",
+    ] {
+        let reply = view.get(nothing);
+        assert!(reply.starts_with("HTTP/1.1 404 "), "{nothing}: {reply}");
+    }
+    // A named run comes first, and the way to the others is there.
+    let view = View::open(&project, "two");
+    let page = view.get("/runs");
+    assert!(
+        page.contains("What is 2?") && page.contains("<a href=\"#index\">All evals</a>"),
+        "{page}"
+    );
+}
+
+#[needs(browser)]
+#[test]
+fn from_the_index_one_comes_to_runs_samples_and_comparisons() {
+    let project = requested::project(4, "", "");
+    project.run("run eval.yaml --run-id one");
+    project.run("accept one").exits(0);
+    requested::agent(
+        &project,
+        "test $EVALTEST_SAMPLE_ID = q002 && echo wrong && exit",
+    );
+    project.run("run eval.yaml --run-id two");
+    let view = View::open(&project, "");
+    let mut tab = Browser::open(&view.url, 1000);
+    tab.until("document.querySelector('h1')?.textContent === 'Evals'");
+    tab.click("th a", "e");
+    tab.until("document.querySelector('h1')?.textContent === 'e'");
+    tab.click("th a", "two");
+    tab.until("document.querySelector('.by-script tbody tr')");
+    tab.click(".by-script tbody a", "q002");
+    tab.until("document.querySelector('#sample h1')?.textContent === 'q002'");
+    // The address of a sample stays that of its run.
+    tab.reload();
+    tab.until("document.querySelector('#sample h1')?.textContent === 'q002'");
+    tab.eval("history.go(-1)");
+    tab.until(
+        "!document.querySelector('#sample') && document.querySelector('.by-script tbody tr')",
+    );
+    tab.eval("document.querySelector('details').open = true");
+    tab.click("li a", "one");
+    tab.until("document.querySelector('h2')?.textContent === 'Difference'");
+    tab.click("a", "All evals");
+    tab.until("document.querySelector('h1')?.textContent === 'Evals'");
+    let none: &[String] = &[];
+    assert_eq!(tab.complaints(), none);
+}
+
 #[needs(browser)]
 #[test]
 fn a_run_is_watched_while_it_goes_on() {

@@ -119,6 +119,7 @@ pub(crate) fn line(line: &Line) -> String {
             Tone::Plain => text(words).to_string(),
             tone => format!("<span class=\"{}\">{}</span>", class(*tone), text(words)),
         },
+        Span::Link(words, to) => format!("<a href=\"#{}\">{}</a>", text(to), text(words)),
         Span::Break => "<br>".to_owned(),
     });
     spans.collect()

@@ -108,7 +108,9 @@ pub fn line(line: &Line) -> String {
 
 fn span(span: &Span) -> String {
     match span {
-        Span::Plain(words) | Span::Toned(Tone::Plain | Tone::Faint, words) => text(words),
+        Span::Plain(words)
+        | Span::Link(words, _)
+        | Span::Toned(Tone::Plain | Tone::Faint, words) => text(words),
         Span::Strong(words) | Span::Toned(_, words) => format!("**{}**", text(words)),
         // A pipe would end a cell even in a code span, and a backtick the code span; write such a command as text.
         Span::Code(words) if words.contains(['`', '|', '\n', '\r']) => text(words),

@@ -68,6 +68,21 @@ pub struct RunOverview {
     pub gates: Option<GateCounts>,
     /// Exit status of the run.
     pub exit_code: Option<Exit>,
+    /// The change of accuracy since the baseline.
+    #[serde(skip)]
+    pub change: Option<OverviewChange>,
+}
+
+/// The change of a run since its baseline.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[non_exhaustive]
+pub struct OverviewChange {
+    /// The ids of the accepted runs.
+    pub runs: Vec<String>,
+    /// The rise of accuracy.
+    pub difference: f64,
+    /// Its 95 % confidence interval.
+    pub difference_ci95: [f64; 2],
 }
 
 /// The state of a run.
@@ -116,6 +131,8 @@ struct SummaryOverview {
     usage: OverviewCost,
     gates: Vec<OverviewGate>,
     exit_code: Exit,
+    #[serde(default)]
+    change: Option<OverviewChange>,
 }
 
 #[derive(Deserialize)]
@@ -155,6 +172,7 @@ impl RunOverview {
             cost_usd: summary.and_then(|summary| summary.usage.cost_usd),
             gates: summary.map(|summary| counted(summary.gates.iter().map(|gate| gate.verdict))),
             exit_code: summary.map(|summary| summary.exit_code),
+            change: summary.and_then(|summary| summary.change.clone()),
             run_dir: dir.path().to_owned(),
             run_id: manifest.run_id,
             tier: manifest.tier,

@@ -11,16 +11,18 @@ use evaltest::{Cancel, Error, Exit, Result};
 
 use crate::console;
 use crate::run_ids::typed_folder;
-use crate::runs::watched_runs;
+use crate::runs::{WatchedRuns, watched_runs};
 
 /// Show runs in a browser, live while one goes on
 ///
-/// The page of `report --format html`, from a server on 127.0.0.1 until Ctrl-C. Whoever knows the printed address sees the
+/// Without a run, opens an index: each eval with its latest verdict, accuracy, change, history and cost. From there links lead to
+/// its runs, and to the comparison of a run with its baseline or any other run. A run is the page of
+/// `report --format html`. Served on 127.0.0.1 until Ctrl-C. Whoever knows the printed address sees the
 /// runs; what stands in it behind the `#` is random and another one each time.
 #[derive(Debug, Args)]
 pub(crate) struct ViewArgs {
     /// Run directories, parts of their names, or names of evals, whose last runs are meant; when left out what is going
-    /// on, else the last run
+    /// on, else the index
     #[arg(value_name = "RUN_DIR", value_parser = typed_folder())]
     runs: Vec<PathBuf>,
 
@@ -44,7 +46,8 @@ pub(crate) fn run(args: &ViewArgs) -> Result<Exit> {
     } else {
         MaskedTexts::Hidden
     };
-    let view = RunsView::new(watched_runs(&args.runs)?, texts)?;
+    let WatchedRuns { named, roots } = watched_runs(&args.runs)?;
+    let view = RunsView::new(named, roots, texts)?;
     let cancel = Cancel::new();
     signal::cancel_on_signals(&cancel).map_err(|error| Error::refused("handle signals", &error))?;
     let server = LocalServer::bind(args.port)?;
