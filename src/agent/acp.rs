@@ -8,7 +8,7 @@ mod connection;
 mod turn;
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
@@ -483,9 +483,8 @@ impl Acp {
         Ok(())
     }
 
-    /// Whether the program exists and is ready.
+    /// Whether the program is ready.
     fn try_out(&self) -> Result<(), AgentError> {
-        self.program.file()?;
         // The paths to hide are known only with the first task.
         if self.confinement.sandbox.is_some() {
             return Ok(());
@@ -556,6 +555,7 @@ impl Agent for Acp {
 
     fn check(&self) -> Result<()> {
         self.confinement.check()?;
+        self.program.check("acp", Path::new(""))?;
         self.pool.renew();
         let unusable = |failure| self.program.unusable("acp", &failure);
         self.try_out().map_err(unusable)

@@ -374,7 +374,12 @@ impl Agent for Command {
     }
 
     fn check(&self) -> crate::Result<()> {
-        self.confinement.check()
+        self.confinement.check()?;
+        let cwd = match &self.cwd {
+            Cwd::Folder(cwd) => cwd,
+            Cwd::Scratch => &self.program.folder,
+        };
+        self.program.check("command", cwd)
     }
 
     forward_program!(self);

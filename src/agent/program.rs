@@ -54,6 +54,43 @@ impl Program {
         self.launch(&folder, &folder).check().map_err(not_started)
     }
 
+    /// Checks before a run that the program is there, and that no argument is a file of the parent folder: paths start at
+    /// the folder of the spec, which is the commonest mistake. `cwd` starts at the program's folder, too.
+    pub(super) fn check(&self, kind: &str, cwd: &Path) -> Result<()> {
+        let unusable = |failure: AgentError| {
+            let error = self.unusable(kind, &failure);
+            let is_missing = failure.kind == FailureKind::NotFound && error.hint_text().is_none();
+            if is_missing {
+                error.hint("check the spelling and that it is installed; a program next to the spec is `./name`")
+            } else {
+                error
+            }
+        };
+        self.file().map_err(unusable)?;
+        let cwd = absolute(&self.folder).map_err(unusable)?.join(cwd);
+        let Some(parent) = cwd.parent() else {
+            return Ok(());
+        };
+        let is_misplaced = |word: &&String| {
+            let path = Path::new(word);
+            path.extension().is_some()
+                && path.is_relative()
+                && !cwd.join(path).exists()
+                && parent.join(path).is_file()
+        };
+        match self.argv.iter().skip(1).find(is_misplaced) {
+            Some(word) => {
+                let message = format!(
+                    "`{word}` is not in `{}`, where the agent runs",
+                    cwd.display()
+                );
+                let error = Error::usage(message).at(format_args!("agent `{kind}`"));
+                Err(error.hint(format!("it is one folder up: write `../{word}`")))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Why an agent of this kind cannot be asked, without secrets.
     pub(super) fn unusable(&self, kind: &str, failure: &AgentError) -> Error {
         let program = self.argv.join(" ");

@@ -27,7 +27,7 @@ pub(super) mod talk;
 mod tests;
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, Weak};
@@ -359,9 +359,8 @@ impl Worker {
         absolute(&self.program.folder)
     }
 
-    /// Whether the program exists and, if it greets, is ready.
+    /// Whether the program, if it greets, is ready.
     fn try_out(&self) -> Result<(), AgentError> {
-        self.program.file()?;
         // The paths to hide are known only with the first task.
         if self.setup.handshake.is_none() || self.confinement.sandbox.is_some() {
             return Ok(());
@@ -413,6 +412,7 @@ impl Agent for Worker {
 
     fn check(&self) -> Result<()> {
         self.confinement.check()?;
+        self.program.check("worker", Path::new(""))?;
         self.pool.renew();
         let unusable = |failure| self.program.unusable("worker", &failure);
         self.try_out().map_err(unusable)

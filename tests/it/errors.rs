@@ -264,6 +264,7 @@ fn what_the_agent_cannot_help_is_never_wrong() {
     // As the system does that runs out of memory.
     check(&failing("kill -KILL $$", ""), "exited");
     let absent = failing("right", "");
+    absent.script("none.sh", "#!/no/such/interpreter\n");
     absent.spec("{ type: command, command: [./none.sh] }", "errors: wrong\n");
     check(&absent, "not_found");
     // Without a ground truth nothing is wrong.
@@ -378,7 +379,7 @@ fn an_agent_that_fails_alike_from_the_start_stops_the_run() {
         let refused = refused.says_nothing_of("--resume");
         let (_, next) = refused
             .err
-            .split_once("run the eval anew: cargo evaltest ")
+            .split_once("run the eval again: cargo evaltest ")
             .unwrap();
         let next = next.trim();
         let ran = repeating.run("run eval.yaml --keep-going");

@@ -131,35 +131,50 @@ fn failures_stay_with_their_samples() {
 }
 
 #[test]
-fn an_agent_that_cannot_be_started() {
-    for (agent, kind, message) in [
-        ("./none.sh", "not_found", "command not found: `./none.sh`"),
-        (
-            "no-such-agent",
-            "not_found",
-            "`no-such-agent` is not in `PATH`",
-        ),
-        ("./plain.txt", "not_started", "plain.txt"),
-        ("./no-interpreter", "not_found", "no-interpreter"),
+fn a_program_that_cannot_be_started_is_a_mistake_before_the_run() {
+    for (command, message) in [
+        ("./none.sh", "command not found: `./none.sh`"),
+        ("no-such-agent", "`no-such-agent` is not in `PATH`"),
+        ("./plain.txt", "is not executable"),
+        ("sh, agent.sh", "it is one folder up: write `../agent.sh`"),
     ] {
-        let project = Project::with_eval(
-            &[("a", 1, "What?", "1"), ("b", 1, "What?", "1")],
-            &format!("{{ type: command, command: [{agent}] }}"),
-            "",
+        let project = Project::new();
+        project.script("agent.sh", "echo 1\n");
+        project.write(
+            "evals/eval.yaml",
+            format!(
+                "name: e\nbenchmark: {{ type: custom, samples: [{{ id: a, prompt: What?, ground_truth: '1' }}] }}\n\
+                 agent: {{ type: command, command: [{command}] }}\nscorer: exact\n"
+            ),
         );
-        project.write("plain.txt", "no program");
-        project.script("no-interpreter", "#!/no/such/interpreter\n");
+        project.write("evals/plain.txt", "no program");
         project
-            .run("run eval.yaml")
-            .exits(3)
+            .run("run evals/eval.yaml")
+            .exits(2)
             .says(message)
             .says_nothing_of("panicked");
-        for record in project.last_lines("samples.jsonl") {
-            let result = &record["result"];
-            assert_eq!(result["status"], "agent_failed");
-            assert_eq!(result["error"]["kind"], kind, "{result}");
-            assert_eq!(result["score"], Value::Null);
-        }
+        assert!(!project.path().join("evaltest-runs").exists());
+    }
+}
+
+#[test]
+fn an_agent_whose_interpreter_is_missing() {
+    let project = Project::with_eval(
+        &[("a", 1, "What?", "1"), ("b", 1, "What?", "1")],
+        "{ type: command, command: [./no-interpreter] }",
+        "",
+    );
+    project.script("no-interpreter", "#!/no/such/interpreter\n");
+    project
+        .run("run eval.yaml")
+        .exits(3)
+        .says("no-interpreter")
+        .says_nothing_of("panicked");
+    for record in project.last_lines("samples.jsonl") {
+        let result = &record["result"];
+        assert_eq!(result["status"], "agent_failed");
+        assert_eq!(result["error"]["kind"], "not_found", "{result}");
+        assert_eq!(result["score"], Value::Null);
     }
 }
 

@@ -21,9 +21,13 @@ pub(in crate::run) fn check_agents(plan: &Plan) -> Result<Vec<String>> {
     let eval = &plan.eval;
     let judges = plan.scorers.iter().flat_map(Scorer::agents);
     let mut notices: Vec<String> = Vec::new();
-    for agent in iter::once(Arc::clone(&eval.agent)).chain(judges) {
-        let check = agent.check();
-        check.map_err(|error| error.at(format_args!("eval `{}`", eval.name)))?;
+    let agents =
+        iter::once((Arc::clone(&eval.agent), false)).chain(judges.map(|judge| (judge, true)));
+    for (agent, is_judge) in agents {
+        agent.check().map_err(|error| {
+            let error = if is_judge { error.at("judge") } else { error };
+            error.at(format_args!("eval `{}`", eval.name))
+        })?;
         notices.extend(agent.notices());
     }
     // A judge may use the same agent.

@@ -121,10 +121,16 @@ impl Launch<'_> {
     pub(crate) fn check(&self) -> Result<PathBuf, NotStarted> {
         let name = self.args.first().map_or("", String::as_str);
         let program = self.resolve(name)?;
-        if program.exists() {
-            Ok(program)
-        } else {
-            Err(self.not_found(name))
+        if !program.exists() {
+            return Err(self.not_found(name));
+        }
+        let may_start = match access(&program, Access::EXEC_OK) {
+            Ok(()) if program.is_dir() => Err(Errno::ACCESS),
+            may_start => may_start,
+        };
+        match may_start {
+            Ok(()) => Ok(program),
+            Err(errno) => Err(self.explain(name, &program, &errno.into())),
         }
     }
 

@@ -138,7 +138,7 @@ fn own_data_and_a_program_become_an_eval_that_was_tried() {
         .exits(0)
         .says("created  evals/questions.yaml")
         .says("note     agent.sh is not there yet")
-        .says("a: no answer: ");
+        .says("no answer: ");
     let spec = project.read("evals/questions.yaml");
     assert!(
         spec.contains("path: \"../questions.jsonl\", columns: { prompt: \"question\""),

@@ -87,8 +87,8 @@ fn a_command_that_is_not_there_is_the_judges() {
         "scorers: [{ type: judge, rubric: aime, agent: { type: command, command: [no-such-judge] } }]\n",
         "",
     );
-    let ran = court.run("eval.yaml").exits(3);
-    ran.says("the judge's command not found: `no-such-judge` is not in `PATH`");
+    let ran = court.run("eval.yaml").exits(2);
+    ran.says("judge: agent `command`: command not found: `no-such-judge` is not in `PATH`");
 }
 
 /// The programs of the guide for `jq`, where that is there.

@@ -196,7 +196,11 @@ pub(super) fn ask_one(spec: &Path) -> Result<Vec<Line>> {
     })?;
     let eval = spec::load(spec, &Registry::new(), &[])?;
     let eval = eval.limit(1).epochs(1).no_gates();
-    let run = eval.output_root(folder.path().join("runs")).run()?;
+    let run = match eval.output_root(folder.path().join("runs")).run() {
+        Ok(run) => run,
+        // A program that cannot be started: the spec is written all the same.
+        Err(error) => return Ok(vec![format!("no answer: {}", error.message()).into()]),
+    };
     let Some(record) = run.whole_records()?.next().transpose()? else {
         return Ok(Vec::new());
     };
