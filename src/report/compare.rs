@@ -19,8 +19,8 @@ use serde::Serialize;
 
 use crate::data::FoundBy;
 use crate::error::{Error, Result};
-use crate::report::reported::MaskedTexts;
 use crate::report::reported::masked::PublicWords;
+use crate::report::reported::{MaskedTexts, program};
 use crate::store::files::RECORDS;
 use crate::store::{Manifest, RunDir, RunStatus, read_lean_records};
 use crate::system::file::spill::{SortedRows, SpilledRows};
@@ -117,6 +117,9 @@ pub struct ComparedRun {
     pub agent: Option<String>,
     /// The model requested by the spec.
     pub model: Option<String>,
+    /// The file name of the agent's program or recording, such as `agent.py`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
     /// Start, RFC 3339.
     pub started_at: String,
     /// Whether every sample ended.
@@ -402,7 +405,7 @@ fn notices(manifests: &[Manifest], letters: &[String]) -> Vec<String> {
         }
         if manifest.scorers_hash != first.scorers_hash {
             notices.push(format!(
-                "the scorers beside the first are other ones in {letter} than in {name}, and are not compared"
+                "{letter} and {name} differ in the scorers after the first, which are not compared"
             ));
         }
         let both = first.answers_from();
@@ -450,6 +453,7 @@ impl ComparedRun {
             eval: manifest.eval.clone(),
             agent: of_agent("type").or_else(|| text(agent?)),
             model: of_agent("model"),
+            program: program(manifest),
             started_at: manifest.started_at.clone(),
             finished: manifest.status == RunStatus::Finished,
             whole: manifest.whole,

@@ -10,6 +10,7 @@ pub mod masked;
 pub mod overview;
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -166,5 +167,91 @@ impl ReportedRun {
         let sides = change.flat_map(|it| [(&it.became_wrong, true), (&it.became_correct, false)]);
         let flips = sides.flat_map(|(ids, worse)| ids.iter().map(move |id| (&**id, worse)));
         flips.collect()
+    }
+}
+
+/// Programs that run the program named after them.
+const LAUNCHERS: &[&str] = &[
+    "bash", "bun", "deno", "env", "java", "julia", "lua", "node", "npx", "perl", "php", "poetry",
+    "python", "ruby", "sh", "tsx", "uv", "uvx", "zsh",
+];
+
+/// The file name of the agent's program or recording, such as `agent.py` of `[python3, ../agent.py]`.
+pub(in crate::report) fn program(manifest: &Manifest) -> Option<String> {
+    program_of(manifest.config.get("agent")?)
+}
+
+fn program_of(agent: &Value) -> Option<String> {
+    let name = |path: &str| Some(Path::new(path).file_name()?.to_str()?.to_owned());
+    let Some(words) = agent.get("command").and_then(Value::as_array) else {
+        return name(agent.get("path")?.as_str()?);
+    };
+    let mut words = words.iter().filter_map(Value::as_str);
+    let first = name(words.next()?)?;
+    let is_launcher =
+        LAUNCHERS.contains(&first.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.'));
+    let is_file = |word: &&str| {
+        let extension = Path::new(word).extension().and_then(|end| end.to_str());
+        let is_short =
+            |end: &str| end.len() <= 4 && end.bytes().all(|byte| byte.is_ascii_alphabetic());
+        extension.is_some_and(is_short)
+            && !word.contains(char::is_whitespace)
+            && !word.starts_with('-')
+    };
+    let file = words.find(is_file).filter(|_| is_launcher).and_then(name);
+    Some(file.unwrap_or(first))
+}
+
+/// How the agent is called in reports: by its program or model, or by its kind.
+pub(in crate::report) fn agent_name(
+    agent: Option<&str>,
+    model: Option<&str>,
+    program: Option<&str>,
+) -> Option<String> {
+    match (model, program) {
+        (Some(model), _) => Some(
+            [agent.unwrap_or_default(), model]
+                .join(" ")
+                .trim()
+                .to_owned(),
+        ),
+        (None, Some(program)) if agent == Some("replay") => Some(format!("replay {program}")),
+        (None, Some(program)) => Some(program.to_owned()),
+        (None, None) => agent.map(str::to_owned),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_agent_has_the_name_of_its_program() {
+        let check = |agent: Value, expect: &str| {
+            let kind = agent.get("type").and_then(Value::as_str);
+            let model = agent.get("model").and_then(Value::as_str);
+            let program = program_of(&agent);
+            let name = agent_name(kind, model, program.as_deref());
+            assert_eq!(name.as_deref(), Some(expect), "{agent}");
+        };
+        let command = |words: &[&str]| json!({"type": "command", "command": words});
+        check(command(&["python3", "../agent.py"]), "agent.py");
+        check(command(&["python3.12", "-u", "a.py", "b.py"]), "a.py");
+        check(command(&["uv", "run", "agent.py"]), "agent.py");
+        check(command(&["/usr/bin/claude", "-p"]), "claude");
+        check(command(&["./agent", "--config", "agent.yaml"]), "agent");
+        check(command(&["sh", "-c", "cat; echo 4 > a.txt"]), "sh");
+        check(
+            json!({"type": "acp", "command": ["gemini", "--acp"]}),
+            "gemini",
+        );
+        check(json!({"type": "openai", "model": "gpt-5"}), "openai gpt-5");
+        check(
+            json!({"type": "replay", "path": "runs/answers.jsonl"}),
+            "replay answers.jsonl",
+        );
+        check(json!({"type": "echo"}), "echo");
     }
 }

@@ -34,7 +34,7 @@ fn runs_are_listed_the_newest_first() {
     assert!(lines[0].trim_end().ends_with("run"), "{text}");
     assert_eq!(lines.len(), 3, "{text}");
     let first = lines.iter().find(|line| line.ends_with("first")).unwrap();
-    for expected in ["e  ", "command", " 4 ", "50.0 %", "2 ✓", "s  "] {
+    for expected in ["e  ", "agent.sh", " 4 ", "50.0 %", "2 ✓", "s  "] {
         assert!(first.contains(expected), "{expected}: {text}");
     }
     let second = lines.iter().find(|line| line.ends_with("second")).unwrap();

@@ -12,6 +12,7 @@ use crate::report::document::{
     Block, Chart, Document, Fold, IntervalRow, IntervalScale, Intervals, Line, ScatterPoint, Table,
     Tone, list,
 };
+use crate::report::reported::agent_name;
 use crate::report::section::Detail;
 use crate::report::section::accuracy;
 use crate::stats::as_f64;
@@ -64,8 +65,11 @@ fn name(run: &ComparedRun) -> Line {
     let minute = minute.replace('T', " ");
     let line = Line::default().strong(&run.letter);
     let line = line.plain(format!(": {} of {}, {minute}", run.run_id, run.eval));
-    let agent = [&run.agent, &run.model].into_iter().flatten();
-    agent.fold(line, |line, name| line.plain(", ").strong(name))
+    let (agent, model) = (run.agent.as_deref(), run.model.as_deref());
+    match agent_name(agent, model, run.program.as_deref()) {
+        Some(name) => line.plain(", ").strong(name),
+        None => line,
+    }
 }
 
 fn two(

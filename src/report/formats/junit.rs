@@ -13,7 +13,7 @@ use std::io::Write;
 use super::super::format::{ReportAudience, ReportFormat};
 use super::super::render::xml;
 use super::super::render::xml::{Complaint, XmlWriter};
-use super::super::reported::ReportedRun;
+use super::super::reported::{ReportedRun, program};
 use super::ci::{self, CaseCounts, CaseEnd, CiSample, UnstartedEval};
 use crate::data::{Record, Status};
 use crate::error::Result;
@@ -29,7 +29,7 @@ impl ReportFormat for JunitReport {
     }
 
     fn about(&self) -> &'static str {
-        "JUnit XML, which services of CI show as tests"
+        "JUnit XML, which CI services show as tests"
     }
 
     fn extension(&self) -> &'static str {
@@ -215,6 +215,7 @@ impl<'a> Suite<'a> {
             ("run_id", Some(manifest.run_id.clone())),
             ("benchmark", Some(manifest.benchmark.clone())),
             ("agent", self.run.agent().map(str::to_owned)),
+            ("program", program(manifest)),
             ("model", self.run.model().map(str::to_owned)),
             ("scorer", summary.scorer.clone()),
             (

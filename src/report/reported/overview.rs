@@ -33,6 +33,9 @@ pub struct RunOverview {
     pub agent: Option<String>,
     /// The model requested by the spec.
     pub model: Option<String>,
+    /// The file name of the agent's program or recording, such as `agent.py`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
     /// Its state: `finished`, `interrupted`, `stopped`, `running` (in progress) or `killed`.
     pub status: OverviewStatus,
     /// The tier, if the run was one.
@@ -161,6 +164,7 @@ impl RunOverview {
         Ok(Self {
             agent: of_agent("type").or_else(|| text(agent?)),
             model: of_agent("model"),
+            program: super::program(&manifest),
             partial: summary.map_or(!manifest.whole, |summary| summary.partial),
             samples: summary.map(|summary| summary.samples),
             scored: summary.map(|summary| summary.scored),

@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::figure::{Interval, Points, Seconds, Share, Usd, ci95, or_dash};
 use crate::report::document::{Block, IntervalRow, IntervalScale, Intervals, Line, Tone, list};
 use crate::report::figures::RunFigures;
-use crate::report::reported::ReportedRun;
+use crate::report::reported::{ReportedRun, agent_name, program};
 use crate::stats::as_f64;
 use crate::text::shell_word;
 use crate::verdict::alert::AlertResult;
@@ -132,10 +132,7 @@ pub(in crate::report) fn next_commands(run: &ReportedRun, figures: &RunFigures) 
         command(format!("run --resume {id}"), "go on with it");
     }
     if change.is_some() && run.summary.exit_code == Exit::Failed {
-        command(
-            format!("accept {id}"),
-            "if this is what is wanted from now on",
-        );
+        command(format!("accept {id}"), "if the change is intended");
     }
     let commands = list(commands).into_iter();
     commands
@@ -241,7 +238,7 @@ pub(in crate::report) fn notes(source: &Source<'_>) -> Vec<Block> {
     {
         let note = line().plain("The judge that decides, ").code(name);
         notes.push(
-            note.plain(", is uncalibrated: nobody knows yet how often people would agree with it."),
+            note.plain(", is uncalibrated: how often people would agree with it is unknown."),
         );
     }
     if summary.failed_as_wrong > 0 {
@@ -307,10 +304,9 @@ pub(in crate::report) fn facts(source: &Source<'_>) -> Block {
 
 /// The agent, its model, and the models that answered.
 pub(in crate::report) fn agent(run: &ReportedRun) -> String {
-    let mut display = run.agent().unwrap_or("-").to_owned();
-    if let Some(model) = run.model() {
-        display = format!("{display}, model {model}");
-    }
+    let program = program(&run.manifest);
+    let name = agent_name(run.agent(), run.model(), program.as_deref());
+    let mut display = name.unwrap_or_else(|| "-".to_owned());
     let served: Vec<&str> = run.manifest.models.keys().map(String::as_str).collect();
     if !served.is_empty() && Some(&*served.join(", ")) != run.model() {
         display = format!("{display}, answered by {}", served.join(", "));
@@ -392,7 +388,7 @@ fn cost(summary: &Summary) -> String {
             )
         }
         (Some(cost), None) => at_least(usage.unknown.cost_usd, Usd(cost)),
-        (None, _) => "the agent does not tell".to_owned(),
+        (None, _) => "not reported by the agent".to_owned(),
     };
     if let Some(tokens) = usage.tokens() {
         let tokens = at_least(usage.unknown.tokens, format_args!("{tokens} tokens"));

@@ -7,6 +7,7 @@ use crate::report::document::{Align, Block, Line, Table, Tone};
 use crate::report::render::terminal as render;
 use crate::report::render::terminal::Paint;
 use crate::report::render::terminal::truncate;
+use crate::report::reported::agent_name;
 use crate::report::reported::overview::{GateCounts, OverviewStatus, RunOverview};
 use crate::report::section::accuracy;
 use crate::verdict::result::Verdict;
@@ -54,12 +55,8 @@ fn row(run: &RunOverview) -> Vec<Line> {
     };
     let tier = run.tier.as_ref();
     let tier = tier.map_or_else(String::new, |tier| format!(" ({})", truncate(tier, MOST)));
-    let agent = [run.agent.as_deref(), run.model.as_deref()];
-    let agent: Vec<_> = agent.into_iter().flatten().collect();
-    let agent = match &*agent {
-        [] => none(),
-        agent => agent.join(" "),
-    };
+    let (agent, model) = (run.agent.as_deref(), run.model.as_deref());
+    let agent = agent_name(agent, model, run.program.as_deref()).unwrap_or_else(none);
     let tone = run.gates.map_or(Tone::Plain, tone);
     let cells = [
         minute(&run.started_at),
