@@ -108,6 +108,7 @@ pub mod history {
         AnswerBits, AnswerRow, HISTORY_FILE, HISTORY_VERSION, History, HistoryAnswers, HistoryGate,
         HistoryKind, HistoryLatency, HistoryLine, HistorySlice, SkippedLine,
     };
+    pub use crate::run::history::history_of_runs;
     pub use crate::snapshot::HistoryPatch;
 }
 

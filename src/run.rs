@@ -28,7 +28,7 @@ pub(crate) mod shard;
 
 pub mod drive;
 pub(crate) mod dry_run;
-mod history;
+pub(crate) mod history;
 pub(crate) mod judge;
 pub mod listing;
 pub(crate) mod rescore;

@@ -25,10 +25,10 @@ pub(crate) struct EvalHistory {
     pub(crate) alerts: Alerts,
 }
 
-/// The histories of these evals, or of all that have one.
+/// The histories of these evals, or of all that have one; if no eval has one, the files that are missing.
 ///
 /// # Errors
-/// If a named eval has no history, or no eval has one.
+/// If a spec is broken, or there is no eval.
 pub(crate) fn histories(typed: &[PathBuf]) -> Result<Vec<EvalHistory>> {
     let found = if typed.is_empty() {
         discover::find()?
@@ -62,25 +62,25 @@ pub(crate) fn histories(typed: &[PathBuf]) -> Result<Vec<EvalHistory>> {
         paths.sort_by(|(one, _), (other, _)| one.cmp(other));
         paths.dedup_by(|(one, _), (other, _)| one == other);
         let is_there = |(path, _): &(PathBuf, Alerts)| path.symlink_metadata().is_ok();
-        let paths: Vec<_> = paths.into_iter().filter(is_there).collect();
-        if paths.is_empty() {
-            without.push(eval.clone());
-        }
-        let paths = paths.into_iter();
-        there.extend(paths.map(|(path, alerts)| EvalHistory {
+        let (paths, missing): (Vec<_>, Vec<_>) = paths.into_iter().partition(is_there);
+        let history = |(path, alerts)| EvalHistory {
             eval: eval.clone(),
             path,
             alerts,
-        }));
+        };
+        if paths.is_empty() {
+            without.extend(missing.into_iter().take(1).map(history));
+        }
+        there.extend(paths.into_iter().map(history));
     }
-    match without.first() {
-        Some(eval) if !typed.is_empty() => Err(none_of(eval)),
+    match without.is_empty() {
+        false if !typed.is_empty() => {
+            there.extend(without);
+            Ok(there)
+        }
         _ if there.is_empty() && broken.is_some() => broken.map_or_else(|| Ok(there), Err),
         _ if there.is_empty() && found.is_empty() => Err(discover::nothing_found()),
-        _ if there.is_empty() => Err(Error::usage(
-            "no eval of this project has a history yet: there is no `history.jsonl` beside snapshots",
-        )
-        .hint("cargo evaltest run --history")),
+        _ if there.is_empty() => Ok(without),
         _ => {
             if let Some(error) = broken {
                 console::note(&error.to_string());

@@ -14,8 +14,9 @@ use crate::eval::Eval;
 use crate::eval::alerts::AlertedRun;
 use crate::eval::plan::Plan;
 use crate::exit::Exit;
+use crate::report::reported::{MaskedTexts, ReportedRun};
 use crate::snapshot::{HistoryFile, run_line};
-use crate::store::{Manifest, RunStatus};
+use crate::store::{Manifest, RunDir, RunStatus};
 use crate::system::clock;
 use crate::system::project::display;
 use crate::text::shell_word;
@@ -140,7 +141,7 @@ fn missing(manifest: &Manifest, run: &Run) -> Option<String> {
     if manifest.status == RunStatus::Interrupted {
         return Some(format!("it was interrupted; {}", again(manifest, run)));
     }
-    let mixed = || format!("{}; run the eval anew", manifest.why_mixed());
+    let mixed = || format!("{}; run the eval again", manifest.why_mixed());
     manifest.mixed.then(mixed)
 }
 
@@ -164,6 +165,28 @@ fn is_same(there: &HistoryLine, line: &HistoryLine) -> bool {
         ..line.clone()
     };
     there.id == line.id && untimed(there) == untimed(line)
+}
+
+/// The history that these finished runs of an eval would have, in their order. Runs that could not be added are skipped.
+///
+/// # Errors
+/// If a run directory cannot be read.
+pub fn history_of_runs(eval: &str, dirs: impl Iterator<Item = PathBuf>) -> Result<History> {
+    let mut history = History::of(b"", Path::new(HISTORY_FILE), eval);
+    for dir in dirs {
+        let run = ReportedRun::read(RunDir::open(&dir)?, MaskedTexts::Visible)?;
+        if run.manifest.status != RunStatus::Finished
+            || run.manifest.mixed
+            || run.manifest.part.is_some()
+        {
+            continue;
+        }
+        let time = run.manifest.started_at.parse().unwrap_or_default();
+        history
+            .lines
+            .push(run_line(&run.manifest, &run.summary, None, time));
+    }
+    Ok(history)
 }
 
 /// Where the history of an eval is.
@@ -244,7 +267,7 @@ pub(super) fn notify(
         redacted(&body)
     });
     if let Err(why) = sent(eval, &webhook.url_env, bodies) {
-        notice(&format!("the webhook was not told of the alerts: {why}"));
+        notice(&format!("could not send the alerts to the webhook: {why}"));
     }
 }
 

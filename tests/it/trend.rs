@@ -204,7 +204,7 @@ fn what_is_no_history_is_told() {
     project
         .run("trend")
         .exits(2)
-        .says("no eval of this project has a history yet");
+        .says("no eval of this project has a history or a run yet");
     project
         .run("trend gaya")
         .exits(2)
@@ -350,4 +350,32 @@ fn a_test_target_says_where_its_evals_have_their_histories() {
     ran.exits(0)
         .says("other: 1 run")
         .says("test target `mine` cannot be built");
+}
+
+#[test]
+fn without_a_history_the_runs_that_are_there_are_shown() {
+    let project = Project::with_eval(
+        &[("a", 1, "One?", "1"), ("b", 1, "Two?", "2")],
+        "{ type: command, command: [sh, -c, 'echo 1'] }",
+        "",
+    );
+    for run in ["one", "two"] {
+        project.run(&format!("run eval.yaml --run-id {run}"));
+    }
+    let trend = |arguments: &str| {
+        project
+            .run(&format!("trend eval.yaml {arguments}"))
+            .exits(0)
+    };
+    trend("")
+        .says("has no committed history, so these are the runs on this machine")
+        .says("50.0 %");
+    let entries = trend("--json").json()["evals"][0]["entries"].clone();
+    let ids: Vec<_> = entries
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| &entry["id"])
+        .collect();
+    assert_eq!(ids, ["one", "two"]);
 }

@@ -3,31 +3,32 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use evaltest::engine::history::History;
+use evaltest::engine::history::{History, history_of_runs};
 use evaltest::engine::report::Detail;
 use evaltest::engine::report::render::{html, terminal};
 use evaltest::engine::report::trend::{EvalTrend, TrendsJson, document};
 use evaltest::engine::system::project::display;
-use evaltest::engine::text::clean;
+use evaltest::engine::text::{clean, shell_word};
 use evaltest::{Error, Exit, Result};
 
 use super::compare::to_file;
-use crate::histories::{self, histories};
+use crate::histories::{self, EvalHistory, histories};
+use crate::runs::run_overviews;
 use crate::{colour, console};
 
-/// Show where evals go: accuracy, cost, latency and errors over the runs of their histories
+/// Show accuracy, cost, latency and errors over time
 ///
-/// A history is the file `history.jsonl` beside the snapshots of an eval, to which `run --history` and `accept` add a
-/// line each; no run directory is needed. Runs over the same samples, judged alike, are a line; another dataset or
-/// scorer begins a new one, and a changed agent, prompt or served model is marked on it, as is where the accuracy
-/// changed its level.
+/// Reads the history of each eval: `history.jsonl` in its snapshots folder, to which `run --history` and `accept` append a
+/// line each. No run directory is needed. Runs with the same samples and scorers form one line of the chart; a new dataset
+/// or scorer starts another. Marks show where the agent, the prompt or the served model changed, and where the accuracy
+/// shifted.
 ///
-/// The alerts of an eval are judged as its history stands now, `stale` among them; the exit code is 1 if one is raised,
-/// and 2 if a line of the history is damaged.
+/// Checks the alerts of each eval, including `stale`. The exit code is 1 if an alert is raised and 2 if a line of the
+/// history is damaged.
 #[derive(Debug, Args)]
 #[command(after_long_help = NOTES)]
 pub(crate) struct TrendArgs {
-    /// Evals or specs; every eval of the project that has a history when none is named
+    /// Evals or specs; default: every eval with a history
     #[arg(value_name = "EVAL|SPEC")]
     evals: Vec<PathBuf>,
 
@@ -39,7 +40,7 @@ pub(crate) struct TrendArgs {
     #[arg(long, conflicts_with = "html")]
     json: bool,
 
-    /// Write a page to this file, to open in a browser or to send, with pictures of all figures over the runs
+    /// Write an HTML page to this file, with charts of all figures over the runs
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 }
@@ -51,6 +52,22 @@ const NOTES: &str = "\
 \"changes\" of its level; \"entries\" are runs and accepted baselines as they stand in the history, each with the place of its
 \"line\", the \"delta\" of its accuracy to the run before, \"accuracy_bounds\" and \"marks\".";
 
+/// The last runs of an eval that has no history, as their lines would be.
+fn of_runs(place: &EvalHistory, last: usize) -> Result<History> {
+    let most = if last == 0 { usize::MAX } else { last };
+    let found = run_overviews(None, Some(&place.eval), most)?;
+    let dirs = found.runs.into_iter().rev().map(|run| run.run_dir);
+    let history = history_of_runs(&place.eval, dirs)?;
+    if !history.lines.is_empty() {
+        let name = shell_word(&clean(&place.eval));
+        console::note(&format!(
+            "eval `{name}` has no committed history, so these are the runs on this machine; to start one: cargo evaltest \
+             run {name} --history"
+        ));
+    }
+    Ok(history)
+}
+
 pub(crate) fn run(args: &TrendArgs) -> Result<Exit> {
     let found = histories(&args.evals)?;
     let last = args.last.unwrap_or(match args.html {
@@ -59,11 +76,24 @@ pub(crate) fn run(args: &TrendArgs) -> Result<Exit> {
     });
     let mut read = Vec::new();
     for place in &found {
-        let history = History::read(&place.path, &place.eval)?;
+        let history = if place.path.symlink_metadata().is_ok() {
+            History::read(&place.path, &place.eval)?
+        } else {
+            of_runs(place, last)?
+        };
         for notice in history.notices() {
             console::note(&clean(&notice));
         }
         read.push(history);
+    }
+    if read.iter().all(|history| history.lines.is_empty()) && args.evals.is_empty() {
+        let has_damage = read.iter().any(|history| !history.skipped.is_empty());
+        if !has_damage {
+            return Err(
+                Error::usage("no eval of this project has a history or a run yet")
+                    .hint("cargo evaltest run --history"),
+            );
+        }
     }
     let all = found.iter().zip(&read);
     let (known, empty): (Vec<_>, Vec<_>) = all.partition(|(_, history)| !history.lines.is_empty());
