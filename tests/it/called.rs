@@ -1,9 +1,13 @@
 //! The command answers to `evaltest` as well as to `cargo evaltest`, and says what can be typed.
 
+use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use crate::project::{Project, Ran, without_surroundings};
+use evaltest::engine::text::Override;
+use regex::Regex;
+
+use crate::project::{Project, Ran, root, without_surroundings};
 
 /// Runs the command in the project as it is called after `pip install`.
 fn evaltest(project: &Project, arguments: &str) -> Ran {
@@ -87,4 +91,35 @@ fn data_keep_their_words() {
     )
     .exits(0)
     .says("  use cargo evaltest\n");
+}
+
+#[test]
+fn the_hook_for_pre_commit_checks_specs_without_asking_an_agent() {
+    let hooks = fs::read_to_string(root().join(".pre-commit-hooks.yaml")).unwrap();
+    let hooks = Override::value(&hooks).unwrap();
+    let entry = hooks[0]["entry"].as_str().unwrap();
+    let arguments = entry.strip_prefix("evaltest ").unwrap();
+    let files = Regex::new(hooks[0]["files"].as_str().unwrap()).unwrap();
+    for (path, is_spec) in [
+        ("evals/sums.yaml", true),
+        ("shop/evals/sums.yml", true),
+        ("evals/snapshots/sums/a.yaml", false),
+        ("retrievals/a.yaml", false),
+    ] {
+        assert_eq!(files.is_match(path), is_spec, "{path}");
+    }
+    let project = Project::with_eval(
+        &[("a", 1, "What?", "1")],
+        "{ type: command, command: [sh, -c, 'touch asked; echo 1'] }",
+        "",
+    );
+    evaltest(&project, &format!("{arguments} eval.yaml")).exits(0);
+    assert!(!project.file("asked").exists());
+    project.write(
+        "bad.yaml",
+        "name: b\nbenchmark: { type: gaia, pth: a.jsonl }\nagent: echo\n",
+    );
+    evaltest(&project, &format!("{arguments} eval.yaml bad.yaml"))
+        .exits(2)
+        .says("bad.yaml");
 }

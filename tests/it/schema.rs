@@ -188,6 +188,26 @@ fn whole() -> Vec<Value> {
 }
 
 #[test]
+fn the_form_for_the_store_says_the_same() {
+    let schema = Project::new().run("schema --store").exits(0).json();
+    assert_eq!(schema["$schema"], "http://json-schema.org/draft-07/schema#");
+    assert!(!schema.to_string().contains("$defs"));
+    let store = jsonschema::draft7::new(&schema).expect("a schema of draft 07");
+    for spec in whole() {
+        assert!(store.is_valid(&spec), "{spec}");
+        for (key, value) in [
+            ("gate", json!(["a"])),
+            ("gates", json!(1)),
+            ("agent", json!({"type": 1})),
+        ] {
+            let mut spec = spec.clone();
+            spec[key] = value;
+            assert!(!store.is_valid(&spec), "{spec}");
+        }
+    }
+}
+
+#[test]
 fn the_command_prints_the_schema() {
     let project = Project::new();
     let printed = project.run("schema").exits(0).out;
