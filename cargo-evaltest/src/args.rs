@@ -58,7 +58,7 @@ const OF_LEADERBOARD: &[&str] = &[
     "test-categories",
 ];
 
-/// Adds to the error for such a command what to type instead.
+/// Adds to the error for such a command which command to use instead.
 fn with_tip_of_leaderboard(mut error: clap::Error) -> clap::Error {
     let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else {
         return error;

@@ -9,8 +9,8 @@ use evaltest::engine::report::render::terminal::Paint;
 /// The option of commands that print verdicts.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct ColorArgs {
-    /// Whether verdicts are red and green; `auto` where a terminal shows them, unless `NO_COLOR` is set, or
-    /// `CLICOLOR_FORCE` is
+    /// When to use colors. `auto`: on a terminal, unless `NO_COLOR` is set; everywhere if `FORCE_COLOR` or
+    /// `CLICOLOR_FORCE` is set
     #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
     color: ColorWhen,
 }
@@ -50,14 +50,15 @@ pub(crate) fn wanted(is_terminal: bool) -> bool {
     of_environment(|name| std::env::var_os(name), is_terminal)
 }
 
-/// <https://no-color.org> and <https://bixense.com/clicolors>.
+/// <https://no-color.org>, <https://force-color.org> and <https://bixense.com/clicolors>.
 fn of_environment(variable: impl Fn(&str) -> Option<OsString>, is_terminal: bool) -> bool {
     let given = |name: &str| variable(name).filter(|value| !value.is_empty());
     let is_zero = |value: OsString| value == "0";
     if given("NO_COLOR").is_some() {
         return false;
     }
-    if given("CLICOLOR_FORCE").is_some_and(|value| !is_zero(value)) {
+    let mut forces = ["FORCE_COLOR", "CLICOLOR_FORCE"].into_iter();
+    if forces.any(|name| given(name).is_some_and(|value| !is_zero(value))) {
         return true;
     }
     let is_dumb = given("TERM").is_some_and(|value| value == "dumb");
@@ -86,6 +87,9 @@ mod tests {
         check(&[("CLICOLOR_FORCE", "1")], false, true);
         check(&[("CLICOLOR_FORCE", "0")], false, false);
         check(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")], true, false);
+        check(&[("FORCE_COLOR", "1")], false, true);
+        check(&[("FORCE_COLOR", "0")], false, false);
+        check(&[("FORCE_COLOR", "3"), ("NO_COLOR", "1")], true, false);
         check(&[("CLICOLOR", "0")], true, false);
         check(&[("TERM", "dumb")], true, false);
     }

@@ -4,35 +4,32 @@ use std::fmt::Write;
 
 use clap::Command;
 
-/// The groups of commands; a test checks that none is missing.
+/// The groups of commands, the most used first; a test checks that none is missing.
 pub(crate) const GROUPS: &[(&str, &[&str])] = &[
+    ("Start", &["init", "doctor"]),
+    ("Run", &["run", "list", "accept", "gate", "merge", "plan"]),
     (
-        "Run",
-        &[
-            "run", "merge", "generate", "flow", "list", "doctor", "cache",
-        ],
+        "Look at results",
+        &["show", "runs", "compare", "view", "report", "trend"],
     ),
-    (
-        "Look at a run",
-        &[
-            "runs",
-            "show",
-            "compare",
-            "trend",
-            "summarize",
-            "report",
-            "view",
-            "review",
-            "repair",
-        ],
-    ),
-    (
-        "Score",
-        &["score", "scorers", "rescore", "winrate", "judge"],
-    ),
-    ("Gates and the baseline", &["gate", "accept", "plan"]),
-    ("Other programs", &["export", "import", "bfcl"]),
-    ("Set up", &["init", "mcp", "schema", "completions", "man"]),
+    ("Score existing answers", &["score", "rescore", "winrate"]),
+    ("Make and review data", &["generate", "review", "flow"]),
+    ("Other programs", &["import", "export", "mcp"]),
+    (MORE, MORE_COMMANDS),
+];
+
+/// The heading of the commands that are only named.
+const MORE: &str = "More";
+
+const MORE_COMMANDS: &[&str] = &[
+    "bfcl",
+    "cache",
+    "completions",
+    "judge",
+    "man",
+    "repair",
+    "schema",
+    "scorers",
 ];
 
 /// A heading and the ids of its options.
@@ -52,7 +49,7 @@ const OPTIONS: &[(&str, &[OptionGroup])] = &[
                 &["allow_ignored", "allow_cached", "ignore_baseline"],
             ),
             (
-                "What is written",
+                "Output",
                 &[
                     "output",
                     "history",
@@ -74,18 +71,18 @@ const OPTIONS: &[(&str, &[OptionGroup])] = &[
     (
         "flow",
         &[
-            ("What is made", &["count", "reference", "seed"]),
-            ("Who is asked", &["agent", "judge", "delay_s"]),
-            ("Going on", &["resume", "dry_run"]),
-            ("What is written", &["output_root", "run_id", "json"]),
+            ("Items", &["count", "reference", "seed"]),
+            ("Agents", &["agent", "judge", "delay_s"]),
+            ("Continuing", &["resume", "dry_run"]),
+            ("Output", &["output_root", "run_id", "json"]),
         ],
     ),
     (
         "score",
         &[
             ("Scoring", &["scorers", "scorer_options", "extract", "data"]),
-            ("What the input is", &["format", "map"]),
-            ("What is written", &["replace", "keep_going", "threads"]),
+            ("Input", &["format", "map"]),
+            ("Output", &["replace", "keep_going", "threads"]),
             (
                 "One answer, step by step",
                 &["explain", "prediction", "ground_truth", "line"],
@@ -96,18 +93,15 @@ const OPTIONS: &[(&str, &[OptionGroup])] = &[
         "scorers",
         &[
             ("Scoring", &["scorers", "scorer_options", "extract"]),
-            ("What the input is", &["format", "map"]),
-            ("What is shown", &["show", "json"]),
-            ("The scorers themselves", &["list", "explain"]),
+            ("Input", &["format", "map"]),
+            ("Output", &["show", "json"]),
+            ("Explanations", &["list", "explain"]),
         ],
     ),
     (
         "export",
         &[
-            (
-                "What is written",
-                &["format", "output", "epoch", "show_texts"],
-            ),
+            ("Output", &["format", "output", "epoch", "show_texts"]),
             ("GAIA", &["no_trace", "check", "dataset", "split", "json"]),
             (MODEL, &["model_name", "model_field", "underscore_to_dot"]),
         ],
@@ -116,7 +110,7 @@ const OPTIONS: &[(&str, &[OptionGroup])] = &[
         "import",
         &[
             (
-                "What is read",
+                "Input",
                 &["format", "form", "filter", "data", "model", "scores"],
             ),
             (
@@ -125,7 +119,7 @@ const OPTIONS: &[(&str, &[OptionGroup])] = &[
             ),
             ("The eval", &["spec", "name", "slice", "partial_eval"]),
             (
-                "What is written",
+                "Output",
                 &[
                     "output",
                     "redact_pattern",
@@ -141,6 +135,21 @@ const OPTIONS: &[(&str, &[OptionGroup])] = &[
 
 const OPTIONS_OF_RUN: &[OptionGroup] = &[
     (
+        "Most used",
+        &[
+            "limit",
+            "filter",
+            "failed",
+            "agent",
+            "epochs",
+            "concurrency",
+            "resume",
+            "cache",
+            "verbose",
+            "junit",
+        ],
+    ),
+    (
         "Samples",
         &[
             "benchmark",
@@ -150,34 +159,20 @@ const OPTIONS_OF_RUN: &[OptionGroup] = &[
             "promote",
             "shard",
             "balance",
-            "limit",
-            "filter",
-            "failed",
             "shuffle",
             "seed",
-            "epochs",
             "benchmark_option",
         ],
     ),
-    (
-        "Agent",
-        &[
-            "agent",
-            "agent_option",
-            "timeout_s",
-            "retries",
-            "concurrency",
-        ],
-    ),
+    ("Agent", &["agent_option", "timeout_s", "retries"]),
     ("Scoring", &["scorers", "scorer_options", "extract"]),
     (
         "Gates and the baseline",
         &["allow_ignored", "allow_cached", "ignore_baseline"],
     ),
     (
-        "Going on and stopping",
+        "Continuing and stopping",
         &[
-            "resume",
             "allow_changed_agent",
             "fail_fast",
             "keep_going",
@@ -186,13 +181,12 @@ const OPTIONS_OF_RUN: &[OptionGroup] = &[
         ],
     ),
     (
-        "Answers given before",
-        &["cache", "no_cache", "refresh", "record", "replay"],
+        "Cached and recorded answers",
+        &["no_cache", "refresh", "record", "replay"],
     ),
     (
-        "What is written",
+        "Output",
         &[
-            "verbose",
             "color",
             "json",
             "stream",
@@ -207,7 +201,6 @@ const OPTIONS_OF_RUN: &[OptionGroup] = &[
     (
         "CI",
         &[
-            "junit",
             "junit_strict",
             "github",
             "no_github",
@@ -226,13 +219,13 @@ const OPTIONS_OF_RUN: &[OptionGroup] = &[
             "bfcl_timeout_s",
         ],
     ),
-    ("The spec", &["set"]),
+    ("Spec", &["set"]),
 ];
 
 const OPTIONS_OF_GENERATE: &[OptionGroup] = &[
-    ("What is made", &["count", "topics", "reference", "seed"]),
+    ("Items", &["count", "topics", "reference", "seed"]),
     (
-        "Who writes and who solves",
+        "Agents",
         &[
             "agent",
             "agent_option",
@@ -242,7 +235,7 @@ const OPTIONS_OF_GENERATE: &[OptionGroup] = &[
         ],
     ),
     (
-        "How it is asked",
+        "Requests",
         &[
             "delay_s",
             "concurrency",
@@ -253,15 +246,18 @@ const OPTIONS_OF_GENERATE: &[OptionGroup] = &[
         ],
     ),
     (
-        "Going on and stopping",
+        "Continuing and stopping",
         &["resume", "allow_changed_agent", "keep_going", "dry_run"],
     ),
-    ("Answers given before", &["cache", "no_cache", "refresh"]),
     (
-        "What is written",
+        "Cached and recorded answers",
+        &["cache", "no_cache", "refresh"],
+    ),
+    (
+        "Output",
         &["output", "run_id", "redact_pattern", "color", "json"],
     ),
-    ("The spec", &["set"]),
+    ("Spec", &["set"]),
 ];
 
 /// The command with its groups.
@@ -280,42 +276,28 @@ pub(super) fn grouped(command: Command) -> Command {
     })
 }
 
-/// Help template of the top-level command: commands in groups, without the options of `run`, which has its own page.
+/// Help template of the top-level command: a line for each command, without the options of `run`, which has its own page.
 fn template(command: &Command) -> String {
     let about = command.get_about().map(ToString::to_string);
     let mut text = about.unwrap_or_default();
     text += "\n\nUsage: cargo evaltest [COMMAND]\n       cargo evaltest [OPTIONS] [SPEC]...\n\n\
-        Without a command, `run` is meant: every eval that is found in `evals/` and in\n\
-        `[package.metadata.evaltest]`, with the options of `run`. The program also answers to `evaltest`.\n";
+        Without a command, runs `run`: all evals in `evals/` and\n\
+        `[package.metadata.evaltest]`. `evaltest` is the same program.\n";
     for (heading, names) in GROUPS {
         let _ = write!(text, "\n{heading}:\n");
+        if *heading == MORE {
+            let _ = writeln!(text, "  {}", names.join(", "));
+            continue;
+        }
         for name in *names {
             let about = command.find_subcommand(name).and_then(Command::get_about);
             let about = about.map(ToString::to_string).unwrap_or_default();
-            let _ = writeln!(text, "  {name:<11} {}", wrapped(&about, 14));
+            let _ = writeln!(text, "  {name:<8}  {about}");
         }
     }
-    text += "\nOptions:\n  -h, --help     Print help; `cargo evaltest COMMAND --help` for details of a command\n  \
+    text += "\nOptions:\n  -h, --help     Print help; `cargo evaltest COMMAND --help` for details\n  \
              -V, --version  Print version\n{after-help}";
     text
-}
-
-/// Wraps a text, indented to a column.
-fn wrapped(text: &str, column: usize) -> String {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let line = lines.last_mut().map_or(0, |line| line.chars().count());
-        if line > 0 && column + line + 1 + word.chars().count() > super::WIDTH {
-            lines.push(String::new());
-        }
-        if let Some(line) = lines.last_mut() {
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-    }
-    lines.join(&format!("\n{}", " ".repeat(column)))
 }
 
 #[cfg(test)]
@@ -334,8 +316,31 @@ mod tests {
         assert_eq!(visible, listed);
         let help = super::super::command().render_long_help().to_string();
         for name in listed {
-            assert!(help.contains(&format!("\n  {name} ")), "{name}: {help}");
+            assert!(help.contains(&format!("  {name}  ")) || MORE_COMMANDS.contains(&&*name));
         }
+    }
+
+    #[test]
+    fn help_fits_a_terminal() {
+        let help = super::super::command().render_long_help().to_string();
+        assert!(help.lines().count() <= 62, "{help}");
+        // What follows the options is wrapped to the terminal's width.
+        let (commands, _) = help.split_once("\n\n\n").unwrap();
+        for line in commands.lines() {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
+    }
+
+    #[test]
+    fn help_of_run_leads_with_what_is_used() {
+        let mut command = super::super::command();
+        command.build();
+        let run = command.find_subcommand_mut("run").unwrap();
+        let help = run.render_help().to_string();
+        let mut headings = help
+            .lines()
+            .filter(|line| line.ends_with(':') && !line.starts_with(' '));
+        assert_eq!(headings.nth(2), Some("Most used:"), "{help}");
     }
 
     #[test]

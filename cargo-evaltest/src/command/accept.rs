@@ -16,27 +16,28 @@ use crate::baselines::snapshot_folder;
 use crate::console;
 use crate::runs::{last_runs, open_run};
 
-/// Make a whole run the baseline, or several runs of one agent: replace the snapshots of its eval
+/// Make a run the baseline
 ///
-/// When: accept the latest run of what was merged, or several such runs together, after every change that is meant;
-/// never because a run looks better. Whoever accepts only what went well makes an unchanged agent look worse ever
-/// after.
+/// Replaces the snapshots of its eval. Takes a complete run, or several complete runs of one agent.
+///
+/// After each intended change, accept the latest run of the merged version, or several such runs together. Do not pick the
+/// run that looks best: an unchanged agent would look worse in every later run.
 #[derive(Debug, Args)]
 pub(crate) struct AcceptArgs {
-    /// The run directories; several of one eval are one baseline, each asked anew by the same agent. When left out the
-    /// last finished run in `evaltest-runs` and the project's output roots, with all evals that ran in the same command
+    /// The run directories. Several of one eval form one baseline; each must be a separate run of the same agent.
+    /// Default: the last finished run of the project, with all evals of the same command
     #[arg(value_name = "RUN_DIR|NAME")]
     run_dirs: Vec<PathBuf>,
 
-    /// Count the runs together with those that are the baseline already: more answers to each sample see smaller drops
+    /// Add the runs to the present baseline: more answers per sample detect smaller drops
     #[arg(long)]
     add: bool,
 
-    /// Look for the last run in this folder instead, as it was given to `run`
+    /// Look for the last run in this folder, as given to `run`
     #[arg(long, value_name = "DIR", conflicts_with = "run_dirs")]
     output_root: Option<PathBuf>,
 
-    /// The folder of the eval's snapshots, where this project has no eval of that name
+    /// The folder of the eval's snapshots, if this project has no eval of that name
     #[arg(long, value_name = "DIR", requires = "run_dirs")]
     snapshots: Option<PathBuf>,
 
@@ -154,7 +155,7 @@ fn notes(dir: &RunDir, text: &mut Document) {
     let changes = changes.collect::<Vec<_>>().join(", ");
     if !changes.is_empty() {
         text.note(format!(
-            "this run was told otherwise than its spec: {changes}"
+            "command-line options changed the spec for this run: {changes}"
         ));
     }
     // A rescored run drops its comparing gates, so use those of its parent.

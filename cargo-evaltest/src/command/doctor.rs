@@ -16,14 +16,17 @@ use serde_json::{Value, json};
 use crate::console::{self, for_people};
 use crate::discover;
 
-/// Check specs: load the dataset, ask the agent one tiny question and its judges for a verdict on a tiny answer, and name what is wrong
+/// Check specs, agents and judges before a run
+///
+/// Loads the dataset, asks the agent one tiny question and each judge for a verdict on a tiny answer, and reports what is
+/// wrong.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit codes: 0 all is well, 2 a mistake (no key, wrong address, unknown model, no such command), \
                         3 the agent or a judge does not answer now."
 )]
 pub(crate) struct DoctorArgs {
-    /// Specs, folders of specs or names of evals to check; every spec of the project when none is named
+    /// Specs, folders of specs or names of evals to check; default: every spec of the project
     #[arg(value_name = "SPEC|FOLDER|NAME")]
     specs: Vec<PathBuf>,
 
@@ -31,7 +34,7 @@ pub(crate) struct DoctorArgs {
     #[arg(long)]
     agent: Option<String>,
 
-    /// Seconds that the agent, and each judge, may take
+    /// Timeout in seconds for the agent and for each judge
     #[arg(long, default_value_t = 60.0)]
     timeout_s: f64,
 

@@ -22,53 +22,53 @@ use serde_json::Value;
 use crate::progress::{Ahead, Progress};
 use crate::{console, discover};
 
-/// Generate items, have them judged and compared with real ones, and report on it all
+/// Generate items, judge them, compare them with real ones, report
 ///
-/// Four stages in one folder `evaltest-runs/TIME_ID/`, each with a run directory of its own: items are generated
-/// (`generate`), a judge gives them points (`judge`), compares them with real ones in both orders (`winrate`), and what came
-/// of it is written as `comprehensive_report.md` and `.html`. A judge that fails leaves the rest running.
+/// Runs four stages in one folder `evaltest-runs/TIME_ID/`, each with its own run directory: `generate` writes the items,
+/// `judge` scores them, `winrate` compares them with real ones in both orders, and the last stage writes
+/// `comprehensive_report.md` and `.html`. If the judge fails, the other stages still run.
 ///
-/// SPEC is a file in YAML with `generate`, `judge`, `winrate` and `gates`; `aime` needs none. The exit code is 1 where a gate
-/// failed and 3 where a stage did.
+/// SPEC is a YAML file with `generate`, `judge`, `winrate` and `gates`; `aime` needs none. The exit code is 1 if a gate
+/// failed and 3 if a stage failed.
 #[derive(Debug, Args)]
 #[command(after_long_help = NOTES)]
 pub(crate) struct FlowArgs {
-    /// A flow in YAML, or `aime`, which is meant when nothing is named
+    /// A flow in YAML, or `aime` (the default)
     #[arg(value_name = "SPEC|aime")]
     spec: Option<PathBuf>,
 
-    /// Who generates, as an agent in a spec: `{type: openai, base_url: …, model: …}`
+    /// The agent that generates, as in a spec: `{type: openai, base_url: …, model: …}`
     #[arg(long, value_name = "YAML")]
     agent: Option<String>,
 
-    /// Who judges; the generator itself when nobody is named
+    /// The judge; default: the generator
     #[arg(long, value_name = "YAML")]
     judge: Option<String>,
 
-    /// Real items: a file of JSON, JSONL, CSV or parquet, or a dataset of the Hub. They are examples for the generator, and
-    /// what the win rate is against; without them there is none
+    /// Real items: a JSON, JSONL, CSV or parquet file, or a dataset of the Hub. The generator uses them as examples,
+    /// and the win rate compares with them; without them it is left out
     #[arg(long, value_name = "PATH|hf://…")]
     reference: Option<PathBuf>,
 
-    /// How many items are asked for; 30 when left out
+    /// Number of items to request; default: 30
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
 
-    /// Ask each endpoint at most once in so many seconds
+    /// Minimum seconds between requests to an endpoint
     #[arg(long, value_name = "SECONDS")]
     delay_s: Option<f64>,
 
-    /// What topics, examples and pairs are drawn with
+    /// Random seed for topics, examples and pairs
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 
-    /// Continue a flow that was interrupted, or of which a stage failed: what was answered is not asked again. Where no reply
-    /// of the judge could be read, `--judge` names another one, and its stages begin anew
+    /// Continue a flow that was interrupted or had a failed stage; answered requests are not repeated. If no reply of
+    /// the judge could be read, name another with `--judge`: its stages start over
     #[arg(long, value_name = "DIR", conflicts_with_all = ["spec", "agent", "reference", "count", "delay_s", "seed",
         "output_root", "run_id", "dry_run"])]
     resume: Option<PathBuf>,
 
-    /// Check the flow and count what it would ask, ask nothing
+    /// Check the flow and count its requests without calling a model
     #[arg(long)]
     dry_run: bool,
 
@@ -80,7 +80,7 @@ pub(crate) struct FlowArgs {
     #[arg(long, value_name = "ID")]
     run_id: Option<String>,
 
-    /// Print what came of it as JSON on standard output
+    /// Print the results as JSON on standard output
     #[arg(long)]
     json: bool,
 }
@@ -206,8 +206,8 @@ fn dry_run(args: &FlowArgs, plan: &FlowPlan) -> Result<Exit> {
     } else {
         let [(_, items), (_, judged), (_, pairs)] = plan.counts();
         let counts = format!(
-            "at most {items} items are generated, {judged} judged and {pairs} pairs compared, each in both orders; nothing \
-             was asked"
+            "at most {items} items are generated, {judged} judged and {pairs} pairs compared, each in both orders; no \
+             agent or model was called"
         );
         let outline = outline(plan.name(), &plan.configuration(), counts);
         console::print_document(&outline)?;

@@ -13,14 +13,14 @@ use crate::console;
 use crate::run_ids::typed_folder;
 use crate::runs::named_or_last;
 
-/// Check the gates of a run again, or others
+/// Check the gates of a finished run, or other gates
 #[derive(Debug, Args)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is an option of the command line"
 )]
 pub(crate) struct GateArgs {
-    /// The run directory, or the name of an eval, whose last run is meant; when left out that of the last run
+    /// A run directory, or an eval's name for its last run; default: the last run
     #[arg(value_parser = typed_folder())]
     run_dir: Option<PathBuf>,
 
@@ -32,11 +32,11 @@ pub(crate) struct GateArgs {
     #[arg(long)]
     allow_ignored: bool,
 
-    /// With `CI` set, let `no_regression` decide although all answers came from the cache
+    /// With `CI` set, let `no_regression` pass even if all answers came from the cache
     #[arg(long)]
     allow_cached: bool,
 
-    /// Print what the verdicts rest on: intervals, tests, what the run could detect
+    /// Print the details of the result: intervals, tests, the drop the run could detect
     #[arg(short, long)]
     verbose: bool,
 

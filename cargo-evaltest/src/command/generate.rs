@@ -35,78 +35,77 @@ use crate::{console, discover, run_ids};
 /// The built-in preset, used if no spec is named.
 const READY: &str = "aime";
 
-/// Have an agent write items such as problems, and keep those that pass the checks
+/// Generate test items with an agent, and check them
 ///
-/// SPEC is an eval whose benchmark is `generate`; `aime` are problems like those of the AIME. It is a run like any other:
-/// with a journal, a budget, retries, a cache and gates, and `--resume` asks nothing again that was answered. A reply that
-/// fails a check is asked for again.
+/// SPEC is an eval whose benchmark is `generate`; `aime` writes problems like those of the AIME. Generating is a run like
+/// any other, with a journal, a budget, retries, a cache and gates; `--resume` repeats no answered request. A reply that
+/// fails a check is requested again.
 ///
-/// Beside the run directory stand `NAME_generated_TIME.json`, an array of the accepted items, and
-/// `generation_report_TIME.md`. Of several `agents` each has its own. The exit code is that of `run`, and 1 where no item
-/// was accepted.
+/// Writes `NAME_generated_TIME.json`, an array of the accepted items, and `generation_report_TIME.md` next to the run
+/// directory, for each of several `agents`. The exit code is that of `run`, and 1 if no item was accepted.
 #[derive(Debug, Args)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "they are flags of a command line"
 )]
 pub(crate) struct GenerateArgs {
-    /// A spec, or `aime`, which is meant when nothing is named
+    /// A spec, or `aime` (the default)
     #[arg(value_name = "SPEC|aime")]
     spec: Option<PathBuf>,
 
-    /// How many items are asked for
+    /// Number of items to request
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     count: Option<u32>,
 
-    /// Who writes them, as in a spec: `{type: openai, base_url: …, model: …}`
+    /// The agent that writes items, as in a spec: `{type: openai, base_url: …, model: …}`
     #[arg(long, value_name = "YAML")]
     agent: Option<String>,
 
-    /// Items that serve as examples and that are not to be copied: a file of JSON, JSONL, CSV or parquet, or one of the Hub
+    /// Items that serve as examples and must not be copied: a JSON, JSONL, CSV or parquet file, or a dataset of the Hub
     #[arg(long, value_name = "PATH|hf://…")]
     reference: Option<PathBuf>,
 
-    /// The seed by which topics and examples are drawn
+    /// Random seed for topics and examples
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 
-    /// The topics, in equal shares
+    /// The topics, used equally often
     #[arg(long, value_name = "TOPIC,…", value_delimiter = ',')]
     topics: Vec<String>,
 
-    /// Who answers each problem once more without seeing the solution, as an agent in a spec
+    /// An agent that solves each problem again without seeing the solution, as in a spec
     #[arg(long, value_name = "YAML")]
     solver: Option<String>,
 
-    /// How often the solver is asked; the answer that comes most often counts
+    /// Number of answers by the solver; the most frequent counts
     #[arg(long, value_name = "N", requires = "solver")]
     votes: Option<u32>,
 
-    /// What becomes of an item whose answer the solver does not come to
+    /// What to do with an item if the solver's answer differs
     #[arg(long, value_enum, value_name = "WHAT", requires = "solver")]
     on_disagreement: Option<Disagreement>,
 
-    /// Ask the agent at most once in so many seconds, and the solver too; 0 for no such limit
+    /// Minimum seconds between requests, for the agent and for the solver; 0 for no limit
     #[arg(long, value_name = "SECONDS")]
     delay_s: Option<f64>,
 
-    /// Items in flight at once
+    /// Maximum number of items in parallel
     #[arg(long, value_name = "N")]
     concurrency: Option<usize>,
 
-    /// Seconds that one reply may take
+    /// Timeout of one reply, in seconds
     #[arg(long, value_name = "SECONDS")]
     timeout_s: Option<f64>,
 
-    /// How often a request that failed is repeated
+    /// Maximum number of retries after a failed request
     #[arg(long, value_name = "N")]
     retries: Option<u32>,
 
-    /// The most that the run may cost, in US dollars; the agent's price must be known
+    /// Maximum cost of the run in US dollars; needs the agent's price
     #[arg(long, value_name = "USD")]
     budget_usd: Option<f64>,
 
-    /// The most tokens that the run may use
+    /// Maximum number of tokens of the run
     #[arg(long, value_name = "N")]
     budget_tokens: Option<u64>,
 
@@ -114,31 +113,31 @@ pub(crate) struct GenerateArgs {
     #[arg(long)]
     keep_going: bool,
 
-    /// Continue a run that was interrupted: what was answered is not asked again
+    /// Continue an interrupted run; answered samples are not asked again
     #[arg(long, value_name = "RUN_DIR")]
     resume: Option<PathBuf>,
 
-    /// Continue it although the agent's program, keys or options changed
+    /// With `--resume`: continue even if the agent's program, keys or options changed
     #[arg(long, requires = "resume")]
     allow_changed_agent: bool,
 
-    /// Count items and requests, ask nothing
+    /// Count items and requests without calling the agent
     #[arg(long)]
     dry_run: bool,
 
-    /// Take replies that were given before and keep new ones
+    /// Use cached replies and store new ones
     #[arg(long, conflicts_with_all = ["no_cache", "refresh"])]
     cache: bool,
 
-    /// Ask for everything and keep no reply, also if the spec says `cache: true`
+    /// Do not use the cache even if the spec enables it
     #[arg(long, conflicts_with = "refresh")]
     no_cache: bool,
 
-    /// Ask for everything, and keep the replies in place of those that were given before
+    /// Ignore cached replies and replace them
     #[arg(long)]
     refresh: bool,
 
-    /// The folder of the files and of run directories
+    /// The folder for the files and run directories
     #[arg(long, value_name = "DIR")]
     output: Option<PathBuf>,
 
@@ -150,11 +149,11 @@ pub(crate) struct GenerateArgs {
     #[arg(long, value_name = "REGEX")]
     redact_pattern: Vec<String>,
 
-    /// A key of the agent's `options`
+    /// Set a key of the agent's `options`
     #[arg(long, value_name = "KEY=VALUE")]
     agent_option: Vec<String>,
 
-    /// Any key of the spec: `--set benchmark.checks.again=1`
+    /// Set any key of the spec: `--set benchmark.checks.again=1`
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
 
@@ -424,7 +423,7 @@ impl GenerateArgs {
     /// The preset as work, without a spec.
     fn ready(&self, drive: &mut Drive) -> Result<Work> {
         if self.agent.is_none() {
-            return Err(Error::usage("nobody is named who writes the items").hint(
+            return Err(Error::usage("no agent to write the items").hint(
                 "add `--agent '{type: openai, base_url: URL, model: NAME}'`, or name a spec: cargo evaltest generate SPEC",
             ));
         }
@@ -456,7 +455,7 @@ impl GenerateArgs {
         let parent = dir.parent().unwrap_or(&dir).to_owned();
         match output {
             Some(output) if output != parent => Err(Error::usage(format!(
-                "a run that goes on writes beside its directory, into `{}`, and not into `{}`",
+                "a resumed run writes next to its directory, into `{}`, not into `{}`",
                 parent.display(),
                 output.display()
             ))

@@ -27,12 +27,12 @@ mod provenance;
 mod starter;
 mod workflow;
 
-/// Write an example eval that runs at once, and what cargo, nextest and CI need
+/// Write an eval: an example, or of your own questions and program
 ///
-/// Existing files are left as they are.
+/// Also writes what cargo, nextest and CI need. Leaves existing files as they are.
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
-    /// The name of the eval; `example`, or that of the benchmark
+    /// The eval's name; default: `example`, or the benchmark's name
     #[arg(long)]
     name: Option<String>,
 
@@ -40,8 +40,8 @@ pub(crate) struct InitArgs {
     #[arg(long, value_name = "KIND")]
     benchmark: Option<KnownBenchmark>,
 
-    /// Ask your program these questions: a file with a question and an answer in each row. Tries one of them. Without the
-    /// option, a file such as `questions.csv` is found
+    /// Use these questions: a file with a question and an answer in each row. Tries one of them. Default: a file such
+    /// as `questions.csv` in the current folder
     #[arg(
         long,
         value_name = "FILE",
@@ -50,20 +50,19 @@ pub(crate) struct InitArgs {
     )]
     data: Option<PathBuf>,
 
-    /// Evaluate this program instead of the built-in demo agent: the prompt goes to its stdin, the answer
-    /// comes from its stdout
+    /// Evaluate this program instead of the built-in demo agent: it reads the prompt on stdin and prints the answer
     #[arg(last = true, value_name = "PROGRAM")]
     command: Vec<String>,
 
-    /// Also write a workflow that gates pull requests; where there are evals already, the workflow alone
+    /// Also write a workflow that gates pull requests; only the workflow if there are evals already
     #[arg(long)]
     ci: Option<Ci>,
 
-    /// Cut the evals of that workflow into N shards, a job each, which another job merges
+    /// Split the workflow's evals into N shards, one job each, and merge them in another job
     #[arg(long, value_name = "N", requires = "ci", value_parser = value_parser!(u32).range(2..=workflow::MOST_SHARDS.into()))]
     shards: Option<u32>,
 
-    /// Where that workflow, and a cargo project, get evaltest from; by default, what this program came from
+    /// Where the workflow, and a cargo project, install evaltest from; default: the source of this program
     #[arg(long)]
     from: Option<InstallFrom>,
 }

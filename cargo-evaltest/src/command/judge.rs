@@ -51,6 +51,18 @@ pub(crate) fn run(args: &JudgeArgs) -> Result<Exit> {
     }
 }
 
+/// Prints the win rate of stored verdicts.
+pub(super) fn winrate_of_file(input: &Path, json: bool, logprobs: bool) -> Result<Exit> {
+    let input_args = InputArgs {
+        input: input.to_owned(),
+        json,
+    };
+    winrate::run(&WinrateArgs {
+        input_args,
+        logprobs,
+    })
+}
+
 /// Three decimals; `-` if missing.
 fn figure(value: Option<f64>) -> String {
     // Avoid `-0.000`.

@@ -24,13 +24,14 @@ use rows::{PlanRow, PlanRows};
 /// Default level of a `no_regression` gate.
 const ALPHA: f64 = 0.05;
 
-/// Plan the sample size and number of runs needed to detect a drop (power analysis), with time and cost
+/// Estimate the samples and epochs needed to detect a drop
 ///
-/// Uses a finished run: how often samples flip (between epochs, or against its baseline), how long answers take and what
-/// they cost. No agent is called. A drop is detected if the gate `no_regression` fails with the probability `--power`.
+/// A power analysis from a finished run: how often its samples flip (between epochs, or against its baseline), how long
+/// answers take and what they cost. No agent is called. A drop is detected if the gate `no_regression` fails with the
+/// probability `--power`.
 #[derive(Debug, Args)]
 pub(crate) struct PlanArgs {
-    /// The run directory, or the name of an eval, whose last run is meant. When left out the last finished run in `evaltest-runs` and the project's output roots
+    /// A run directory, or an eval's name for its last run; default: the last finished run of the project
     run_dir: Option<PathBuf>,
 
     /// The drop of accuracy to detect, in points
@@ -46,7 +47,7 @@ pub(crate) struct PlanArgs {
     )]
     power: f64,
 
-    /// The level of the test, above 0 and below 1. When left out that of the run's gate `no_regression`, else 0.05
+    /// The level of the test, above 0 and below 1; default: that of the run's gate `no_regression`, else 0.05
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     alpha: Option<f64>,
 
@@ -136,7 +137,7 @@ impl PastRun {
     fn check_can_fall(&self, wish: &Wish) -> Result<()> {
         if self.evidence.answers.right == 0 {
             return Err(self.refused(
-                "has no right answer: there is nothing that could fall",
+                "has no correct answer, so there is no drop to detect",
                 "see what was answered: cargo evaltest show",
             ));
         }

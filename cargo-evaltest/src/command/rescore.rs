@@ -18,46 +18,45 @@ use crate::run_ids::typed_folder;
 use crate::runs::read_run;
 use crate::{console, scorers};
 
-/// Score the answers of a run again, into a new run directory; no agent is asked
+/// Score the answers of a run again, without calling the agent
 ///
-/// The new directory names its parent and is whole by itself: prompts and outputs are copied into its
-/// `samples.jsonl`. The exit code is 0 whatever the gates say; `cargo evaltest gate` tells theirs.
+/// Writes a new run directory that names its parent and needs nothing from it: `samples.jsonl` has copies of prompts and
+/// outputs. The exit code is 0 whatever the gates say; `cargo evaltest gate` checks them.
 ///
-/// A scorer that asks a model takes what it said to the run, and to whoever scored its answers before. Only what is not
-/// stored there is asked, as with another rubric; how much that is, and what it costs at most, is said before. The budget of the run holds, or that of `--spec`
-/// where it has one. A rescore that was killed loses no reply: the same command goes on from there.
+/// A scorer that calls a model reuses the replies stored with the run and its earlier rescores. Only missing replies are
+/// requested, for example with another rubric; their number and maximum cost are printed first. The budget is that of
+/// `--spec` if it has one, else that of the run. A killed rescore loses no reply: repeat the command to continue.
 #[derive(Debug, Args)]
 pub(crate) struct RescoreArgs {
-    /// The run directory whose answers are scored, or the name of an eval, whose last run is meant
+    /// The run whose answers are scored: a run directory, or an eval's name for its last run
     #[arg(value_parser = typed_folder())]
     run_dir: PathBuf,
 
-    /// A spec, or the name of its eval: the scorers, the extraction and the budget that it has now
+    /// A spec, or the name of its eval: use its current scorers, extraction and budget
     #[arg(long, value_name = "SPEC", conflicts_with_all = ["scorers", "scorer_options"])]
     spec: Option<PathBuf>,
 
-    /// The scorer, a name or a map as in a spec; given several times, the first decides. As the run had them
-    /// when left out
+    /// The scorer, a name or a map as in a spec; default: those of the run. Repeatable, the first decides
     #[arg(long = "scorer", value_name = "NAME|YAML")]
     scorers: Vec<String>,
 
-    /// An option of the scorers: `compat=true` for every one that has it, `NAME.compat=true` for one
+    /// Set an option of the scorers: `compat=true` for all that have it, `NAME.compat=true` for one
     #[arg(long = "scorer-option", value_name = "[NAME.]KEY=YAML")]
     scorer_options: Vec<String>,
 
-    /// The extraction, as in a spec; as the run had it when left out
+    /// The extraction, as in a spec; default: that of the run
     #[arg(long, value_name = "YAML")]
     extract: Option<String>,
 
-    /// The folder of run directories; that of the run itself when left out
+    /// The folder of run directories; default: that of the run
     #[arg(long, value_name = "DIR")]
     output_root: Option<PathBuf>,
 
-    /// Say what judges will be asked and what it costs at most, and ask nobody
+    /// Print the number of judge requests and their maximum cost without calling a judge
     #[arg(long)]
     dry_run: bool,
 
-    /// Print what the verdicts rest on: intervals, tests, what the run could detect
+    /// Print the details of the result: intervals, tests, the drop the run could detect
     #[arg(short, long)]
     verbose: bool,
 
@@ -97,7 +96,7 @@ pub(crate) fn run(args: &RescoreArgs) -> Result<Exit> {
         let judges = format!("`{}`", foreseen.judges.join("`, `"));
         console::note(&clean(&foreseen_text(foreseen, &judges, "")));
     } else if args.dry_run {
-        console::note("nobody is asked: no scorer is a judge");
+        console::note("no model is called: no scorer is a judge");
     }
     if args.dry_run {
         if args.json {
@@ -127,16 +126,17 @@ pub(super) fn foreseen_text(foreseen: &Foreseen, judges: &str, each: &str) -> St
         ..
     } = foreseen;
     if *calls == 0 {
-        return format!("{judges} said everything before: nobody is asked");
+        return format!("all replies of {judges} are stored: no model is called");
     }
     let before = match stored {
         0 => String::new(),
-        _ => format!(", beside {stored} replies that are there already"),
+        _ => format!("; {stored} replies are stored already"),
     };
     let cost = match most_usd {
         Some(usd) => format!("at most {}", Usd(*usd)),
-        None => "nobody knows at what cost: the judge's agent needs a `price` and `max_tokens`"
-            .to_owned(),
+        None => {
+            "the cost is unknown: the judge's agent needs a `price` and `max_tokens`".to_owned()
+        }
     };
     format!(
         "{judges} is asked {calls} times{each}, and at most {most_calls} where replies cannot be read at first{before}; \

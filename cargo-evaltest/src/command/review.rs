@@ -22,30 +22,30 @@ const SEED: u64 = 0;
 
 /// Review items one by one in a local web page
 ///
-/// Served on 127.0.0.1 until Ctrl-C. Each item gets points in each dimension of the rubric, a status and a comment; nothing
-/// is preset. All that is submitted is on the disk before the page says so, in a journal of each reviewer and in
-/// `NAME_verifications.json` beside the file.
+/// Serves the page on 127.0.0.1 until Ctrl-C. A reviewer gives each item points for each dimension of the rubric, a status
+/// and a comment; nothing is preset. Each submission is on disk before the page confirms it: in the reviewer's journal and
+/// in `NAME_verifications.json` next to the file.
 #[derive(Debug, Args)]
 pub(crate) struct ReviewArgs {
-    /// A JSON array of items, or a file with one in each line; or a run directory, a part of its name, or the name of
-    /// an eval, whose last run is meant
+    /// A JSON array of items, or a JSON lines file; or a run directory, a part of its name, or the name of an eval (its
+    /// last run)
     #[arg(value_name = "FILE|RUN_DIR")]
     source: PathBuf,
 
-    /// The port; 0 is one that is free
+    /// The port; 0 = any free port
     #[arg(long, value_name = "PORT", default_value_t = 7860)]
     port: u16,
 
-    /// Open no browser
+    /// Do not open a browser
     #[arg(long)]
     no_open: bool,
 
-    /// Who reviews; the name of the user when left out
+    /// The reviewer; default: the user name
     #[arg(long, value_name = "NAME")]
     reviewer: Option<String>,
 
-    /// What points are given for: a ready rubric, or a file of one, with at most nine dimensions; when left out that of
-    /// the judge of a run, else `aime`
+    /// The rubric: a built-in one or a file, with at most nine dimensions; default: that of the run's judge, else
+    /// `aime`
     #[arg(long, value_name = "RUBRIC")]
     rubric: Option<String>,
 
@@ -53,15 +53,15 @@ pub(crate) struct ReviewArgs {
     #[arg(long, value_name = "N", conflicts_with = "only")]
     sample: Option<usize>,
 
-    /// Random seed, also for the order of all answers of a judged run; 0 by default
+    /// Random seed, also for the order of a judged run's answers; default: 0
     #[arg(long, value_name = "S", conflicts_with = "only")]
     seed: Option<u64>,
 
-    /// Of a run these alone; labels of them are `picked`
+    /// Review only these samples of a run; their labels are marked `picked`
     #[arg(long, value_name = "WHICH")]
     only: Option<OnlyThese>,
 
-    /// Show questions and answers of an eval whose snapshots are masked, too
+    /// Show questions and answers even if the eval's snapshots are masked
     #[arg(long)]
     show_texts: bool,
 }
@@ -69,17 +69,17 @@ pub(crate) struct ReviewArgs {
 /// Answers that are worth a look.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum OnlyThese {
-    /// That changed sides since the baseline
+    /// Samples that flipped since the baseline
     Flipped,
-    /// Of which another scorer says the opposite of the one that decides
+    /// Samples where another scorer contradicts the deciding one
     Disagreeing,
-    /// That are wrong, or ended in an error
+    /// Samples that are wrong or ended in an error
     Failed,
 }
 
 pub(crate) fn run(args: &ReviewArgs) -> Result<Exit> {
     if args.sample == Some(0) {
-        let error = Error::usage("`--sample 0` has nobody look at anything");
+        let error = Error::usage("`--sample 0` leaves nothing to review");
         return Err(error.hint("give a number from 1"));
     }
     let options = ReviewOptions {

@@ -46,12 +46,16 @@ use work::Work;
     reason = "they are flags of a command line"
 )]
 pub(crate) struct RunArgs {
-    /// Specs, folders of specs or names of evals to run; every eval of the project when none is named
+    /// Specs, folders of specs or names of evals to run; default: every eval of the project
     #[arg(value_name = "SPEC|FOLDER|NAME")]
     pub(super) specs: Vec<PathBuf>,
 
-    /// Run only evals of this benchmark or name; with `--benchmark-option path=…` and `--agent`, an eval
-    /// without a spec
+    /// Run only the first N samples (after shuffling). Gates are then ignored, unlike with `limits.limit` in the spec
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+
+    /// Run only evals of this benchmark or name. With `--benchmark-option path=…` and `--agent`, runs an eval without a
+    /// spec
     #[arg(long, value_name = "NAME")]
     benchmark: Option<String>,
 
@@ -61,31 +65,27 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     shard: ShardArgs,
 
-    /// Ask only the first N samples (after shuffling); gates are then ignored, unlike with `limits.limit` in the spec
-    #[arg(long, value_name = "N")]
-    limit: Option<usize>,
-
     /// The split of the dataset
     #[arg(long)]
     split: Option<String>,
 
-    /// Shuffle the samples, by the spec's seed if it has one, else by one that is drawn and printed
+    /// Shuffle the samples with the spec's seed, or with a random seed, which is printed
     #[arg(long)]
     shuffle: bool,
 
-    /// Shuffle by this seed
+    /// Shuffle with this seed
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 
-    /// The agent, as in a spec: `echo`, or `{type: command, command: [./agent]}`; in place of all `agents` of the spec
+    /// The agent, as in a spec: `echo`, or `{type: command, command: [./agent]}`. Replaces all `agents` of the spec
     #[arg(long, value_name = "YAML")]
     pub(super) agent: Option<String>,
 
-    /// The scorer, a name or a map as in a spec, in place of the spec's; given several times, the first decides
+    /// The scorer, a name or a map as in a spec. Replaces the spec's scorers; repeatable, the first decides
     #[arg(long = "scorer", value_name = "NAME|YAML")]
     scorers: Vec<String>,
 
-    /// An option of these scorers: `compat=true` for every one that has it, `NAME.compat=true` for one
+    /// Set an option of the scorers: `compat=true` for all that have it, `NAME.compat=true` for one
     #[arg(long = "scorer-option", value_name = "[NAME.]KEY=YAML")]
     scorer_options: Vec<String>,
 
@@ -93,20 +93,20 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "YAML")]
     extract: Option<String>,
 
-    /// Ask each sample N times: accuracy is that of all answers, and gates such as `pass@3` and `majority` tell
-    /// what several answers say together
+    /// Ask each sample N times. Accuracy counts all answers; gates such as `pass@3` and `majority` combine the answers
+    /// of a sample
     #[arg(long, value_name = "N")]
     epochs: Option<u32>,
 
-    /// Samples in flight at once
+    /// Maximum number of samples in parallel
     #[arg(long, value_name = "N")]
     pub(super) concurrency: Option<usize>,
 
-    /// Seconds that one attempt may take
+    /// Timeout of one attempt, in seconds
     #[arg(long, value_name = "SECONDS")]
     pub(super) timeout_s: Option<f64>,
 
-    /// How often a failed attempt is repeated
+    /// Maximum number of retries after a failed attempt
     #[arg(long, value_name = "N")]
     pub(super) retries: Option<u32>,
 
@@ -119,19 +119,19 @@ pub(crate) struct RunArgs {
     fail_fast: bool,
 
     /// Keep going even if the first 10 attempts of an agent all fail with the same error (same kind, exit code and last line
-    /// of stderr, digits aside)
+    /// of stderr, ignoring digits)
     #[arg(long)]
     pub(super) keep_going: bool,
 
-    /// Continue a run that was interrupted: what was answered is not asked again
+    /// Continue an interrupted run; answered samples are not asked again
     #[arg(long, value_name = "RUN_DIR")]
     pub(super) resume: Option<PathBuf>,
 
-    /// Continue it although the agent's program, keys or options changed; such a run can be no baseline
+    /// With `--resume`: continue even if the agent's program, keys or options changed; the run cannot become a baseline
     #[arg(long, requires = "resume")]
     pub(super) allow_changed_agent: bool,
 
-    /// Ask only what failed or flipped in this run
+    /// Run only the samples that failed or flipped in this run
     #[arg(long, value_name = "RUN_DIR")]
     failed: Option<PathBuf>,
 
@@ -147,25 +147,25 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(super) refresh: bool,
 
-    /// Make every call of a model and record it anew, whatever `mode` the spec's `record` has
+    /// Make all model calls and record them again; overrides the `mode` of the spec's `record`
     #[arg(long, conflicts_with = "replay")]
     pub(super) record: bool,
 
-    /// Replay recorded calls of models and make none, whatever `mode` the spec's `record` has
+    /// Replay recorded model calls and make none; overrides the `mode` of the spec's `record`
     #[arg(long)]
     pub(super) replay: bool,
 
-    /// Count samples and requests, ask nothing
+    /// Count samples and requests without calling the agent
     #[arg(long)]
     pub(super) dry_run: bool,
 
-    /// Run again whatever changes, with the cache on, until Ctrl-C: when the spec, the dataset, the agent's program or a
-    /// module beside it is saved; shown is which samples flipped since the run before
+    /// Run again, with the cache, after each change of the spec, the dataset, the agent's program or a module next to
+    /// it, until Ctrl-C. Shows which samples flipped since the previous run
     #[arg(long, conflicts_with_all = ["json", "dry_run", "resume", "failed", "run_id", "no_cache", "refresh",
         "export", "official", "report", "junit", "github", "pr_comment", "gitlab"])]
     watch: bool,
 
-    /// Show what agents print, redacted, while they run
+    /// Show the agents' output, redacted, while they run
     #[arg(long)]
     pub(super) stream: bool,
 
@@ -181,45 +181,45 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "REGEX")]
     pub(super) redact_pattern: Vec<String>,
 
-    /// A key of the spec's `benchmark`
+    /// Set a key of the spec's `benchmark`
     #[arg(long, value_name = "KEY=VALUE")]
     benchmark_option: Vec<String>,
 
-    /// A key of the agent's `options`, which reach the agent in its JSON task; of each of several `agents`
+    /// Set a key of the agent's `options`, which it gets in its JSON task; of every agent, if there are several
     #[arg(long, value_name = "KEY=VALUE")]
     pub(super) agent_option: Vec<String>,
 
-    /// Any key of the spec: `--set snapshot.assert=exact`
+    /// Set any key of the spec: `--set snapshot.assert=exact`
     #[arg(long, value_name = "KEY=VALUE")]
     pub(super) set: Vec<String>,
 
-    /// Ask only samples whose test name holds this text; gates are then ignored
+    /// Run only samples whose test name contains this text. Gates are then ignored
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
 
-    /// With `CI` set, end with 0 although gates were ignored: `--limit`, `--filter` and `--failed` make a partial run,
-    /// which asks no gate, and a slice may have no sample
+    /// With `CI` set, exit with 0 even if gates were ignored: those of a partial run (`--limit`, `--filter`,
+    /// `--failed`) or of a slice without samples
     #[arg(long)]
     allow_ignored: bool,
 
-    /// With `CI` set, let `no_regression` decide although all answers came from the cache
+    /// With `CI` set, let `no_regression` pass even if all answers came from the cache
     #[arg(long)]
     allow_cached: bool,
 
-    /// Leave the committed baseline alone
+    /// Do not read the committed baseline
     #[arg(long)]
     ignore_baseline: bool,
 
     #[command(flatten)]
     history: HistoryArgs,
 
-    /// Write the answers in the format of a leaderboard into the current folder when the run is over, as
-    /// `export` does; also when gates fail, but not when the run was interrupted or stopped early
+    /// After the run, export it into the current folder, as `export` does; also if gates fail, but not after an
+    /// interrupted run or an early stop
     #[arg(long, value_enum, value_name = "FORMAT")]
     export: Option<ExportFormat>,
 
-    /// Have the official program judge the answers, too, when the run is over, and hold its verdicts against
-    /// ours, as `bfcl official` does; also when gates fail. Needs `--model-name`
+    /// After the run, score the answers with the official program as well and compare the verdicts, as `bfcl official`
+    /// does; also if gates fail. Needs `--model-name`
     #[arg(long, requires = "model_name")]
     official: bool,
 
@@ -232,7 +232,7 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     program: ProgramArgs,
 
-    /// Print what the verdicts rest on: intervals, tests, what the run could detect; also for each of several evals
+    /// Print the details of each result: intervals, tests, the drop the run could detect
     #[arg(short, long)]
     verbose: bool,
 
@@ -462,7 +462,7 @@ pub(super) fn dry_run(args: &RunArgs, drive: &Drive, work: &Work) -> Result<Exit
         console::print(|out| {
             counts
                 .iter()
-                .try_for_each(|count| writeln!(out, "{count}; nothing was asked"))
+                .try_for_each(|count| writeln!(out, "{count}; no agent or model was called"))
         })?;
     }
     work.tests.iter().try_fold(Exit::Passed, |exit, test| {

@@ -25,10 +25,9 @@ use lines::{LineCounts, LineJudge};
 
 /// Score existing answers; no agent needed
 ///
-/// Reads one object per line, with `prediction` (a string or null) and `ground_truth` (what the scorer takes:
-/// a string, for some an array), and writes the same lines with a member `score` added at their end. CSV and
-/// parquet files come out as JSON lines, too; of a run directory each line has the `sample_id`, `prediction`
-/// and `ground_truth`. The exit code is 0 whatever the verdicts are.
+/// Reads JSON lines with `prediction` (a string or null) and `ground_truth` (a string, or an array for some scorers), and
+/// writes the same lines with a member `score` at the end. CSV and parquet files and run directories give JSON lines, too;
+/// those of a run have `sample_id`, `prediction` and `ground_truth`. The exit code is 0 whatever the verdicts are.
 #[derive(Debug, Args)]
 #[command(
     after_long_help = NOTES,
@@ -41,7 +40,7 @@ pub(crate) struct ScoreArgs {
     #[arg(long = "scorer", value_name = "NAME|YAML", required = true)]
     scorers: Vec<String>,
 
-    /// An option of the scorers: `compat=true` for every one that has it, `NAME.compat=true` for one
+    /// Set an option of the scorers: `compat=true` for all that have it, `NAME.compat=true` for one
     #[arg(long = "scorer-option", value_name = "[NAME.]KEY=YAML")]
     scorer_options: Vec<String>,
 
@@ -57,11 +56,11 @@ pub(crate) struct ScoreArgs {
     #[arg(long)]
     replace: bool,
 
-    /// Write `{"line":N,"error":…}` in place of a malformed line, go on, and exit with 3 in the end
+    /// Write `{"line":N,"error":…}` for a malformed line and continue; the exit code is then 3
     #[arg(long)]
     keep_going: bool,
 
-    /// How many threads score [default: one per core]
+    /// Number of threads [default: one per core]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
 
@@ -73,18 +72,18 @@ pub(crate) struct ScoreArgs {
 const NOTES: &str = "\
 A score is {\"value\": 0.0 to 1.0, \"correct\": …, \"reason\": …, \"normalized_prediction\": …,
 \"normalized_ground_truth\": …, \"details\": {…}}. `cargo evaltest scorers --list` names the scorers,
-`cargo evaltest scorers --explain NAME` tells the rule of one.
+`cargo evaltest scorers --explain NAME` explains one.
 
-Besides prediction and ground truth, scorers may look at `trajectory` (the messages of the agent, each with
-its `role`), `tool_calls` and `metadata`; what a scorer does not look at is not even decoded.
+In addition to prediction and ground truth, scorers may use `trajectory` (the agent's messages, each with
+its `role`), `tool_calls` and `metadata`. Members that no scorer uses are not decoded.
 
-Nothing is extracted from a prediction unless `--extract` says so. Exceptions: a scorer whose rule has an
-extraction (`quasi_exact`; `--extract none` turns it off), and run directories, where the extraction of the
-run holds. Of a run directory, samples without an answer or ground truth are left out, and so are answers
-that lost a secret; standard error tells how many.
+Nothing is extracted from a prediction without `--extract`. Exceptions: a scorer whose rule has an
+extraction (`quasi_exact`; `--extract none` turns it off), and run directories, which use the run's
+extraction. Samples of a run without an answer or ground truth are skipped, and so are answers that lost
+a secret; standard error shows how many.
 
 Lines for `--scorer bfcl` have other fields: `id` and `category` of an entry in `--data`, `model_result` (a text, or
-the list of native calls), `mode` (`prompt` or `fc`), and if need be `underscore_to_dot`, `return_format`,
+the list of native calls), `mode` (`prompt` or `fc`), and optionally `underscore_to_dot`, `return_format`,
 `has_tool_call_tag`; `function` and `ground_truth` on the line replace those of the data.
 
 Lines for `--scorer bfcl_multi_turn` have the `id` of an entry, `mode` and `prediction` (the `result` of an official
@@ -193,17 +192,17 @@ fn print_counts(counts: &LineCounts) {
     };
     note(
         counts.unanswered,
-        "sample has no answer and is left out",
-        "samples have no answer and are left out",
+        "sample has no answer and is skipped",
+        "samples have no answer and are skipped",
     );
     note(
         counts.hidden,
-        "sample has no ground truth and is left out",
-        "samples have no ground truth and are left out",
+        "sample has no ground truth and is skipped",
+        "samples have no ground truth and are skipped",
     );
     note(
         counts.lost,
-        "answer lost a secret to redaction and is left out: `rescore` keeps its verdict",
-        "answers lost a secret to redaction and are left out: `rescore` keeps their verdicts",
+        "answer lost a secret to redaction and is skipped: `rescore` keeps its verdict",
+        "answers lost a secret to redaction and are skipped: `rescore` keeps their verdicts",
     );
 }

@@ -11,48 +11,59 @@ use evaltest::engine::text::{clean, shell_word};
 use evaltest::scorer::Scorer;
 use evaltest::{Error, Exit, Result};
 
+use super::judge;
 use super::rescore::foreseen_text;
 use crate::console;
 use crate::runs::{open_run, read_run};
 
 /// Ask a judge which of two runs answers better
 ///
-/// Each answer of A is shown to the judge beside that of B to the same question, twice: once as the first of the two, and
-/// once as the second. The same verdict in both orders is a win, a loss or a tie; two that differ are inconsistent, and
-/// count half as a tie does. An item that one of the two runs has no answer to is not compared.
+/// With one FILE instead of two runs, computes the win rate of stored verdicts; no judge is called. FILE has JSON lines
+/// `{"first": v, "second": v}`: the verdict when A was shown first, and when B was, each `"A"`, `"B"` or `"tie"`, or null
+/// if it could not be read. Or it has lines `{"preference": 0.7}`: how strongly A is preferred, from 0 to 1, or null.
 ///
-/// What the judge said is written as a run of its own: the answers of A, scored by `pairwise` against B. Nothing is asked
-/// twice: what the judge said before, to a command that was killed or to one that came to its end, is taken from its run
-/// beside A. The budget of A holds, or that of SPEC where it is a spec that has one. The exit code is 0 whoever wins, and 3
-/// where no reply could be read.
+/// For two runs, the judge sees each answer of A next to that of B to the same question, twice: in both orders. The same
+/// verdict in both orders is a win, a loss or a tie; two different ones are inconsistent and count half, as a tie does.
+/// Questions that only one run answered are skipped.
+///
+/// The verdicts are written as a run: the answers of A, scored by `pairwise` against B. No request is repeated: replies of
+/// an earlier or killed command are read from its run next to A. The budget is that of SPEC if it has one, else that of A.
+/// The exit code is 0 whoever wins, and 3 if no reply could be read.
 #[derive(Debug, Args)]
 #[command(after_long_help = NOTES)]
 pub(crate) struct RunsWinrateArgs {
-    /// The run directory whose wins are counted, or the name of an eval, whose last run is meant
+    /// The run whose wins are counted: a run directory, or an eval's name for its last run. Alone: a file of verdicts
+    #[arg(value_name = "A|FILE")]
     a: PathBuf,
 
-    /// The run that it is compared with
-    b: PathBuf,
+    /// The run to compare with
+    #[arg(requires = "judge")]
+    b: Option<PathBuf>,
 
-    /// A YAML file with `agent` and `criteria`, as the scorer `pairwise` has them, or a spec with such a scorer, whose
-    /// `against` does not count
-    #[arg(long, value_name = "SPEC")]
-    judge: PathBuf,
+    /// A YAML file with `agent` and `criteria`, as for the scorer `pairwise`, or a spec with such a scorer (its
+    /// `against` is ignored)
+    #[arg(long, value_name = "SPEC", requires = "b")]
+    judge: Option<PathBuf>,
 
-    /// How many items are compared, drawn by lot; all by default
-    #[arg(long, value_name = "N")]
+    /// FILE has lines `{"logprobs": {"m": lp, "M": lp}, "swapped": false}`: the preference is P(M) / (P(m) + P(M)), or 1
+    /// minus that if `swapped`. A missing or null token has the probability 0; a line without both is skipped
+    #[arg(long, conflicts_with = "b")]
+    logprobs: bool,
+
+    /// Compare only N items, sampled at random
+    #[arg(long, value_name = "N", requires = "b")]
     pairs: Option<u64>,
 
-    /// What the lot is drawn with
-    #[arg(long, value_name = "S")]
+    /// Random seed
+    #[arg(long, value_name = "S", requires = "b")]
     seed: Option<u64>,
 
-    /// The folder of run directories; that of A when left out
-    #[arg(long, value_name = "DIR")]
+    /// The folder of run directories; default: that of A
+    #[arg(long, value_name = "DIR", requires = "b")]
     output_root: Option<PathBuf>,
 
-    /// Say what the judge will be asked and what it costs at most, and ask nobody
-    #[arg(long)]
+    /// Print the number of requests and their maximum cost without calling the judge
+    #[arg(long, requires = "b")]
     dry_run: bool,
 
     /// Print the figures as JSON
@@ -62,17 +73,26 @@ pub(crate) struct RunsWinrateArgs {
 
 /// Joined and wrapped by `--help`.
 const NOTES: &str = "\
-`--json` prints {\"run_dir\", \"pairs\": {\"n\", \"items\", \"wins\", \"losses\", \"ties\", \"inconsistent\", \"unreadable\",
+`--json` of two runs prints {\"run_dir\", \"pairs\": {\"n\", \"items\", \"wins\", \"losses\", \"ties\", \"inconsistent\", \"unreadable\",
 \"win_rate\", \"ci95\", \"standing\", \"position_bias\", \"first_shown_wins\", \"length_coefficient\", \"length_ci95\"}, \"calibration\"}:
-`win_rate` is (wins + (ties + inconsistent) / 2) / (n - unreadable), `ci95` has the epochs of an item as what hangs
-together, and `standing` says of the interval alone whether it lies `above` or `below` one half or is `not_told_apart`.
-`pairs` is null where no reply could be read. `length_coefficient` is what the rate gains where the answer of A is much
-longer than that of B; the rate is not corrected for it. `calibration` has the `status` of the judge beside people.";
+`win_rate` is (wins + (ties + inconsistent) / 2) / (n - unreadable), `ci95` treats the epochs of an item as a cluster,
+and `standing` is `above` or `below` if the interval excludes one half, else `not_told_apart`. `pairs` is null if no reply
+could be read. `length_coefficient` estimates the gain of the rate if the answer of A is much longer than that of B; the
+rate is not corrected for it. `calibration` has the `status` of the judge compared with people.
+
+`--json` of a file prints {\"n\", \"wins\", \"losses\", \"ties\", \"inconsistent\", \"unreadable\", \"win_rate\", \"ci95\",
+\"position_bias\", \"first_shown_wins\"} for verdicts: `n` counts all lines, `ci95` is Wilson's interval,
+`first_shown_wins` are the pairs whose first shown answer won in both orders, `position_bias` is their share of the
+inconsistent ones. For preferences it prints {\"n\", \"win_rate\", \"standard_error\", \"ci95\"}; `n` counts those that are
+known. A share of nothing is null.";
 
 pub(crate) fn run(args: &RunsWinrateArgs) -> Result<Exit> {
-    let (a, b) = (read_run(&args.a)?, open_run(&args.b)?);
+    let (Some(b), Some(spec)) = (&args.b, &args.judge) else {
+        return judge::winrate_of_file(&args.a, args.json, args.logprobs);
+    };
+    let (a, b) = (read_run(&args.a)?, open_run(b)?);
     let versus = Versus {
-        spec: args.judge.clone(),
+        spec: spec.clone(),
         against: b,
         pairs: args.pairs,
         seed: args.seed,

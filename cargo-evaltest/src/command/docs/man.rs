@@ -10,13 +10,13 @@ use crate::console;
 
 mod page;
 
-/// Generate man pages, one for each command
+/// Generate man pages, one per command
 ///
 /// With `~/.local/share/man/man1` as the folder, `man cargo-evaltest` and `cargo help evaltest` show the first page,
 /// `man cargo-evaltest-run` that of a command.
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// The folder; it is made if it is not there
+    /// The folder; created if missing
     folder: PathBuf,
 }
 

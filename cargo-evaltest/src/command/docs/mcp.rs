@@ -17,22 +17,22 @@ use evaltest::{Error, Exit, Result};
 use crate::console;
 use tools::Tools;
 
-/// Serve coding agents: a server of the Model Context Protocol on stdin and stdout
+/// Serve coding agents over MCP (Model Context Protocol)
 ///
-/// Its tools list evals, run one, show summaries and samples, compare runs, and score texts. A run is bounded, one runs at a
-/// time, and nothing accepts a baseline. Ground truths stay here unless `--show-truth` is given. The server ends, with a run under way,
-/// when its stdin does.
+/// A server on stdin and stdout. Its tools list evals, run one, show summaries and samples, compare runs, and score texts.
+/// One run at a time, with limits; no tool accepts a baseline. Ground truths are hidden unless `--show-truth` is set. The
+/// server and a run in progress end when stdin closes.
 #[derive(Debug, Args)]
 pub(crate) struct McpArgs {
-    /// The most samples of a run, epochs included
+    /// Maximum number of samples of a run, epochs included
     #[arg(long, value_name = "N", default_value_t = 50)]
     max_samples: u64,
 
-    /// The most that a run may cost, also where the spec's budget is higher
+    /// Maximum cost of a run, even if the spec's budget is higher
     #[arg(long, value_name = "USD")]
     max_cost_usd: Option<f64>,
 
-    /// Show ground truths, and what scorers say of them, too
+    /// Show ground truths, and the scorers' remarks on them
     #[arg(long)]
     show_truth: bool,
 }

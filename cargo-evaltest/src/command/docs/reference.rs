@@ -20,7 +20,7 @@ mod table;
 #[derive(Debug, Args)]
 #[command(hide = true)]
 pub(crate) struct ReferenceArgs {
-    /// The folder; it is made if it is not there
+    /// The folder; created if missing
     folder: PathBuf,
 }
 
@@ -68,8 +68,8 @@ fn commands_page(commands: &CommandsInGroups) -> String {
     let mut text = "\
 # Commands
 
-`cargo evaltest`, `cargo-evaltest` and `evaltest` are the same program. Each command tells of itself with `--help`; `-h` is
-shorter.
+`cargo evaltest`, `cargo-evaltest` and `evaltest` are the same program. Each command has `--help`, and a shorter
+`-h`.
 
 "
     .to_owned();

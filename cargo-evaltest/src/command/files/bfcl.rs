@@ -17,7 +17,7 @@ use crate::command::run::report::print_run;
 use crate::console;
 use crate::runs::read_run;
 
-/// The official program of the Berkeley Function Calling Leaderboard, where it is installed
+/// Check verdicts with the official BFCL program, if installed
 #[derive(Debug, Args)]
 pub(crate) struct BfclArgs {
     #[command(subcommand)]
@@ -29,8 +29,8 @@ enum BfclCommand {
     Official(OfficialArgs),
 }
 
-/// Have the official program judge the answers of a run, and hold its verdicts against those of the run, sample
-/// by sample. No agent and no model is asked
+/// Score a run with the official program and compare its verdicts with the run's, sample by sample. Calls no agent and
+/// no model
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit codes: 0 all verdicts agree, 1 some do not, 2 a mistake in the command line or no such \
@@ -46,17 +46,17 @@ pub(crate) struct OfficialArgs {
     #[command(flatten)]
     program: ProgramArgs,
 
-    /// The folder for the exported files and the official score files; `official` in the run directory when left
-    /// out, where it replaces that of an earlier call
+    /// The folder for the exported files and the official score files; default: `official` in the run directory,
+    /// replaced if it exists
     #[arg(long, value_name = "DIR")]
     output: Option<PathBuf>,
 
-    /// Make a run directory with the official verdicts, as `rescore` does; without this it is made if answers
-    /// had no verdict before
+    /// Write a run directory with the official verdicts, as `rescore` does; default: only if answers had no verdict
+    /// before
     #[arg(long)]
     record: bool,
 
-    /// The folder for that run directory; that of the run itself when left out
+    /// The folder for that run directory; default: that of the run
     #[arg(long, value_name = "DIR")]
     output_root: Option<PathBuf>,
 
@@ -68,11 +68,11 @@ pub(crate) struct OfficialArgs {
 /// Which program, and how long it may take.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ProgramArgs {
-    /// The official program; `bfcl` in `PATH`, or what the variable `EVALTEST_BFCL_BIN` names, when left out
+    /// The official program; default: the variable `EVALTEST_BFCL_BIN`, else `bfcl` in `PATH`
     #[arg(long, value_name = "PATH")]
     bfcl_bin: Option<PathBuf>,
 
-    /// Seconds that it may take
+    /// Its timeout in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 3600.0)]
     bfcl_timeout_s: f64,
 }

@@ -17,9 +17,8 @@ use crate::{console, discover};
 
 /// Show or clear the answer cache
 ///
-/// A spec with `cache: true`, or `run --cache`, keeps answers in `.cache` in the folder of runs, and asks no question
-/// again to which nothing changed: neither the agent nor its files and options, nor prompt, tools, attached files and
-/// epoch.
+/// With `cache: true` in the spec, or `run --cache`, a run stores answers in `.cache` in the folder of runs. It does not ask
+/// a question again if nothing changed: the agent, its files and options, the prompt, tools, attached files and epoch.
 #[derive(Debug, Args)]
 pub(crate) struct CacheArgs {
     #[command(subcommand)]
@@ -28,19 +27,19 @@ pub(crate) struct CacheArgs {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Count the answers that were kept
+    /// Count cached answers
     Stats(StatsArgs),
-    /// Remove answers that were kept; what is none of them stays
+    /// Remove cached answers, and no other files
     Clear(ClearArgs),
 }
 
 #[derive(Debug, Args)]
 struct Which {
-    /// Specs whose cache is meant; every spec of the project when none is named
+    /// Specs whose cache to use; default: every spec of the project
     #[arg(value_name = "SPEC|FOLDER|NAME")]
     specs: Vec<PathBuf>,
 
-    /// The folder of answers itself
+    /// The cache folder, instead of those of specs
     #[arg(long, value_name = "DIR", conflicts_with = "specs")]
     path: Option<PathBuf>,
 
@@ -60,7 +59,7 @@ struct ClearArgs {
     #[command(flatten)]
     which: Which,
 
-    /// Only answers that were kept so many days ago or earlier
+    /// Only answers that are at least this many days old
     #[arg(long, value_name = "DAYS")]
     older_than: Option<f64>,
 }

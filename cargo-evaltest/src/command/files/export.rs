@@ -24,45 +24,45 @@ mod data;
 
 use bfcl::ModelArgs;
 
-/// Write a run as data for other programs, or its answers in the format of a leaderboard, with a guide to submitting
-/// them; or check such a file
+/// Export a run for other programs or a leaderboard
+///
+/// For a leaderboard, also writes a guide to submitting the file; `--check` checks such a file.
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// The run directory; the last run when left out
+    /// The run directory; default: the last run
     run_dir: Option<PathBuf>,
 
     /// The format
     #[arg(long, value_enum)]
     format: ExportFormat,
 
-    /// The file to write, or the folder for a file with a name of its own, `gaia_level<N|all>_result_<time>.jsonl` or
-    /// `<run directory>.<extension>`; the current folder when left out; `-` is standard output for formats that
-    /// are text. `bfcl`: the folder; a new one in the current folder when left out
+    /// The file to write, or the folder for a file with a default name, `gaia_level<N|all>_result_<time>.jsonl` or
+    /// `<run directory>.<extension>`; default: the current folder. `-` is standard output, for text formats. `bfcl`:
+    /// the folder; default: a new one in the current folder
     #[arg(long, value_name = "FILE|DIR", conflicts_with = "check")]
     output: Option<PathBuf>,
 
-    /// Which of several epochs, from 0
+    /// The epoch to export, from 0
     #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "check")]
     epoch: u32,
 
-    /// Export questions, answers and ground truths of an eval whose snapshots are masked, too. The formats of leaderboards
-    /// have the answers in any case
+    /// Export questions, answers and ground truths even if the eval's snapshots are masked. Leaderboard formats always
+    /// have the answers
     #[arg(long, conflicts_with = "check")]
     show_texts: bool,
 
     #[command(flatten)]
     model: ModelArgs,
 
-    /// Leave out what the agent said before its answer (`reasoning_trace`)
+    /// Omit the text before the answer (`reasoning_trace`)
     #[arg(long, conflicts_with = "check")]
     no_trace: bool,
 
-    /// Export nothing, but check that this file has every id of the dataset once, and an answer for each. The
-    /// exit code is 1 if it has not
+    /// Do not export; check that this file has each id of the dataset once, with an answer. The exit code is 1 if not
     #[arg(long, value_name = "FILE")]
     check: Option<PathBuf>,
 
-    /// The dataset for `--check`: a spec, or a file or folder in GAIA's layout; that of the run when left out
+    /// The dataset for `--check`: a spec, or a file or folder in GAIA's layout; default: that of the run
     #[arg(long, alias = "spec", value_name = "SPEC|PATH", requires = "check")]
     dataset: Option<PathBuf>,
 
@@ -82,13 +82,13 @@ pub(crate) enum ExportFormat {
     Gaia,
     /// Result files, score files and tables of the Berkeley Function Calling Leaderboard; needs `--model-name`
     Bfcl,
-    /// An event `gen_ai.evaluation.result` of OpenTelemetry for each verdict, as lines of OTLP/JSON
+    /// An OpenTelemetry event `gen_ai.evaluation.result` for each verdict, as OTLP/JSON lines
     Otel,
-    /// A row for each answer; texts that a spreadsheet would take for a formula begin with an apostrophe
+    /// A row for each answer; texts that a spreadsheet could read as a formula start with an apostrophe
     Csv,
-    /// The same rows in columns with types, and with texts as they are
+    /// The same rows with typed columns and unchanged texts
     Parquet,
-    /// A log of Inspect (`.eval`), which `inspect view` opens
+    /// An Inspect log (`.eval`) for `inspect view`
     Inspect,
 }
 

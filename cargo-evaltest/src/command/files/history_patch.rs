@@ -15,7 +15,7 @@ use crate::console;
 #[derive(Debug, Args)]
 #[command(hide = true)]
 pub(crate) struct HistoryPatchArgs {
-    /// The patch, as `git diff` writes it from the top of the repository
+    /// The patch, as `git diff` writes it at the repository's root
     patch: PathBuf,
 }
 

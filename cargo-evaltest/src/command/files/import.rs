@@ -19,14 +19,16 @@ use serde_json::{Value, json};
 use crate::command::run::report::print_run;
 use crate::{console, discover};
 
-/// Turn the answers of another program into a run directory, which can then be shown, gated, accepted,
-/// scored again and exported like any other; or traces of production into questions. No agent is asked
+/// Import answers of another program, or traces from production
+///
+/// Writes a run directory, which `show`, `gate`, `accept`, `rescore` and `export` take like any other; with `--as
+/// questions`, writes traces as questions. No agent is called.
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// `inspect`: the log, `.eval` or `.json`. `bfcl`: the folder with the files, which finds
-    /// `BFCL_v4_<category>_result.json` in it and below it. `transcripts`: a file of rows with `id`, `messages` (in the form
-    /// of Chat Completions) and, if need be, `ground_truth`. `otel`, `openinference`, `langfuse`, `atif`: files of traces, or
-    /// folders with them: JSON lines, one object or an array, also packed as `.gz`
+    /// `inspect`: the log, `.eval` or `.json`. `bfcl`: a folder with `BFCL_v4_<category>_result.json` files, also in
+    /// subfolders. `transcripts`: a file of rows with `id`, `messages` (as in Chat Completions) and optionally
+    /// `ground_truth`. `otel`, `openinference`, `langfuse`, `atif`: trace files, or folders of them: JSON lines, one
+    /// object or an array, also `.gz`
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<PathBuf>,
 
@@ -34,64 +36,62 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_enum)]
     format: ImportFormat,
 
-    /// Of traces: what they become; a run when left out
+    /// Traces: what to write; default: a run
     #[arg(long = "as", value_name = "WHAT")]
     form: Option<ImportForm>,
 
-    /// `--as questions`: the file, to which a line for each new trace is appended
+    /// `--as questions`: the file; a line for each new trace is appended
     #[arg(long, value_name = "FILE", required_if_eq("form", "questions"))]
     output: Option<PathBuf>,
 
-    /// Of traces these alone: `score(NAME) < 0.5`, `score(NAME) == LABEL`, `tag(NAME)`, `tag(NAME) == VALUE`, `tag == NAME`,
-    /// `time >= 2026-11-01`, joined by `and`
+    /// Traces: import only those that match `score(NAME) < 0.5`, `score(NAME) == LABEL`, `tag(NAME)`, `tag(NAME) ==
+    /// VALUE`, `tag == NAME`, `time >= 2026-11-01`, joined by `and`
     #[arg(long = "where", value_name = "CONDITION")]
     filter: Option<String>,
 
-    /// Of traces: blank what matches this regular expression in everything that is written, as `redact` of a spec does
+    /// Traces: redact matches of this regex in all output, as a spec's `redact` does
     #[arg(long, value_name = "REGEX")]
     redact_pattern: Vec<String>,
 
-    /// The leaderboard's data, against which single-turn answers are judged; without it all verdicts are those
-    /// of the score files
+    /// The leaderboard's data, to score single-turn answers; without it all verdicts come from the score files
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
 
-    /// Whose results, where there are those of several models
+    /// The model, if there are results of several
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
 
-    /// The score files of the official program, whose verdicts `multi_turn`, `memory` and `web_search` keep; by
-    /// default `score/<model>` beside `result/<model>`
+    /// The official program's score files, which decide for `multi_turn`, `memory` and `web_search`; default:
+    /// `score/<model>` next to `result/<model>`
     #[arg(long, value_name = "DIR")]
     scores: Option<PathBuf>,
 
-    /// How answers are read: as native calls, as texts, or (`auto`, when left out) as native calls if any answer of the
-    /// model is a list of them
+    /// How to parse answers: as native calls, as texts, or (`auto`, the default) as native calls if any answer of the
+    /// model is a list of calls
     #[arg(long, value_enum)]
     mode: Option<ModeArg>,
 
-    /// Whether `a_b` is right for a function `a.b`, as the official registry says of the model
-    /// (`underscore_to_dot`); by default for native calls
+    /// Whether `a_b` is correct for a function `a.b`, as in the model's registry entry (`underscore_to_dot`); default:
+    /// for native calls
     #[arg(long, value_name = "true|false")]
     underscore_to_dot: Option<bool>,
 
-    /// `inspect`: the scorer whose verdict decides; the first when left out. Of a value that is a map or a list each
-    /// entry is one: `NAME.KEY`. `transcripts` and traces: what judges them, a name or a map as in a spec:
-    /// `{ type: judge, on: transcript, … }`; may be repeated there. Traces have their recorded verdicts when left out
+    /// `inspect`: the scorer that decides; default: the first. An entry of a map or list is `NAME.KEY`. `transcripts`
+    /// and traces: the scorer, a name or a map as in a spec: `{ type: judge, on: transcript, … }`; repeatable. Traces
+    /// keep their recorded verdicts by default
     #[arg(long, value_name = "NAME|YAML")]
     scorer: Vec<String>,
 
-    /// `inspect` and traces: from which number on a verdict of that scorer, or the first recorded one, counts as correct;
-    /// 1 when left out
+    /// `inspect` and traces: the lowest value of that scorer, or of the first recorded one, that counts as correct;
+    /// default: 1
     #[arg(long, value_name = "NUMBER")]
     correct_at: Option<f64>,
 
-    /// `inspect`: an entry of the samples' metadata that becomes a slice; may be repeated
+    /// `inspect`: a key of the samples' metadata that becomes a slice; repeatable
     #[arg(long, value_name = "KEY")]
     slice: Vec<String>,
 
-    /// A spec with the name, gates and snapshots of the eval; by default its name is that of the task, or `bfcl`, and it
-    /// has no gates
+    /// A spec with the eval's name, gates and snapshots; default: the name of the task, or `bfcl`, without gates
     #[arg(long, value_name = "SPEC")]
     spec: Option<PathBuf>,
 
@@ -99,7 +99,7 @@ pub(crate) struct ImportArgs {
     #[arg(long, conflicts_with = "spec")]
     name: Option<String>,
 
-    /// Take what is there for the whole: gates then count although samples, or entries of a category, are missing
+    /// Treat the imported samples as complete: check gates even if samples or entries of a category are missing
     #[arg(long)]
     partial_eval: bool,
 
@@ -111,7 +111,7 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_name = "ID")]
     run_id: Option<String>,
 
-    /// Print what the verdicts rest on: intervals, tests, what the run could detect
+    /// Print the details of the result: intervals, tests, the drop the run could detect
     #[arg(short, long)]
     verbose: bool,
 
@@ -125,16 +125,16 @@ pub(crate) struct ImportArgs {
 enum ImportFormat {
     /// Result and score files of the Berkeley Function Calling Leaderboard
     Bfcl,
-    /// A log of Inspect, with the verdicts that stand in it
+    /// An Inspect log, with its verdicts
     Inspect,
-    /// Conversations that were held elsewhere, to be judged
+    /// Conversations of another program, to be scored
     Transcripts,
-    /// Traces of OpenTelemetry, by its conventions for generative AI
+    /// OpenTelemetry traces (semantic conventions for generative AI)
     Otel,
-    /// Traces of `OpenInference`, as Phoenix has them
+    /// `OpenInference` traces, as in Phoenix
     #[value(name = "openinference")]
     OpenInference,
-    /// Traces that Langfuse exported
+    /// Traces exported by Langfuse
     Langfuse,
     /// Trajectories in the Agent Trajectory Interchange Format, as Harbor writes them
     Atif,
@@ -143,9 +143,9 @@ enum ImportFormat {
 /// What traces become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ImportForm {
-    /// A run, with what production answered
+    /// A run with the recorded answers
     Run,
-    /// Lines of a file of questions, whose answers a person fills in with `review`
+    /// Questions; a person adds the answers with `review`
     Questions,
 }
 

@@ -15,34 +15,34 @@ use crate::command::run::report::{RunsReport, report_all};
 use crate::command::run::result;
 use crate::{console, runs};
 
-/// Put the shards of a run together, and check its gates
+/// Merge the shards of a run and check its gates
 #[derive(Debug, Args)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "they are flags of a command line"
 )]
 pub(crate) struct MergeArgs {
-    /// Run directories of shards, or folders in which they lie, up to four deep
+    /// Run directories of shards, or folders that contain them, up to four levels deep
     #[arg(required = true, value_name = "DIR")]
     dirs: Vec<PathBuf>,
 
-    /// The run directory that comes of them; by default one in DIR, or beside the first of several
+    /// The merged run directory; default: a new one in DIR, or next to the first of several
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
 
-    /// With `CI` set, end with 0 although gates were ignored, as that of a slice without a sample
+    /// With `CI` set, exit with 0 even if gates were ignored, such as the gate of a slice without samples
     #[arg(long)]
     allow_ignored: bool,
 
-    /// With `CI` set, let `no_regression` decide although all answers came from the cache
+    /// With `CI` set, let `no_regression` pass even if all answers came from the cache
     #[arg(long)]
     allow_cached: bool,
 
-    /// Leave the committed baseline alone
+    /// Do not read the committed baseline
     #[arg(long)]
     ignore_baseline: bool,
 
-    /// Add the run to the history of its eval, a file to commit: `history.jsonl` beside the snapshots
+    /// Append the run to the eval's history, a file to commit: `history.jsonl` in the snapshots folder
     #[arg(long)]
     history: bool,
 
@@ -52,7 +52,7 @@ pub(crate) struct MergeArgs {
     #[command(flatten)]
     color: ColorArgs,
 
-    /// Print what the verdicts rest on: intervals, tests, what the run could detect
+    /// Print the details of the result: intervals, tests, the drop the run could detect
     #[arg(short, long)]
     verbose: bool,
 

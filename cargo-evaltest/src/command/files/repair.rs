@@ -16,10 +16,9 @@ use crate::runs::open_run;
 
 /// Rebuild a run's files from its journal, without calling the agent
 ///
-/// The manifest has a hash of every file that a run wrote, and a file that is not the same any more is not believed.
-/// `events.jsonl` has all that was said; the dataset and the scorers of the run's spec have the rest, and must be those of
-/// the run. Lines of the journal that cannot be read are left out and named. A sample whose end is lost with them counts as
-/// not asked: `run --resume` asks it.
+/// Commands refuse a run whose files no longer match the hashes in its manifest. `repair` rebuilds them from `events.jsonl`,
+/// which has all replies, and from the dataset and scorers of the run's spec, which must be unchanged. It skips and reports
+/// damaged lines of the journal. A sample whose result was in such a line counts as not answered: `run --resume` asks it.
 #[derive(Debug, Args)]
 pub(crate) struct RepairArgs {
     /// The run directory

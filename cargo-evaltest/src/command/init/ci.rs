@@ -100,7 +100,7 @@ pub(super) fn write(
         && written.contains(&workflow::install(origin))
     {
         next.push(format!(
-            "mend the line in {file} that installs: other machines do not have {}",
+            "edit the install line in {file}: other machines do not have {}",
             clean(&here)
         ));
     }

@@ -253,7 +253,7 @@ impl Install {
             ),
             Provenance::Git { address, rev: None } => built(
                 format!("{CARGO} --git {} cargo-evaltest", shell_word(address)),
-                &["The newest there; `--tag` or `--rev` behind the address holds one."],
+                &["The newest there; add `--tag` or `--rev` after the address to pin one."],
             ),
             Provenance::Registry => {
                 built(format!("{CARGO} --version {version} cargo-evaltest"), &[])

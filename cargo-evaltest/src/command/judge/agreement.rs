@@ -19,14 +19,14 @@ const MAX_CLASSES: usize = 12;
 /// Maximum number of points shown: mean points may differ for each item, and a larger table is unreadable.
 const MOST_POINTS: usize = 12;
 
-/// How far a judge agrees with the labels of people
+/// Measure how well a judge agrees with human labels
 ///
-/// Reads lines `{"labels": [a, b, …], "judge": x}`: the classes that people, and the judge, put an item in, as texts,
-/// numbers or bools; null is one that is missing. `1`, `1.0` and `"1"` are one class.
+/// Reads lines `{"labels": [a, b, …], "judge": x}`: the classes that people and the judge assign to an item, as texts,
+/// numbers or booleans; null is missing. `1`, `1.0` and `"1"` are the same class.
 ///
-/// The label of an item is the one that more than half of its labels are; items without such count in alpha alone. The
-/// kappas, AC1 and the agreement compare that label with the verdict. Alpha is over all labels, with the judge as one
-/// rater more; it needs no judge. Intervals are of the bootstrap over items, 2,000 draws, the same each time.
+/// The label of an item is the majority of its labels; items without a majority only count in alpha. The kappas, AC1 and
+/// the agreement compare that label with the verdict. Alpha uses all labels, with the judge as another rater; it needs no
+/// judge. Intervals are bootstrap intervals over items, with 2,000 resamples and a fixed seed.
 #[derive(Debug, Args)]
 #[command(after_long_help = NOTES)]
 pub(super) struct AgreementArgs {
@@ -38,9 +38,9 @@ pub(super) struct AgreementArgs {
 const NOTES: &str = "\
 `--json` prints {\"n\", \"agreement\", \"constant_agreement\", \"kappa\", \"kappa_linear\", \"kappa_quadratic\", \"ac1\",
 \"alpha_nominal\", \"alpha_interval\", \"classes\": {class: {\"precision\", \"recall\", \"n\"}}, \"confusion\": {label:
-{verdict: n}}, \"ci95\": {figure: [low, high]}}. `n` counts the items with a label and a verdict. A figure that is
-nothing over nothing is null, and so are those that need numbers (`kappa_linear`, `kappa_quadratic`,
-`alpha_interval`) where classes are texts. Of more than 100 classes, `confusion` leaves out what is 0.";
+{verdict: n}}, \"ci95\": {figure: [low, high]}}. `n` counts the items with a label and a verdict. Undefined figures
+are null; so are those that need numbers (`kappa_linear`, `kappa_quadratic`, `alpha_interval`) if classes are
+texts. With more than 100 classes, `confusion` omits zeros.";
 
 pub(super) fn run(args: &AgreementArgs) -> Result<Exit> {
     let items: Vec<LabelledItem> = judge::all(&args.input_args.input)?;

@@ -18,40 +18,40 @@ use super::{figure, figures};
 use crate::console;
 use crate::runs::read_run;
 
-/// Put the judge of a run beside labels of people, and write its calibration
+/// Compare the judge of a run with human labels, and write its calibration
 ///
-/// Reads lines `{"id": "q1", "label": 4, "chosen": "random", "seed": 7}`: what people say of the answers of the run, in
-/// the judge's own terms: the name of a choice, points, true and false for what is correct, or an object with one of
-/// these for each dimension; several people as `labels`, or a line each with their `person`. `chosen` says how the answer came to be labelled.
+/// Reads lines `{"id": "q1", "label": 4, "chosen": "random", "seed": 7}`. A label has the form of the judge's verdicts: the
+/// name of a choice, points, true or false for correctness, or an object with one of these for each dimension. Labels of
+/// several people are a list `labels`, or a line each with `person`. `chosen` says how the answer was selected.
 ///
-/// Prints how far the judge agrees with them, and writes the calibration, to be committed beside the spec and named there:
-/// `calibration: FILE` of the judge. Without one, with fewer than 50 labels, or for another judge than the run's, its
-/// model as served included, every line and gate on the judge says `uncalibrated`.
+/// Prints how well the judge agrees with the labels and writes the calibration. Commit it next to the spec and name it
+/// there: `calibration: FILE` of the judge. Every line and gate on the judge shows `uncalibrated` if there is none, if it
+/// has fewer than 50 labels, or if the judge differs from the run's, including its model as served.
 ///
-/// Where labelled answers were drawn by lot (`random`), or are all of the run (`all`), the means of the judge stand in
-/// the summary beside corrected ones (prediction-powered inference), and gates such as `corrected(judge.total) >= 4.0`
-/// are decided: `cargo evaltest gate RUN_DIR`. For another run the same labels give a value with an `if`, and no gate.
-/// Picked answers give agreement alone, and do not count towards the 50.
+/// If the labelled answers were sampled at random (`random`), or are all answers of the run (`all`), the summary shows the
+/// judge's means with corrected ones (prediction-powered inference), and gates such as `corrected(judge.total) >= 4.0` are
+/// decided: `cargo evaltest gate RUN_DIR`. For another run the same labels give a conditional value and decide no gate.
+/// Answers picked by hand (`picked`) only measure agreement; they do not count towards the 50.
 ///
-/// The kappa that lines and gates show is that of the verdict, or of points the quadratic one of `total` and the mean of
-/// what people give.
+/// The kappa in lines and gates is that of the verdicts; for points, the quadratic kappa of `total` and the mean of the
+/// human points.
 ///
-/// Which to label: `--draw 100 --seed 7 > labels.jsonl` writes the lines to be filled in.
+/// To choose what to label: `--draw 100 --seed 7 > labels.jsonl` writes the lines to fill in.
 #[derive(Debug, Args)]
 #[command(after_long_help = NOTES)]
 pub(super) struct CalibrateArgs {
-    /// The run directory, or the name of an eval, whose last run is meant
+    /// The run directory, or the name of an eval (its last run)
     run_dir: PathBuf,
 
     /// The labels, as JSON lines
     #[arg(long, value_name = "FILE", required_unless_present_any = ["draw", "plan"], conflicts_with = "draw")]
     labels: Option<PathBuf>,
 
-    /// The judge, where the run has several
+    /// The judge, if the run has several
     #[arg(long, value_name = "NAME")]
     scorer: Option<String>,
 
-    /// Write the calibration here; where the spec names it by default, else beside the spec
+    /// The file to write; default: the file that the spec names, else one next to the spec
     #[arg(
         long,
         short,
@@ -61,15 +61,15 @@ pub(super) struct CalibrateArgs {
     )]
     output: Option<PathBuf>,
 
-    /// Say how many labels make the intervals of corrected means at most so wide, and write nothing
+    /// Print how many labels give corrected means an interval of at most this width; write nothing
     #[arg(long, value_name = "WIDTH", conflicts_with = "draw")]
     plan: Option<f64>,
 
-    /// Print a line to be filled in for each of so many answers, drawn by lot
+    /// Print a line to fill in for each of N answers, sampled at random
     #[arg(long, value_name = "N")]
     draw: Option<usize>,
 
-    /// Of the draw: a larger one of the same seed begins with the smaller
+    /// Random seed; with the same seed a larger sample starts with the smaller one
     #[arg(long, value_name = "SEED", requires = "draw", default_value_t = 0)]
     seed: u64,
 
@@ -81,12 +81,11 @@ pub(super) struct CalibrateArgs {
 /// Joined and wrapped by `--help`.
 const NOTES: &str = "\
 `--json` prints {\"file\", \"calibration\", \"run\": {\"status\", \"n\", \"picked\", \"doubts\", \"kappa_of\", \"kappa_quadratic\",
-\"kappa\", \"kappa_ci95\", \"corrected\": {figure: {\"judge\", \"value\", \"ci95\", \"labels\", \"items\"}}, …}}; the figures of
-`judge agreement` stand in `calibration.figures`, with `points` beside the mean of what people give. `kappa` is of
-`kappa_of`: the verdict, or the `total`, by the square of the distance (`kappa_quadratic`). With
-`--plan` it prints [{\"figure\", \"labels\", \"answers\", \"width_of_all\", \"known\"}]: the fewest labels, or null where all are
-too few. It goes by `--labels` of the run where there are some (`known`), and else takes labels to vary as the verdicts
-do, and these to tell nothing of them.";
+\"kappa\", \"kappa_ci95\", \"corrected\": {figure: {\"judge\", \"value\", \"ci95\", \"labels\", \"items\"}}, …}}; `calibration.figures`
+has the figures of `judge agreement`, with `points` and the mean of the human points. `kappa` is of `kappa_of`: the
+verdict, or the `total` with quadratic weights (`kappa_quadratic`). With `--plan` it prints [{\"figure\", \"labels\",
+\"answers\", \"width_of_all\", \"known\"}]: the smallest number of labels, or null if all are too few. It uses `--labels` of
+the run if there are any (`known`); else it assumes that labels vary as the verdicts do and are independent of them.";
 
 pub(super) fn run(args: &CalibrateArgs) -> Result<Exit> {
     let dir = read_run(&args.run_dir)?;
@@ -169,7 +168,7 @@ fn plan_text(dir: &Path, judge: &JudgeOfRun, width: f64, plans: &[LabelPlan]) ->
         judge.scorer()
     );
     let draw = format!(
-        "draw them by lot: cargo evaltest judge calibrate {} --draw N --seed 7",
+        "sample them at random: cargo evaltest judge calibrate {} --draw N --seed 7",
         shell_word(&display(dir))
     );
     vec![
@@ -218,8 +217,9 @@ fn calibration_text(
     text.section("== means of the run");
     let corrected = of_run.corrected.iter();
     let corrected = list(corrected.map(|(name, of)| format!("{name}: {}", corrected_text(of))));
-    text.blocks
-        .extend(corrected.map(|lines| Block::group("corrected by labels drawn by lot:", [lines])));
+    text.blocks.extend(
+        corrected.map(|lines| Block::group("corrected by randomly sampled labels:", [lines])),
+    );
     if let Some(why) = &of_run.not_corrected {
         text.paragraph(format!("no mean is corrected: {why}"));
     }
@@ -227,7 +227,7 @@ fn calibration_text(
     let is_read = is_read(judge, file);
     if !(is_read && judge.is_named()) {
         text.paragraph(format!(
-            "name it in the spec, beside which it is to be committed: `calibration: {}` of the judge",
+            "name it in the spec and commit it next to the spec: `calibration: {}` of the judge",
             from_spec(judge, file)
         ));
     }

@@ -12,14 +12,14 @@ use super::InputArgs;
 use super::{few_labels, figure, figures};
 use crate::console;
 
-/// A mean of a judge's verdicts that a few labels correct
+/// Correct the mean of a judge's verdicts with a few labels
 ///
-/// Reads lines `{"judge": 0.8, "label": 1}`, both from 0 to 1; `label` is null, or left out, where nobody looked. Label
-/// lines that were drawn by chance: the intervals count on it.
+/// Reads lines `{"judge": 0.8, "label": 1}`, both from 0 to 1; `label` is null or missing for unlabelled items. The
+/// labelled lines must be a random sample: the intervals assume it.
 ///
-/// The mean of the verdicts alone has an interval that knows nothing of how wrong the judge is. The corrected mean
-/// (prediction-powered inference) takes from the labelled lines how far the judge is off; its interval holds however poor
-/// the judge is, and is narrower than that of the labels alone if the judge is good.
+/// The interval of the verdicts' mean ignores the judge's errors. The corrected mean (prediction-powered inference)
+/// estimates those errors from the labelled lines. Its interval is valid however poor the judge is, and with a good judge
+/// narrower than that of the labels alone.
 #[derive(Debug, Args)]
 #[command(after_long_help = NOTES)]
 pub(super) struct CorrectArgs {
@@ -30,8 +30,8 @@ pub(super) struct CorrectArgs {
 /// Joined and wrapped by `--help`.
 const NOTES: &str = "\
 `--json` prints {\"labels\": {\"n\", \"mean\", \"ci95\"}, \"judge\": {\"n\", \"mean\", \"ci95\"}, \"corrected\": {\"mean\", \"ci95\",
-\"lambda\"}}. `lambda` is how much the verdicts count, from 0 (nothing: the labels alone) to 1, at its optimum. A
-figure of no line is null, and so is an interval of one label. Intervals lie within 0 and 1, as those of `corrected` gates.";
+\"lambda\"}}. `lambda` is the optimal weight of the verdicts, from 0 (labels alone) to 1. Figures without lines and
+intervals of one label are null. Intervals lie within 0 and 1, like those of `corrected` gates.";
 
 pub(super) fn run(args: &CorrectArgs) -> Result<Exit> {
     let items: Vec<GradedItem> = judge::all(&args.input_args.input)?;

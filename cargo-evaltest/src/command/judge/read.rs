@@ -18,11 +18,11 @@ use crate::console;
 use options::ReadOptions;
 use reader::LineReader;
 
-/// Read what judges replied: which verdict, or why there is none
+/// Parse a judge's replies: the verdict, or why there is none
 ///
-/// Reads one object per line, with the text of a reply in `reply` (or null), and writes the same lines with a member
-/// `reading` added at their end. A reply with two different verdicts has none: nothing is guessed, unless
-/// `--first-match` says so. The exit code is 0 whatever the replies say.
+/// Reads JSON lines with the text of a reply in `reply` (or null), and writes the same lines with a member `reading` at
+/// the end. A reply with two different verdicts has none, unless `--first-match` is set. The exit code is 0 whatever the
+/// replies say.
 #[derive(Debug, Args)]
 #[command(
     after_long_help = NOTES,
@@ -37,16 +37,16 @@ pub(crate) struct ReadArgs {
     #[command(flatten)]
     options: ReadOptions,
 
-    /// Replace the `reading` that a line already has
-    #[arg(long, help_heading = "What is written")]
+    /// Replace existing `reading` members
+    #[arg(long, help_heading = "Output")]
     replace: bool,
 
-    /// Write `{"line":N,"error":…}` in place of a malformed line, go on, and exit with 3 in the end
-    #[arg(long, help_heading = "What is written")]
+    /// Write `{"line":N,"error":…}` for a malformed line and continue; the exit code is then 3
+    #[arg(long, help_heading = "Output")]
     keep_going: bool,
 
-    /// How many threads read [default: one per core]
-    #[arg(long, value_name = "N", help_heading = "What is written")]
+    /// Number of threads [default: one per core]
+    #[arg(long, value_name = "N", help_heading = "Output")]
     threads: Option<NonZeroUsize>,
 }
 

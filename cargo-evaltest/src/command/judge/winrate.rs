@@ -1,4 +1,4 @@
-//! `cargo evaltest judge winrate`.
+//! `cargo evaltest winrate FILE`, formerly `judge winrate`.
 
 use std::path::Path;
 
@@ -15,32 +15,18 @@ use super::InputArgs;
 use super::{figure, figures};
 use crate::console;
 
-/// How often one of two answers wins
-///
-/// Reads lines `{"first": v, "second": v}`: the verdict on answers A and B when A was shown first, and when B was, each
-/// `"A"`, `"B"` or `"tie"` in the original orientation, or null where it could not be read. Two equal verdicts are a
-/// win, a loss or a tie; any two different ones are inconsistent, and count half as a tie does.
-///
-/// Or reads lines `{"preference": 0.7}`: how far A is preferred, from 0 to 1; null is left out.
+/// Compute the win rate of stored verdicts: `winrate FILE`
 #[derive(Debug, Args)]
-#[command(after_long_help = NOTES)]
+#[command(hide = true)]
 pub(super) struct WinrateArgs {
     #[command(flatten)]
-    input_args: InputArgs,
+    pub(super) input_args: InputArgs,
 
     /// Read lines `{"logprobs": {"m": lp, "M": lp}, "swapped": false}`: the preference is P(M) / (P(m) + P(M)), 1 less
-    /// that where `swapped`. A token that is missing or null has the probability 0; without both the line is left out
+    /// that where `swapped`. A missing or null token has the probability 0; a line without both is skipped
     #[arg(long)]
-    logprobs: bool,
+    pub(super) logprobs: bool,
 }
-
-/// Joined and wrapped by `--help`.
-const NOTES: &str = "\
-`--json` prints {\"n\", \"wins\", \"losses\", \"ties\", \"inconsistent\", \"unreadable\", \"win_rate\", \"ci95\", \"position_bias\",
-\"first_shown_wins\"} of verdicts in both orders: `n` counts all lines, `win_rate` is (wins + (ties + inconsistent) /
-2) / (n - unreadable) with Wilson's interval, `first_shown_wins` are the pairs whose first shown answer won in both
-orders, `position_bias` is their share of the inconsistent ones. Of preferences it prints {\"n\", \"win_rate\",
-\"standard_error\", \"ci95\"}, and `n` counts those that are known. A share of nothing is null.";
 
 pub(super) fn run(args: &WinrateArgs) -> Result<Exit> {
     let input = &args.input_args.input;
@@ -104,8 +90,8 @@ fn preferred(args: &WinrateArgs, preferences: &[Option<f64>]) -> Result<Exit> {
         let mut text = win_rate(rate.win_rate, rate.ci95, rate.n, "preferences");
         match rate.excluded {
             0 => {}
-            1 => text.paragraph("1 line without a preference is left out"),
-            many => text.paragraph(format!("{many} lines without a preference are left out")),
+            1 => text.paragraph("1 line without a preference is skipped"),
+            many => text.paragraph(format!("{many} lines without a preference are skipped")),
         }
         console::print_document(&text)?;
     }
@@ -121,7 +107,7 @@ fn of_orders(rate: &OrdersWinRate) -> Document {
     let read = rate.n - rate.unreadable;
     let mut text = win_rate(rate.win_rate, rate.ci95, read, "pairs");
     text.paragraph(format!(
-        "{} wins, {} losses, {} ties, {} inconsistent (the verdict changes with the order; half a win)",
+        "{} wins, {} losses, {} ties, {} inconsistent (the verdict changes with the order); ties and inconsistent pairs count half",
         rate.wins, rate.losses, rate.ties, rate.inconsistent
     ));
     if let Some(bias) = rate.position_bias {
@@ -132,7 +118,7 @@ fn of_orders(rate: &OrdersWinRate) -> Document {
     }
     if rate.unreadable > 0 {
         text.paragraph(format!(
-            "{} of {} unreadable, left out",
+            "{} of {} unreadable, skipped",
             rate.unreadable, rate.n
         ));
     }

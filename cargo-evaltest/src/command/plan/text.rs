@@ -52,8 +52,8 @@ fn heading(run: &PastRun, basis: &Basis) -> Document {
     });
     let cost = match (price.cost_usd, price.tokens) {
         (Some(cost), _) => Usd(cost).to_string(),
-        (None, Some(tokens)) => format!("{tokens:.0} tokens, no price told"),
-        (None, None) => "no price told".to_owned(),
+        (None, Some(tokens)) => format!("{tokens:.0} tokens, no price set"),
+        (None, None) => "no price set".to_owned(),
     };
     text.paragraph(format!("an answer: {}{cost}", time.unwrap_or_default()));
     text

@@ -24,7 +24,7 @@ use crate::run_ids::typed_folder;
 use crate::runs::compared_runs;
 use crate::{colour, console};
 
-/// Compare two or more runs: how much they differ, with confidence intervals, and which samples flipped
+/// Compare runs: differences with intervals, samples that flipped
 ///
 /// For two runs: the paired difference B − A with its 95 % confidence interval and p, as the gate `no_regression` computes
 /// them with A as the baseline; what missing answers could change; the samples that flipped, with both answers; the same by
@@ -36,15 +36,16 @@ use crate::{colour, console};
 #[derive(Debug, Args)]
 #[command(after_long_help = NOTES)]
 pub(crate) struct CompareArgs {
-    /// Run directories, parts of their names, or names of evals, whose last runs are meant; the first is A
+    /// Run directories, parts of their names, or names of evals (their last runs); the first is A
     #[arg(value_name = "RUN_DIR", value_parser = typed_folder())]
     runs: Vec<PathBuf>,
 
-    /// So many samples that flipped are shown with their texts, each way: 10, or 100 on a page; all are named by `--json`
+    /// Maximum number of flipped samples shown with texts, in each direction; default: 10, or 100 on a page. `--json`
+    /// lists all ids
     #[arg(long, value_name = "N")]
     flips: Option<usize>,
 
-    /// Show questions and answers of an eval whose snapshots are masked, too
+    /// Show questions and answers even if the eval's snapshots are masked
     #[arg(long)]
     show_texts: bool,
 
@@ -52,7 +53,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, conflicts_with = "html")]
     json: bool,
 
-    /// Write a page to this file, to open in a browser or to send, with prompts and answers beside each other
+    /// Write an HTML page to this file, with prompts and answers side by side
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 }
@@ -67,7 +68,7 @@ const PAGE_CHARS: usize = 4_000;
 const NOTES: &str = "\
 `--json` prints {\"n\", \"verdict\", \"difference\", \"difference_ci95\", \"p\", \"p_two_sided\", \"accuracy_a\",
 \"accuracy_b\", \"worse\", \"better\", \"groups\", \"smallest_drop\", \"assumption\", \"error_bounds\",
-\"flips\": {\"worse\": [ids], \"better\": [ids]}, \"texts\", \"slices\", \"scorers\", \"means\", \"unpaired\", \"judge\", \"runs\", \"notices\"}: differences are fractions, B less
+\"flips\": {\"worse\": [ids], \"better\": [ids]}, \"texts\", \"slices\", \"scorers\", \"means\", \"unpaired\", \"judge\", \"runs\", \"notices\"}: differences are fractions, B −
 A, over the samples that both runs have a verdict for. `p` is that of `no_regression`, on the side of a loss; `p_two_sided`
 is twice the smaller of the two sides. \"error_bounds\" has the same figures with the answers of A and B that errored as right
 and wrong (\"lowest\"), and as wrong and right (\"highest\"); \"means\" has {\"n\", \"mean_a\", \"mean_b\", \"difference\",

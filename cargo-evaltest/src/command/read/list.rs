@@ -20,7 +20,7 @@ const WIDTH: usize = 81;
 /// List evals and the test names of their samples
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// Specs, folders of specs or names of evals to list; every eval of the project when none is named
+    /// Specs, folders of specs or names of evals to list; default: every eval of the project
     #[arg(value_name = "SPEC|FOLDER|NAME")]
     specs: Vec<PathBuf>,
 
@@ -32,7 +32,7 @@ pub(crate) struct ListArgs {
     #[arg(long)]
     stats: bool,
 
-    /// With `--stats`, show the first N samples as they were read; ground truths that must not be published are left out
+    /// With `--stats`: show the first N samples as parsed, without ground truths that must not be published
     #[arg(
         long,
         value_name = "N",
@@ -42,7 +42,7 @@ pub(crate) struct ListArgs {
     )]
     rows: usize,
 
-    /// Show the categories of the data with their sizes instead of names, for benchmarks that have categories
+    /// Show categories and their sizes instead of names, for benchmarks that have categories
     #[arg(long, conflicts_with = "stats")]
     categories: bool,
 
@@ -195,9 +195,7 @@ fn stats(listing: &Listing) -> Document {
         "" => "none".to_owned(),
         columns => columns.to_owned(),
     };
-    text.paragraph(format!(
-        "columns besides prompt, ground truth and id: {columns}"
-    ));
+    text.paragraph(format!("other columns: {columns}"));
     let slices = stats.slices.iter();
     text.list(slices.map(|(dimension, values)| format!("{dimension}: {}", counts(values))));
     let total: usize = stats.attachments.values().sum();

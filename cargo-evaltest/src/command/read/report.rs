@@ -18,30 +18,29 @@ use crate::console;
 use crate::run_ids::typed_folder;
 use crate::runs::{named_or_last, read_run};
 
-/// Write a report (Markdown, HTML, `JUnit`, …) for developers, product owners or end users
+/// Write a report: Markdown, HTML, `JUnit`, PR comment, …
 ///
-/// Figures and verdicts are those at the end of the run: a run directory that was fetched from another machine gives the same
-/// report. Questions, answers and expected answers of a masked eval are left out unless `--show-texts` is given.
+/// Figures and verdicts are those at the end of the run, also for a run directory copied from another machine. Questions,
+/// answers and expected answers of a masked eval are omitted unless `--show-texts` is set.
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// Run directories, parts of their names, or names of evals, whose last runs are meant; when left out the last run
+    /// Run directories, parts of their names, or names of evals (their last runs); default: the last run
     #[arg(value_name = "RUN_DIR", value_parser = typed_folder())]
     runs: Vec<PathBuf>,
 
-    /// Who reads it
+    /// The readers
     #[arg(long, value_enum, default_value_t = ReaderArg::Developer)]
     audience: ReaderArg,
 
-    /// The format; given several times, each goes to the `-o` of its place. When left out it is told by the end of the
-    /// file's name, else `md`
+    /// The format; default: from the file name's extension, else `md`. Repeatable, each with its own `-o`
     #[arg(long = "format", value_name = "FORMAT", value_parser = formats())]
     formats: Vec<String>,
 
-    /// The file to write, or a folder for a file with a name of its own; standard output when left out
+    /// The file to write, or a folder for a file with a default name; default: standard output
     #[arg(short, long = "output", value_name = "FILE|DIR")]
     outputs: Vec<PathBuf>,
 
-    /// Show questions and answers of an eval whose snapshots are masked, too
+    /// Show questions and answers even if the eval's snapshots are masked
     #[arg(long)]
     show_texts: bool,
 }
@@ -49,11 +48,11 @@ pub(crate) struct ReportArgs {
 /// [`ReportAudience`] as an option.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum ReaderArg {
-    /// Who mends the agent: everything, with samples
+    /// People who work on the agent: everything, with samples
     Developer,
-    /// Who decides whether it is released
+    /// People who decide on a release
     Product,
-    /// Who uses it
+    /// People who use the agent
     User,
 }
 

@@ -9,10 +9,10 @@ use evaltest::{Exit, Result};
 use crate::runs::run_overviews;
 use crate::{colour, console};
 
-/// List the runs of the project: when, eval, agent, samples, accuracy, gates, cost
+/// List the project's runs, the newest first
 ///
-/// The newest first. Any unique part of the name in the last column names a run, also for other commands: `show`, `gate`,
-/// `summarize` and the like; without one they mean the last run.
+/// Shows when each run started, its eval, agent, samples, accuracy, gates and cost. Commands such as `show`, `gate` and
+/// `compare` take any unique part of a run's name (the last column); by default they use the last run.
 #[derive(Debug, Args)]
 pub(crate) struct RunsArgs {
     /// Only runs of this eval
@@ -22,7 +22,7 @@ pub(crate) struct RunsArgs {
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     limit: usize,
 
-    /// The folder of run directories, instead of all that the project's specs name
+    /// The folder of run directories, instead of those in the project's specs
     #[arg(long, value_name = "DIR")]
     output_root: Option<PathBuf>,
 

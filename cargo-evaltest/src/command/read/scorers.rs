@@ -14,21 +14,21 @@ use evaltest::{Error, Exit, Result};
 use crate::answers::AnswersArgs;
 use crate::console;
 
-/// Compare scorers on the same answers: how strict each is, and where they disagree
+/// Compare scorers on the same answers, or explain one
 ///
-/// Every scorer is held against a reference: the first of `--scorers`, else the one that decided the run, for
-/// a file `gaia`. It shows how many answers each accepts that the reference rejects, and the reverse: how
-/// much of a score is leniency. Of a run directory the verdicts that it records count as they are; other
-/// scorers judge its answers now. No agent runs, and the exit code is 0 whatever the verdicts are.
+/// Compares each scorer with a reference: the first of `--scorers`, else the scorer that decided the run, else `gaia`.
+/// Shows how many answers each accepts that the reference rejects, and the reverse: how strict each is, and where they
+/// disagree. Verdicts recorded in a run directory are used as they are; other scorers score its answers now. No agent is
+/// called; the exit code is 0 whatever the verdicts are.
 #[derive(Debug, Args)]
 #[command(after_long_help = evaltest::engine::scorers::GUIDE)]
 pub(crate) struct ScorersArgs {
     /// The scorers, names or maps as in a spec: `gaia,substring,{type: substring, compat: true, name:
-    /// loose}`. When left out, those of the run and every built-in one that compares texts without options
+    /// loose}`. Default: those of the run and all built-in ones that compare texts without options
     #[arg(long, value_name = "NAME|YAML,…")]
     scorers: Option<String>,
 
-    /// An option of the scorers: `compat=true` for every one that has it, `NAME.compat=true` for one
+    /// Set an option of the scorers: `compat=true` for all that have it, `NAME.compat=true` for one
     #[arg(
         long = "scorer-option",
         value_name = "[NAME.]KEY=YAML",

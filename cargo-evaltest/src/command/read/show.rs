@@ -26,38 +26,50 @@ use evaltest::summary::FoundBy;
 use evaltest::{Error, Exit, JudgeCall, Normalized, Outcome, Output, Record, Result, Score};
 use serde_json::Value;
 
+use super::summarize::{self, SummarizeArgs};
 use crate::console;
 use crate::run_ids::typed_folder;
 use crate::runs::{named_run, note_part, seen_run};
 use chat::{chat, until_failure};
 
-/// Show one sample of a run: prompt, answer, what was compared, verdict, attempts
+/// Show a run: its samples, one sample in full, failures or the summary
+///
+/// Of one sample it shows the prompt, the answer, what was compared, the verdict and the attempts.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "options of the command line")]
 pub(crate) struct ShowArgs {
-    /// The run directory, or the name of an eval, whose last run is meant; when left out that of the last run
+    /// A run directory, or an eval's name for its last run; default: the last run
     #[arg(value_parser = typed_folder())]
     run_dir: Option<PathBuf>,
 
-    /// The sample's id, or its beginning; all samples in short when left out
+    /// A sample's id or its beginning; default: a line for each sample
     id: Option<String>,
 
-    /// Which of several epochs is shown whole, from 0
+    /// The epoch to show in full, from 0
     #[arg(long, value_name = "N", requires = "id")]
     epoch: Option<u32>,
 
-    /// Put the answer beside that of another run, step by step: a run directory, an eval, or `baseline`
+    /// Show the answer side by side with that of another run: a run directory, an eval, or `baseline`
     #[arg(long, value_name = "RUN", requires = "id")]
     against: Option<PathBuf>,
 
-    /// Print only what went wrong, in groups: errors by kind, wrong answers by reason, scorers that disagree, slices
+    /// Show only failures, in groups: errors by kind, wrong answers by reason, scorers that disagree, slices
     #[arg(long, conflicts_with = "id")]
     failures: bool,
 
-    /// With `--failures`: show what agents and scorers said of an eval whose snapshots are masked, too
+    /// With `--failures`: show texts even if the eval's snapshots are masked
     #[arg(long, requires = "failures")]
     show_texts: bool,
 
-    /// Print JSON
+    /// Show only the recomputed summary, with details
+    #[arg(long, conflicts_with_all = ["id", "failures"])]
+    summary: bool,
+
+    /// With `--summary`: print Markdown, `summary.md`
+    #[arg(long, requires = "summary", conflicts_with = "json")]
+    markdown: bool,
+
+    /// Print JSON; with `--summary` that is `summary.json`
     #[arg(long)]
     json: bool,
 }
@@ -68,6 +80,13 @@ const NAMED: [usize; 2] = [10, 5];
 const MOST_KNOWN: usize = 10_000;
 
 pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
+    if args.summary {
+        return summarize::run(&SummarizeArgs {
+            run_dir: args.run_dir.clone(),
+            json: args.json,
+            markdown: args.markdown,
+        });
+    }
     let by_place = by_place(args)?;
     let dir = match &by_place {
         Some((dir, _)) => dir.clone(),
@@ -358,7 +377,7 @@ fn whole(record: &Record, attempts: &[Value]) -> Document {
     }
     let latency = Seconds(outcome.latency_s);
     text.paragraph(if outcome.cached {
-        format!("from the cache: it was given before, then in {latency}")
+        format!("from the cache; the original answer took {latency}")
     } else {
         let attempts = outcome.attempts;
         format!("attempts: {attempts}, latency of the last: {latency}")
@@ -461,7 +480,7 @@ fn plain(value: &Value) -> String {
 
 fn normalized(side: &Normalized) -> String {
     match side {
-        Normalized::None => "(not told)".to_owned(),
+        Normalized::None => "(not reported)".to_owned(),
         Normalized::Text(text) => format!("\"{text}\""),
         Normalized::List(items) => format!("[{}]", items.join(" | ")),
     }
@@ -493,7 +512,7 @@ fn call(call: &JudgeCall) -> Block {
     how.push(if call.cached {
         "from the cache".to_owned()
     } else if call.stored {
-        "given before, to a run of the same answers".to_owned()
+        "stored by an earlier run of the same answers".to_owned()
     } else {
         format!("attempts {}, {}", call.attempts, Seconds(call.latency_s))
     });

@@ -1,4 +1,4 @@
-//! `cargo evaltest summarize`.
+//! `cargo evaltest show --summary`, formerly `summarize`.
 
 use std::path::PathBuf;
 
@@ -13,20 +13,21 @@ use crate::console;
 use crate::run_ids::typed_folder;
 use crate::runs::named_or_last;
 
-/// Recompute and print a run's summary
+/// Recompute and print a run's summary: `show --summary`
 #[derive(Debug, Args)]
+#[command(hide = true)]
 pub(crate) struct SummarizeArgs {
-    /// The run directory, or the name of an eval, whose last run is meant; when left out that of the last run
+    /// A run directory, or an eval's name for its last run; default: the last run
     #[arg(value_parser = typed_folder())]
-    run_dir: Option<PathBuf>,
+    pub(super) run_dir: Option<PathBuf>,
 
     /// Print `summary.json`
     #[arg(long, conflicts_with = "markdown")]
-    json: bool,
+    pub(super) json: bool,
 
     /// Print `summary.md`
     #[arg(long)]
-    markdown: bool,
+    pub(super) markdown: bool,
 }
 
 pub(crate) fn run(args: &SummarizeArgs) -> Result<Exit> {

@@ -13,20 +13,21 @@ use crate::console;
 use crate::run_ids::typed_folder;
 use crate::runs::{WatchedRuns, watched_runs};
 
-/// Show runs in a browser, live while one goes on
+/// Show runs in a browser, live during a run
 ///
-/// Without a run, opens an index: each eval with its latest verdict, accuracy, change, history and cost. From there links lead to
-/// its runs, and to the comparison of a run with its baseline or any other run. A run is the page of
-/// `report --format html`. Served on 127.0.0.1 until Ctrl-C. Whoever knows the printed address sees the
-/// runs; what stands in it behind the `#` is random and another one each time.
+/// Without a run, opens an index: each eval with its latest verdict, accuracy, change, history and cost, with links to its
+/// runs and to comparisons. A run is shown as the page of `report --format html`.
+///
+/// Serves on 127.0.0.1 until Ctrl-C. The printed address has a random secret after the
+/// `#`, new each time: whoever has the address can see the runs.
 #[derive(Debug, Args)]
 pub(crate) struct ViewArgs {
-    /// Run directories, parts of their names, or names of evals, whose last runs are meant; when left out what is going
-    /// on, else the index
+    /// Run directories, parts of their names, or names of evals (their last runs); default: the run in progress, else
+    /// the index
     #[arg(value_name = "RUN_DIR", value_parser = typed_folder())]
     runs: Vec<PathBuf>,
 
-    /// The port; one that is free when left out
+    /// The port; default: any free port
     #[arg(
         long,
         value_name = "PORT",
@@ -35,7 +36,7 @@ pub(crate) struct ViewArgs {
     )]
     port: u16,
 
-    /// Show questions and answers of an eval whose snapshots are masked, too
+    /// Show questions and answers even if the eval's snapshots are masked
     #[arg(long)]
     show_texts: bool,
 }

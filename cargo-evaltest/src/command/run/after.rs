@@ -38,22 +38,22 @@ const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
     reason = "each is an option of the command line"
 )]
 pub(crate) struct AfterArgs {
-    /// Write a report of each run into `evaluation_reports/`, as `report` does; also when gates fail or the run stopped
+    /// Write a report of each run into `evaluation_reports/`, as `report` does; also if gates fail or the run stops
     /// early
     #[arg(long)]
     report: bool,
 
-    /// Write samples and gates as `JUnit` XML, also when the run stops early: red where `cargo test` is. A wrong answer that no
-    /// gate fails for passes
+    /// Write samples and gates as `JUnit` XML, also if the run stops early. Fails exactly what `cargo test` fails: a
+    /// wrong answer passes unless a gate fails because of it
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
 
-    /// Make every wrong answer a failure in the `JUnit` file
+    /// Report every wrong answer as a failure in the `JUnit` file
     #[arg(long, requires = "junit")]
     junit_strict: bool,
 
-    /// Tell GitHub Actions: gates and flips in the summary of the step, and at the lines of specs and datasets. On by
-    /// itself where `GITHUB_ACTIONS` is `true`
+    /// Write a GitHub Actions step summary with gates and flips, and annotate lines of specs and datasets. On by
+    /// default if `GITHUB_ACTIONS` is `true`
     #[arg(long, conflicts_with = "no_github")]
     github: bool,
 
@@ -61,11 +61,11 @@ pub(crate) struct AfterArgs {
     #[arg(long)]
     no_github: bool,
 
-    /// Write the comment below a pull request, as `report --format pr-comment` does; also what could not start
+    /// Write a pull request comment, as `report --format pr-comment` does, with the evals that could not start
     #[arg(long, value_name = "FILE")]
     pr_comment: Option<PathBuf>,
 
-    /// Write gates that failed and samples that became wrong as JSON of GitLab's code quality
+    /// Write failed gates and samples that became wrong as a GitLab code quality report (JSON)
     #[arg(long, value_name = "FILE")]
     gitlab: Option<PathBuf>,
 }

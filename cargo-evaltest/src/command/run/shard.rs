@@ -17,12 +17,12 @@ use crate::runs::open_run;
 /// Options to run one shard.
 #[derive(Debug, Args)]
 pub(super) struct ShardArgs {
-    /// Ask one of N parts of the samples, `2/8`; others ask the rest elsewhere, and `merge` puts all together and judges
-    /// the gates. `auto` takes which part from `EVALTEST_SHARD` or from what Slurm, Kubernetes, Bazel or GitLab set
+    /// Run one of N shards of the samples, `2/8`; `merge` combines the shards and checks the gates. `auto` reads the
+    /// shard from `EVALTEST_SHARD`, or from the variables of Slurm, Kubernetes, Bazel or GitLab
     #[arg(long, value_name = "M/N|auto")]
     pub(super) shard: Option<String>,
 
-    /// Cut so that each part takes equally long, by what the samples took in this run; the same for all parts
+    /// Balance the shards by the durations of this run's samples; use the same run for all shards
     #[arg(
         long,
         value_name = "RUN_DIR",

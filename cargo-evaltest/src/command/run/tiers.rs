@@ -11,15 +11,15 @@ use super::RunArgs;
 /// Options to run one tier or all of them.
 #[derive(Debug, Args)]
 pub(super) struct TierArgs {
-    /// Ask this tier of the spec's `tiers`: a whole run of so many samples, whose gates count
+    /// Run this tier of the spec's `tiers`: a complete run of that many samples, whose gates count
     #[arg(long, value_name = "NAME")]
     pub(super) tier: Option<String>,
 
-    /// Go through the spec's `tiers`, the smallest first, in one run, and end where the gates cannot hold any more
+    /// Run the spec's `tiers` in one run, smallest first; stop as soon as the gates can no longer pass
     #[arg(long, conflicts_with_all = ["tier", "limit", "filter", "failed", "watch"])]
     pub(super) progressive: bool,
 
-    /// What the run must meet at the end of a tier to go on to the next: `accuracy > 0.8`
+    /// Condition for continuing to the next tier: `accuracy > 0.8`
     #[arg(long, value_name = "GATE", requires = "progressive")]
     pub(super) promote: Option<String>,
 }
@@ -60,7 +60,7 @@ pub(super) fn keep_tier(manifest: &Manifest, drive: &mut Drive) -> Result<()> {
 /// Option to add runs to the histories of their evals.
 #[derive(Debug, Args)]
 pub(crate) struct HistoryArgs {
-    /// Add the run to the history of its eval when it is over, a file to commit: `history.jsonl` beside the snapshots
+    /// Append the run to the eval's history, a file to commit: `history.jsonl` in the snapshots folder
     #[arg(long, conflicts_with = "watch")]
     pub(super) history: bool,
 }

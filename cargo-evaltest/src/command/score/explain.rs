@@ -20,12 +20,12 @@ use evaltest::engine::scorers;
 /// What is explained.
 #[derive(Debug, Args)]
 pub(super) struct ExplainArgs {
-    /// Show for one answer each step from the raw text to the verdict: that of `--prediction` and
-    /// `--ground-truth`, or one `--line` of the input
+    /// Show each step from the raw answer to the verdict, for `--prediction` and `--ground-truth`, or for one `--line`
+    /// of the input
     #[arg(long)]
     explain: bool,
 
-    /// The raw answer to explain; null when left out
+    /// The raw answer to explain; default: null
     #[arg(
         long,
         value_name = "TEXT",
@@ -221,7 +221,7 @@ fn titled(title: &str, text: Option<&str>) -> Block {
 fn normalized(side: &Normalized) -> String {
     let quoted = |text: &String| format!("\"{text}\"");
     match side {
-        Normalized::None => "(not told)".to_owned(),
+        Normalized::None => "(not reported)".to_owned(),
         Normalized::Text(text) => quoted(text),
         Normalized::List(items) => {
             let items: Vec<_> = items.iter().map(quoted).collect();

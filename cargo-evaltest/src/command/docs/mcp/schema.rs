@@ -8,7 +8,7 @@ pub(super) type Wrong = String;
 
 /// The tools as clients list them.
 pub(super) fn tools(max_samples: u64) -> Vec<Value> {
-    let run = json!({"type": "string", "description": "A run: its directory, a part of its name, or an eval, whose last run is meant"});
+    let run = json!({"type": "string", "description": "A run: its directory, a part of its name, or an eval's name (its last run)"});
     let tool = |name: &str, about: &str, required: &[&str], properties: Value, changes: bool| {
         json!({
             "name": name,

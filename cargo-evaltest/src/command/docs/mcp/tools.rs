@@ -328,7 +328,7 @@ impl Tools {
         let lines = lines.map(Vec::as_slice).unwrap_or_default();
         if lines.len() > MOST_LINES {
             return Err(format!(
-                "{} lines are more than {MOST_LINES}; hint: send fewer at once",
+                "{} lines are more than {MOST_LINES}; hint: send fewer",
                 lines.len()
             ));
         }

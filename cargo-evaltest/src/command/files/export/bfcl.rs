@@ -10,21 +10,21 @@ use evaltest::{Error, Result};
 
 use crate::console;
 
-/// What the files of the function-calling leaderboard tell of the model.
+/// The description of the model in the files of the function-calling leaderboard.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ModelArgs {
-    /// The model's name in the registry of the official program, which decides there how answers are
-    /// read (`bfcl models` lists them): `gpt-4o-2024-11-20-FC`
+    /// The model's name in the registry of the official program (`bfcl models` lists the names), which decides how it
+    /// parses answers: `gpt-4o-2024-11-20-FC`
     #[arg(long, value_name = "NAME")]
     pub(crate) model_name: Option<String>,
 
-    /// What the tables tell of the model: `display_name`, `url`, `organization`, `license`,
-    /// `input_price`, `output_price` (US dollars for a million tokens)
+    /// The model's description in the tables: `display_name`, `url`, `organization`, `license`, `input_price`,
+    /// `output_price` (US dollars per million tokens)
     #[arg(long, value_name = "KEY=VALUE", requires = "model_name")]
     pub(crate) model_field: Vec<String>,
 
-    /// Whether `a_b` is right for a function `a.b`, as the registry says of the model; by default as the
-    /// run had it, else for native calls
+    /// Whether `a_b` is correct for a function `a.b`, as in the model's registry entry; default: as in the run, else
+    /// for native calls
     #[arg(long, value_name = "true|false")]
     pub(crate) underscore_to_dot: Option<bool>,
 }

@@ -105,7 +105,7 @@ pub(super) fn run(args: &ImportArgs, base: Option<Eval>) -> Result<Imports> {
     let counts = &imported.counts;
     if counts.filtered > 0 {
         notices.push(format!(
-            "{} of {} are left out by `--where`",
+            "{} of {} skipped by `--where`",
             counts.filtered,
             many(counts.read, "trace")
         ));

@@ -11,16 +11,12 @@ use super::reader::ReplyReader;
 /// The form of the replies.
 #[derive(Debug, Args)]
 pub(super) struct ReadOptions {
-    /// What the replies have
-    #[arg(long, value_enum, value_name = "FORM", help_heading = "How it is read")]
+    /// The form of the replies
+    #[arg(long, value_enum, value_name = "FORM", help_heading = "Parsing")]
     reply: Option<ReplyKind>,
 
     /// A dimension of the rubric; repeatable
-    #[arg(
-        long = "dimension",
-        value_name = "NAME",
-        help_heading = "How it is read"
-    )]
+    #[arg(long = "dimension", value_name = "NAME", help_heading = "Parsing")]
     dimensions: Vec<String>,
 
     /// The lowest and the highest points of each dimension [default: 1,5]
@@ -28,37 +24,28 @@ pub(super) struct ReadOptions {
         long,
         value_name = "LOW,HIGH",
         allow_hyphen_values = true,
-        help_heading = "How it is read"
+        help_heading = "Parsing"
     )]
     scale: Option<String>,
 
-    /// A choice that was offered; repeatable
-    #[arg(long = "choice", value_name = "NAME", help_heading = "How it is read")]
+    /// An offered choice; repeatable
+    #[arg(long = "choice", value_name = "NAME", help_heading = "Parsing")]
     choices: Vec<String>,
 
     /// A verdict and the regular expression that finds it; repeatable
-    #[arg(
-        long = "pattern",
-        value_name = "NAME=REGEX",
-        help_heading = "How it is read"
-    )]
+    #[arg(long = "pattern", value_name = "NAME=REGEX", help_heading = "Parsing")]
     patterns: Vec<String>,
 
-    /// Where several patterns match take the first one given, as some published programs do; otherwise that is conflicting
-    #[arg(long, help_heading = "How it is read")]
+    /// If several patterns match, take the first, as some published programs do; otherwise the reply is conflicting
+    #[arg(long, help_heading = "Parsing")]
     first_match: bool,
 
     /// A number in brackets: the first `[[8]]`, else the first `[8]`
-    #[arg(long, help_heading = "How it is read")]
+    #[arg(long, help_heading = "Parsing")]
     rating: bool,
 
-    /// Read as another program does, only to compare with its figures: whatever it cannot read is a score or a tie
-    #[arg(
-        long,
-        value_enum,
-        value_name = "PROGRAM",
-        help_heading = "How it is read"
-    )]
+    /// Parse as another program does, only to compare with its figures: unreadable replies become a score or a tie
+    #[arg(long, value_enum, value_name = "PROGRAM", help_heading = "Parsing")]
     compat: Option<Compat>,
 }
 
@@ -76,9 +63,9 @@ enum ReplyKind {
 /// Another program whose behaviour is reproduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Compat {
-    /// Four scores of 5, and 3.0 for whatever fails
+    /// Four scores of 5; 3.0 for unreadable replies
     HelloagentsJudge,
-    /// Problem A, Problem B, or a tie, also for whatever fails
+    /// Problem A, Problem B or a tie; a tie for unreadable replies
     HelloagentsWinner,
 }
 
@@ -90,11 +77,11 @@ impl ReadOptions {
     pub(super) fn warning(&self) -> Option<&'static str> {
         self.compat.map(|compat| match compat {
             Compat::HelloagentsJudge => {
-                "`--compat helloagents-judge` gives 3.0 to whatever cannot be read and clamps nothing: compare with that \
+                "`--compat helloagents-judge` gives 3.0 to unreadable replies and clamps nothing: compare with that \
                  program alone"
             }
             Compat::HelloagentsWinner => {
-                "`--compat helloagents-winner` calls whatever cannot be read a tie: compare with that program alone"
+                "`--compat helloagents-winner` counts unreadable replies as ties: compare with that program alone"
             }
         })
     }

@@ -31,8 +31,8 @@ fn heading(matrix: &Matrix) -> Document {
     let samples = matrix.agreement.samples;
     let mut text = Document::new(format!("{samples} answers of {}", matrix.input));
     let notes = [
-        (counts.unanswered, "samples without an answer are left out"),
-        (counts.hidden, "answers without a ground truth are left out"),
+        (counts.unanswered, "samples without an answer are skipped"),
+        (counts.hidden, "answers without a ground truth are skipped"),
         (
             counts.lost,
             "answers lost a secret: only recorded verdicts on them count",
@@ -42,7 +42,7 @@ fn heading(matrix: &Matrix) -> Document {
     text.list(notes.map(|(count, what)| format!("{count} {what}")));
     if !matrix.silent.is_empty() {
         text.paragraph(format!(
-            "left out, not made for such ground truths: {}",
+            "skipped, not made for such ground truths: {}",
             matrix.silent.join(", ")
         ));
     }
