@@ -310,7 +310,7 @@ impl Nobody {
 
 impl Agent for Nobody {
     fn answer(&self, _: &Task) -> Result<Output, AgentError> {
-        let message = "the agent `none` is nobody who could be asked";
+        let message = "the agent `none` cannot be called";
         Err(AgentError::of(FailureKind::Misconfigured, message))
     }
 

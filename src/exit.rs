@@ -60,7 +60,7 @@ impl Exit {
             Self::Failed => "the agent is worse than a gate or an assertion allows",
             Self::Usage => {
                 "a mistake in the command line, a spec, a dataset or a baseline, mostly before anybody is asked; or an endpoint that \
-                 lets nobody in (a wrong key, an unknown model, an empty account)"
+                 refuses all requests (a wrong key, an unknown model, an empty account)"
             }
             Self::Infrastructure => {
                 "nothing is known about the agent, by a fault of the surroundings: too many errors, an inconclusive \

@@ -149,7 +149,7 @@ impl LocalServer {
             };
             write(&answer, policy.as_deref(), connection)
         });
-        answered.map_err(|error| Error::infrastructure(format!("nobody can be answered: {error}")))
+        answered.map_err(|error| Error::infrastructure(format!("the server failed: {error}")))
     }
 
     fn host(&self) -> String {
@@ -182,7 +182,7 @@ impl ServerGuard {
         }
         let given = request.header(TOKEN_HEADER).unwrap_or_default();
         if !is_same(given.as_bytes(), self.token.as_bytes()) {
-            let why = "open the whole address that was printed, with what stands behind the `#`";
+            let why = "open the whole printed address, including the part after the `#`";
             return (ServedAnswer::refused(403, why), None);
         }
         (served.answer(request), None)
@@ -315,7 +315,7 @@ impl ServedRequest {
             return Err(UnreadRequest::Refused(400, "a body without a length"));
         }
         if length > BODY_BYTES {
-            return Err(UnreadRequest::Refused(413, "too much at once"));
+            return Err(UnreadRequest::Refused(413, "request too large"));
         }
         while request.body.len() < length {
             more(from, &mut request.body)?;
@@ -350,7 +350,7 @@ impl ServedRequest {
             // If one of these came twice, two readers could use different values.
             let once = ["host", "origin", "content-length", TOKEN_HEADER];
             if once.contains(&&*name) && headers.iter().any(|(known, _)| *known == name) {
-                return Err(UnreadRequest::Refused(400, "a header stands twice"));
+                return Err(UnreadRequest::Refused(400, "a header occurs twice"));
             }
             headers.push((name, value.trim().to_owned()));
         }

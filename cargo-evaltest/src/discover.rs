@@ -284,7 +284,7 @@ fn check(package: &Package, named: &[&str], excluded: &mut BTreeSet<String>) -> 
         if holds_main(&target.src_path) {
             let file = clean(&display(&target.src_path));
             excluded.insert(format!(
-                "`{file}` calls `evaltest::run`, and nobody calls its `main`: add {add} to {manifest}"
+                "`{file}` calls `evaltest::run`, but its `main` is not called: add {add} to {manifest}"
             ));
         }
     }
@@ -327,7 +327,7 @@ fn specs_below(top: &Path, specs: &mut BTreeSet<PathBuf>, excluded: &mut BTreeSe
         if is_other {
             let path = clean(&display(path));
             excluded.insert(format!(
-                "`{path}` is a project of its own and left out: cd {path}"
+                "`{path}` is a separate project and skipped: cd {path}"
             ));
         }
         !is_other
@@ -345,7 +345,7 @@ fn specs_below(top: &Path, specs: &mut BTreeSet<PathBuf>, excluded: &mut BTreeSe
         if is_no_spec(&path) {
             let path = clean(&display(&path));
             excluded.insert(format!(
-                "`{path}` is no eval spec and left out: it has neither `benchmark:` nor `agent:`"
+                "`{path}` is no eval spec and skipped: it has neither `benchmark:` nor `agent:`"
             ));
         } else {
             specs.insert(path);

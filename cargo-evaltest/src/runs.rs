@@ -300,10 +300,7 @@ fn known_runs(root: Option<&Path>) -> Result<Vec<KnownRun>> {
     for run in going_on {
         if stamp_of(&run.manifest.started_at) >= last {
             let name = display(run.dir.path());
-            console::note(&format!(
-                "run `{}` is going on: it is left out",
-                clean(&name)
-            ));
+            console::note(&format!("run `{}` is in progress: skipped", clean(&name)));
         }
     }
     Ok(known)

@@ -157,7 +157,7 @@ fn malformed_lines() {
     check_malformed(
         br#"{"prediction":"a"}"#,
         "`ground_truth` is missing",
-        "say where it stands: `--map ground_truth=FIELD`; or add `--keep-going` to score the other lines",
+        "name its field: `--map ground_truth=FIELD`; or add `--keep-going` to score the other lines",
     );
     check(
         r#"{"prediction":"a","ground_truth":17}"#,

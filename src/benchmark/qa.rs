@@ -196,7 +196,7 @@ impl RowBenchmark for Qa {
         if layout.is_without_ids() {
             notices.push(format!(
                 "`{}`: samples are called by the number of their row, for there is no column `id`: a row that is put in \
-                 renames all behind it, and a baseline does not know them any more",
+                 renames all rows after it, and a baseline does not know them any more",
                 source.path.display()
             ));
         }

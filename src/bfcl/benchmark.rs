@@ -74,7 +74,7 @@ impl Bfcl {
             ))
             .hint(
                 "the leaderboard's data is in its package: `pip download --no-deps bfcl-eval==2026.3.23`, then \
-                 `unzip -q bfcl_eval-*.whl -d bfcl` beside `evals/`, and `path: ../bfcl`",
+                 `unzip -q bfcl_eval-*.whl -d bfcl` next to `evals/`, and `path: ../bfcl`",
             ));
         }
         Ok(Self {

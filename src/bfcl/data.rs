@@ -383,7 +383,7 @@ fn without_answers(path: &Path, first: Option<&QuestionLine>) -> Error {
     ))
     .at(first.map_or_else(String::new, |line| line.place().to_string()))
     .hint(
-        "put the official `possible_answer` folder beside the questions, or give each line a `ground_truth`",
+        "put the official `possible_answer` folder next to the questions, or give each line a `ground_truth`",
     )
 }
 

@@ -221,7 +221,7 @@ impl HistoryAnswers {
             let known = row.known.as_ref();
             row.right.is_of(self.count) && known.is_none_or(|known| known.is_of(self.count))
         };
-        (!self.runs.iter().all(bits)).then_some("its `answers` are not those of so many samples")
+        (!self.runs.iter().all(bits)).then_some("its `answers` do not match its number of samples")
     }
 
     /// The numbers of correct answers and of known verdicts of a sample.

@@ -348,14 +348,14 @@ impl PeopleOfLines {
                         item.id,
                         what.unwrap_or_default()
                     ))
-                    .hint("leave one of the two lines: nobody is counted twice"));
+                    .hint("delete one of the two lines: each person counts once"));
                 }
             }
         }
         let before = self.lines.entry(item.id.clone()).or_default();
         if let Some((line, _)) = before.iter().find(|(_, there)| there == fields) {
             return Err(Error::usage(format!(
-                "the line of id `{}` stands there twice, as line {line}",
+                "the id `{}` occurs twice, first in line {line}",
                 item.id
             ))
             .hint("leave one out, or say who labels: `\"person\": \"anna\"`; two people who agree are no copy"));

@@ -170,7 +170,7 @@ impl Verifications {
         }
         let wrong = |line: u64, why: String| {
             let message = format!("{}:{line}: {why}", display(path));
-            let hint = "open it with `cargo evaltest review`, which mends what a crash left, or keep the file under another name";
+            let hint = "open it with `cargo evaltest review`, which repairs what a crash left, or keep the file under another name";
             Error::usage(message).hint(hint)
         };
         let journal_dir = display(&folder);
@@ -409,7 +409,8 @@ impl JournalText {
         for part in text.split_inclusive(|byte| *byte == b'\n') {
             let wrong = |why: String| {
                 let place = format!("{}:{}", display(path), found.place.lines + 1);
-                let hint = "nothing was written over it: mend the line, or move the file away and begin anew";
+                let hint =
+                    "it was not overwritten: fix the line, or move the file away and start over";
                 Error::usage(format!("{place}: {why}")).hint(hint)
             };
             let is_ended = part.ends_with(b"\n");

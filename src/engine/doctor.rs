@@ -313,7 +313,7 @@ impl Examinee {
             return Finding::error(self.about, &error);
         }
         if self.agent.item_parts().is_some() {
-            let message = "nobody is asked: the items themselves are judged";
+            let message = "no agent is called: the items themselves are judged";
             return Finding::new(self.about, Health::Ok, message);
         }
         if self.name.is_some() && !self.agent.recordings().is_empty() {
@@ -479,9 +479,9 @@ fn failed(about: &'static str, error: &AgentError, more: Option<String>) -> Find
         _ => Health::Down,
     };
     let hint = match error.kind {
-        Kind::NotFound => {
-            Some("is it installed, and spelt so? a program beside the spec is `./name`")
-        }
+        Kind::NotFound => Some(
+            "check the spelling and that it is installed; a program next to the spec is `./name`",
+        ),
         Kind::Exited | Kind::Panicked if about == "judge" => Some(judge::ON_VERDICT),
         Kind::Exited | Kind::Panicked if about != ENVIRONMENT => Some(ON_GREETING),
         Kind::NoOutput => Some("have it print its answer to stdout"),

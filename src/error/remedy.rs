@@ -9,7 +9,7 @@ const ALL_FILES: i32 = 23;
 /// The remedy for an exhausted resource; `None` for other errors.
 pub(crate) fn remedy(error: &io::Error) -> Option<&'static str> {
     Some(match (error.raw_os_error()?, error.kind()) {
-        (OWN_FILES, _) => "let more files be open at once: `ulimit -n 4096`",
+        (OWN_FILES, _) => "allow more open files: `ulimit -n 4096`",
         (ALL_FILES, _) => {
             "all programs of this machine have too many files open: end some, or raise `fs.file-max`"
         }

@@ -490,7 +490,7 @@ pub fn spec_of_run(manifest: &Manifest) -> Option<PathBuf> {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct TierKeys {
-    /// How many samples, from 1; all when left out.
+    /// Number of samples, from 1; all by default.
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1)))]
     limit: Option<usize>,
 }

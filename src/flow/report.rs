@@ -49,7 +49,7 @@ pub(super) fn write_reports(
         let report = single(
             figures,
             FlowStage::Winrate,
-            "generated items beside real ones",
+            "generated items compared with real ones",
         );
         write(name, &|out| markdown::document(&report, 1, out))?;
     }

@@ -90,15 +90,15 @@ impl FlowFlags {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(super) struct FlowFile {
-    /// What it is called, in the names of its files; that of the file when left out.
+    /// Its name, used in file names; by default the file's name.
     name: Option<String>,
     /// How items are made: the keys of the benchmark `generate` (`ready`, `count`, `reference`, …), and its `agent`.
     generate: Option<Map<String, Value>>,
-    /// Who gives points: the keys of the scorer `judge` (`rubric`, `calibration`, …), its `agent` among them; the generator
-    /// judges when it is left out.
+    /// Who gives points: the keys of the scorer `judge` (`rubric`, `calibration`, …), its `agent` among them, by
+    /// default the generator.
     judge: Option<Map<String, Value>>,
-    /// Who compares with real items: the keys of the scorer `pairwise` (`pairs`, `criteria`, …). The `agent` is that of
-    /// `judge` when left out, and `against` the `reference` of `generate`.
+    /// Who compares with real items: the keys of the scorer `pairwise` (`pairs`, `criteria`, …). By default `agent` is
+    /// that of `judge` and `against` the `reference` of `generate`.
     winrate: Option<Map<String, Value>>,
     /// Conditions that the stages must meet. One belongs to the stage whose scorer it names (`judge`, `pairwise`,
     /// `reviewed`), `error_rate` to each, any other to `generate`.
@@ -175,7 +175,7 @@ impl FlowSpec {
         let reference = flags.reference.clone().map(Value::from);
         set(&mut generate, "reference", reference);
         let agent = generate.remove("agent").ok_or_else(|| {
-            at(Error::usage("nobody is named who generates").hint(
+            at(Error::usage("no agent to generate items").hint(
                 "add `--agent '{type: openai, base_url: \"http://127.0.0.1:8000/v1\", model: NAME}'`",
             ))
         })?;

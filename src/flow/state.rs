@@ -156,8 +156,9 @@ impl FlowState {
         }
         let bytes = read_plain(&path).map_err(|error| Error::io("read", &path, &error))?;
         let value: Value = serde_json::from_slice(&bytes).map_err(|error| {
-            Error::usage(format!("`{display}` is damaged: {error}"))
-                .hint("take it from a backup, or begin anew: its run directories stay as they are")
+            Error::usage(format!("`{display}` is damaged: {error}")).hint(
+                "restore it from a backup, or start over: its run directories stay as they are",
+            )
         })?;
         let version = value.get("format_version").and_then(Value::as_u64);
         if version != Some(u64::from(FORMAT_VERSION)) {
@@ -168,8 +169,9 @@ impl FlowState {
             .hint("go on with the evaltest that began it"));
         }
         serde_json::from_value(value).map_err(|error| {
-            Error::usage(format!("`{display}` is damaged: {error}"))
-                .hint("take it from a backup, or begin anew: its run directories stay as they are")
+            Error::usage(format!("`{display}` is damaged: {error}")).hint(
+                "restore it from a backup, or start over: its run directories stay as they are",
+            )
         })
     }
 

@@ -106,7 +106,7 @@ pub fn generated_schema() -> Value {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Items that `cargo evaltest generate` made",
         "description": format!(
-            "Version {GENERATED_FORMAT}. Besides the members of every item, each has the fields of its spec; those of `aime` \
+            "Version {GENERATED_FORMAT}. In addition to the members of every item, each has the fields of its spec; those of `aime` \
              are described here."
         ),
         "type": "array",

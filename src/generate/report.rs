@@ -139,7 +139,7 @@ fn statistics(of: &GenerationStatistics, report: &mut Document) {
         ("never asked for", items.not_requested, ""),
         ("replies checked", replies.checked, ""),
         ("refused", replies.refused, &refused),
-        ("mended (LaTeX that was not escaped)", replies.repaired, ""),
+        ("repaired (unescaped LaTeX)", replies.repaired, ""),
     ] {
         if count > 0 || !matches!(name, "without a reply" | "never asked for") {
             table.row([name.to_owned(), count.to_string(), share.to_owned()]);
@@ -206,7 +206,7 @@ fn meaning(check: &str) -> String {
             "no_copy_of_reference" => "it is no near copy of a reference",
             "no_copy_of_item" => "it is no near copy of another item",
             "topic_as_asked" => "the topic is the one that was asked for",
-            "solver_agrees" => "who solves it anew comes to the same answer",
+            "solver_agrees" => "a second solution has the same answer",
             _ => "",
         };
         known.to_owned()

@@ -205,7 +205,7 @@ impl FlipWatch<'_> {
             let what = if change.exists {
                 "wrong, and not compared, for question or ground truth changed since the baseline"
             } else {
-                "wrong, and not compared, for it is new beside the baseline"
+                "wrong, and not compared: the baseline does not have it"
             };
             return change.pass(TestVerdict::PassedWithNote(Note {
                 id: change.header.id.clone(),

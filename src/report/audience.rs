@@ -136,7 +136,7 @@ pub fn overview_of_all(runs: &[ReportedRun]) -> Document {
         let ids: Vec<_> = of_one.map(|run| shell_word(&run.manifest.run_id)).collect();
         let command = format!("cargo evaltest compare {}", ids.join(" "));
         document.paragraph(
-            Line::from("Which of them is better is told by the test over the same samples, not by the figures side by side: ")
+            Line::from("The paired test shows which is better, not the figures side by side: ")
                 .code(command),
         );
     }

@@ -275,7 +275,7 @@ fn ignored(summary: &Summary) -> Option<String> {
     let code = Exit::Infrastructure.code();
     summary.ignored_matter.then(|| {
         format!(
-            "`CI` is set, and gates that are ignored leave the question open (exit code {code}): {whole} say \
+            "`CI` is set, and gates were ignored (exit code {code}): {whole} pass \
              `--allow-ignored`"
         )
     })

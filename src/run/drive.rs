@@ -438,7 +438,7 @@ pub(crate) fn serve(
             continue;
         }
         if drive.errand == Errand::Count {
-            writeln!(out, "{}; nothing was asked", drive.count(&eval)?).map_err(io)?;
+            writeln!(out, "{}; no agent or model was called", drive.count(&eval)?).map_err(io)?;
             continue;
         }
         let Audience {

@@ -77,7 +77,7 @@ impl RecordedSamples {
 impl fmt::Display for RecordedSamples {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mode = match self.mode {
-            RecordMode::Record => "are recorded anew in",
+            RecordMode::Record => "are recorded again in",
             RecordMode::Replay => "are replayed from",
             RecordMode::Missing => "are replayed from, and missing ones recorded in",
         };

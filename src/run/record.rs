@@ -150,7 +150,7 @@ impl Ledger {
         let was_over = manifest.status != RunStatus::Running;
         if was_over && expect.is_some_and(|expect| *expect != self.found) {
             self.emitter.note(&format!(
-                "{}: it is not what the run wrote; answers that it has lost are asked again",
+                "{}: it changed after the run; lost answers are asked again",
                 display(&dir.file(JOURNAL))
             ));
         }
@@ -164,7 +164,7 @@ impl Ledger {
             more => format!(" and {more} more"),
         };
         self.emitter.note(&format!(
-            "{}: lines that are not as they were written are left out: {}{more}; what they alone told is asked again",
+            "{}: damaged lines are skipped: {}{more}; answers that only they had are asked again",
             display(&dir.file(JOURNAL)),
             named.join(", ")
         ));

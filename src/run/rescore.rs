@@ -338,12 +338,12 @@ fn gates_for(
     let keeps = |gate: &Gate| {
         if gate.needs_baseline() && baseline.is_none() {
             notices
-                .push("the baseline was judged otherwise: `no_regression` is left out".to_owned());
+                .push("the baseline was scored differently: `no_regression` is skipped".to_owned());
             return false;
         }
         if gate.metric().is(OWN) && !has_metrics {
             notices.push(format!(
-                "the benchmark, which works out its metrics, is not here: gate `{gate}` is left out"
+                "the benchmark, which computes its metrics, is not here: gate `{gate}` is skipped"
             ));
             return false;
         }
@@ -351,7 +351,7 @@ fn gates_for(
         let gone = scorer.filter(|name| !scorers.iter().any(|scorer| scorer == name));
         if let Some(name) = gone {
             notices.push(format!(
-                "`{name}` does not judge here: gate `{gate}` is left out"
+                "`{name}` is not a scorer here: gate `{gate}` is skipped"
             ));
         }
         gone.is_none()

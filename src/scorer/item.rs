@@ -53,7 +53,7 @@ pub(crate) const ENTRY: Entry = Entry {
         ("topics", "what a field with `choices: topics` may be"),
         (
             "checks",
-            "each check by name, `refuse`, `note` or `off`; besides `near_copy`, `copy_of`, `differs_in`, `FIELD_ends_in`",
+            "each check by name, `refuse`, `note` or `off`; in addition `near_copy`, `copy_of`, `differs_in`, `FIELD_ends_in`",
         ),
     ],
     examples: &[

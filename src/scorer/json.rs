@@ -23,7 +23,7 @@ const NAME: &str = "json";
 
 pub(crate) const ENTRY: Entry = Entry {
     name: NAME,
-    summary: "equal JSON, the order of keys aside; numbers within a tolerance",
+    summary: "equal JSON in any order of keys; numbers within a tolerance",
     rule: include_str!("json.md"),
     options: &[
         scorer::ABS_TOL,

@@ -97,7 +97,7 @@ impl Scorer for State {
     fn score(&self, answer: &Answer<'_>) -> Result<Score> {
         let expected = Self::expected(answer).ok_or_else(|| {
             Error::usage("the sample has no `expected_state`")
-                .hint("write it beside `turns`: `expected_state: { paid: true }`")
+                .hint("write it next to `turns`: `expected_state: { paid: true }`")
         })?;
         let Some(actual) = Self::actual(answer) else {
             return Ok(Score::new(0.0, false, "missing_state"));

@@ -246,7 +246,7 @@ fn refuse_unfit(dir: &RunDir, manifest: &Manifest, partial: bool) -> Result<()> 
         } else {
             // Fixing the agent makes it a different agent.
             format!(
-                "mend what stopped it, and run the eval anew: {}",
+                "fix the cause, then run the eval again: {}",
                 manifest.run_again()
             )
         };
@@ -307,7 +307,7 @@ fn refuse_errors(dir: &RunDir, manifest: &Manifest, summary: &Summary) -> Result
     .hint(if summary.has_answers() {
         format!("ask again what failed: cargo evaltest run --resume {resumable}; or accept what there is with `--partial`")
     } else {
-        format!("mend what failed, and run the eval anew: {}", manifest.run_again())
+        format!("fix the cause, then run the eval again: {}", manifest.run_again())
     }))
 }
 
@@ -321,7 +321,7 @@ fn refuse_twice(manifests: &[Manifest]) -> Result<()> {
             "run `{}` would count twice: it is given twice",
             run.run_id
         ))
-        .hint("name each run once; for another run ask anew: cargo evaltest run")),
+        .hint("name each run once; to get another run: cargo evaltest run")),
     }
 }
 

@@ -300,7 +300,8 @@ pub(super) fn read_to_add(
     folder: &Path,
     mut see: impl FnMut(String, Content) -> Result<()>,
 ) -> Result<BaselineFile> {
-    const HINT: &str = "accept its runs anew, all at once: cargo evaltest accept RUN_DIR RUN_DIR";
+    const HINT: &str =
+        "accept all of its runs again, together: cargo evaltest accept RUN_DIR RUN_DIR";
     if let Some(mut file) = file(&folder.join(FILE)).ok().flatten()
         && file.verdict_digest == file.digest()
         && each_as_accepted(folder, &file, &mut see)?

@@ -172,13 +172,13 @@ impl PooledRun {
 
     /// Refuses runs that share answers.
     pub(super) fn check_anew(&self, other: &Self) -> Result<()> {
-        const REFRESH: &str = "ask anew: cargo evaltest run --refresh";
+        const REFRESH: &str = "run again without cached answers: cargo evaltest run --refresh";
         let (own, theirs) = (&self.run_id, &other.run_id);
         let refuse = |message: String, hint: &str| Err(Error::usage(message).hint(hint));
         if own == theirs && self.started_at == other.started_at {
             return refuse(
                 format!("run `{own}` would count twice: it is in the baseline already"),
-                "ask anew for another run: cargo evaltest run",
+                "for another run: cargo evaltest run",
             );
         }
         let both: Vec<_> = self.answers_of.intersection(&other.answers_of).collect();

@@ -129,7 +129,7 @@ impl RunDir {
     /// The error for a manifest that is not as the run wrote it.
     pub(super) fn changed_manifest(&self, manifest: &Manifest, fault: &str) -> Error {
         let message = format!(
-            "{}: it is not what the run wrote: {fault}",
+            "{}: it changed after the run: {fault}",
             display(&self.file(MANIFEST))
         );
         let hint = match (&manifest.parent, &manifest.spec) {
@@ -182,7 +182,7 @@ impl RunDir {
             Damage::Odd(what) => format!(": {what}"),
             Damage::Unreadable(error) => format!(": it cannot be read: {error}"),
         };
-        let error = Error::usage(format!("{dir}: {name} is not what the run wrote{how}"));
+        let error = Error::usage(format!("{dir}: {name} changed after the run{how}"));
         match name {
             PLACES => {
                 error.hint("take it from where the directory was copied, or run the part again")
@@ -209,7 +209,7 @@ impl RunDir {
         let dir = display(self.path());
         let what = match damage {
             Damage::Missing => "is missing",
-            _ => "is not what the run wrote",
+            _ => "changed after the run",
         };
         format!("{dir}: {JOURNAL} {what}")
     }

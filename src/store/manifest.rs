@@ -467,8 +467,8 @@ impl Manifest {
 /// What to do about a run directory without its manifest, which cannot be restored.
 pub(super) fn instead(dir: &Path) -> String {
     format!(
-        "take it from where the directory was copied: nothing else says what the run was. Its answers stand in `{JOURNAL}` \
-         beside it; if they are worth nothing: rm -r {}",
+        "copy it again from the original directory: no other file describes the run. The answers are in `{JOURNAL}` \
+         beside it; to discard them: rm -r {}",
         shell_word(&display(dir))
     )
 }

@@ -54,7 +54,7 @@ impl PartPlaces {
         let path = dir.file(PLACES);
         let hash = file::hash(&path).map_err(|error| Error::io("read", &path, &error))?;
         if manifest.artifacts.get(PLACES) != Some(&hash) {
-            return Err(odd(&path, "it is not what the run wrote"));
+            return Err(odd(&path, "it changed after the run"));
         }
         Self::read(dir)
     }

@@ -87,7 +87,7 @@ impl Shortage {
     fn of_descriptors(most: usize, why: &str) -> Self {
         let enough = most.saturating_mul(2).next_power_of_two().max(FEW);
         Self {
-            what: format!("{most} files may be open at once (`ulimit -n`), {why}"),
+            what: format!("{most} files may be open at the same time (`ulimit -n`), {why}"),
             remedy: format!("let more be open: `ulimit -n {enough}`"),
         }
     }
@@ -117,10 +117,10 @@ pub(crate) fn most_threads() -> (usize, &'static str) {
     let files = most_descriptors().map_or(usize::MAX, |most| ((most - own(most)) / 2).max(1));
     let processes = most_processes(geteuid().is_root(), getrlimit(Resource::Nproc).current);
     if processes < files {
-        let why = "too few processes may run at once here (`ulimit -u`)";
+        let why = "too few processes may run at the same time here (`ulimit -u`)";
         (processes, why)
     } else {
-        let why = "too few files may be open at once here (`ulimit -n`)";
+        let why = "too few files may be open at the same time here (`ulimit -n`)";
         (files, why)
     }
 }
@@ -163,7 +163,7 @@ fn short_limit(most: Option<usize>, count: usize) -> Option<Shortage> {
 fn short_processes(is_root: bool, limit: Option<u64>) -> Option<Shortage> {
     let limit = limit.filter(|limit| !is_root && *limit < LEAST_PROCESSES)?;
     let what = format!(
-        "{limit} processes and threads may run at once (`ulimit -u`), too few for a run and one program that it asks"
+        "{limit} processes and threads may run at the same time (`ulimit -u`), too few for a run and one program that it asks"
     );
     let remedy = "let more run: `ulimit -u 256`".to_owned();
     Some(Shortage { what, remedy })

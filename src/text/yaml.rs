@@ -107,7 +107,7 @@ fn found(error: serde_yaml::Error, text: &str) -> YamlError {
     match amid {
         None => error.into(),
         place => YamlError {
-            message: "a byte order mark (U+FEFF) stands amid the text".to_owned(),
+            message: "a byte order mark (U+FEFF) inside the text".to_owned(),
             place,
         },
     }

@@ -152,7 +152,7 @@ impl Gate {
             let message = if facts.selected < facts.total {
                 format!("{} of {} samples selected", facts.selected, facts.total)
             } else {
-                "partial run: `--limit` says how much is asked, not the spec".to_owned()
+                "partial run (`--limit`)".to_owned()
             };
             return result(Verdict::Ignored, None, message);
         }

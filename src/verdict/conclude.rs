@@ -179,7 +179,7 @@ fn ignored_matter(results: &[GateResult], facts: &Facts<'_>) -> bool {
 }
 
 /// In the stop reason of a run whose agent must be fixed; such a run cannot be resumed.
-pub(crate) const FIX_HINT: &str = "hint: mend the agent";
+pub(crate) const FIX_HINT: &str = "hint: fix the agent";
 
 /// Selects the records that the report of a run names: those without an answer or without a verdict of some scorer, and
 /// the first wrong one.

@@ -136,7 +136,7 @@ fn a_webhook_is_told_and_a_dead_one_stops_nothing() {
         (&*address, "it answered 404"),
         (
             "http://127.0.0.1:1/secret-of-the-hook",
-            "the webhook was not told of the alerts",
+            "could not send the alerts to the webhook",
         ),
         ("nonsense", "the value of `HOOK` is no URL"),
         ("", "is set neither in the environment"),

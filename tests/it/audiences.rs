@@ -142,7 +142,7 @@ fn the_exact_and_the_partial_stand_side_by_side() {
         &[
             "<h3>By level</h3>",
             "<li>Level 2: 0.00 % exact / 50.00 % partial (0/2)",
-            "<p>Of the accuracy of the level before (0 % lost is ideal):</p>",
+            "<p>Loss of accuracy from level to level (0 % is ideal):</p>",
             "<li>from level 1 to 2: 100.0 % lost",
         ],
     );
@@ -152,7 +152,9 @@ fn the_exact_and_the_partial_stand_side_by_side() {
 fn praise_waits_for_the_interval() {
     for (right, wrong, says, not) in [
         (5, 0, "about 35 answers would settle it", "excellent"),
-        (40, 0, "excellent; harder questions", "would tell**"),
+        // The nearest threshold that the interval spans.
+        (6, 5, "above or below 50 %", "above or below 70 %"),
+        (40, 0, "excellent; harder questions", "settle it"),
         (98, 2, "excellent; what is still wrong", "most answers"),
         (80, 15, "good; ", "excellent"),
         (1, 30, "most answers are wrong", "good; "),
@@ -182,7 +184,7 @@ fn product_reads_what_it_decides_by_and_users_plain_words() {
             "| right answers | 0.0 %, 95 % interval 0.0 % to 13.8 % (0 of 24) |",
             "| change since the accepted run | -50.0 points (95 % interval",
             "worse: 12 became wrong, 0 became right, of 24 that both have |",
-            "| cost of 1,000 answers | not known: the agent does not tell |",
+            "| cost of 1,000 answers | not known: the agent does not report it |",
             "| outages: no answer came | 0 of 24 tries (0.0 %, 95 % interval 0.0 % to 13.8 %) |",
             "(p95), half within",
             "- Worse: 12 of 24 questions: q000, q002, q004, q006, q008 and 7 more.\n- Better: nothing.\n",
@@ -300,7 +302,7 @@ fn what_was_recorded_before_tells_no_outages_and_no_times() {
     let out = report(&project, "one --audience product");
     has(
         &out,
-        &["| outages: no answer came | not known: the answers were given before |"],
+        &["| outages: no answer came | not known: the answers came from the cache |"],
     );
     has_not(&out, &["Outages: no answer came in"]);
     let page = report(&project, "one --format html");
@@ -345,7 +347,7 @@ fn repeats_and_several_runs_are_told() {
         &out,
         &[
             "# 2 runs\n\n| eval | run | agent |",
-            "told by the test over the same samples, not by the figures side by side: `cargo evaltest compare one two`",
+            "The paired test shows which is better, not the figures side by side: `cargo evaltest compare one two`",
             "\n## ",
             "\n### Recommendations",
             "\n#### Flaky samples",

@@ -360,7 +360,7 @@ fn a_run_is_added_only_to_a_baseline_that_is_what_was_accepted() {
         accept(&project, "--add", &[&other])
             .exits(2)
             .says("q001.snap")
-            .says("accept its runs anew, all at once");
+            .says("accept all of its runs again, together");
     }
     // What the hint says leads out.
     accept(&project, "", &[&one, &other]).exits(0);
@@ -474,7 +474,7 @@ fn the_help_says_when_to_accept() {
     Project::new()
         .run("accept --help")
         .exits(0)
-        .says("never because a run looks better");
+        .says("Do not pick the run that looks best");
 }
 
 #[test]

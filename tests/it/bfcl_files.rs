@@ -81,7 +81,7 @@ fn all_calls_of_all_answers_are_exported() {
             "export --format bfcl {run} --model-name org/m-FC --output out"
         ))
         .exits(0)
-        .says("1 samples have no answer and are left out: `simple_python_3` (agent_failed)");
+        .says("1 samples have no answer and are skipped: `simple_python_3` (agent_failed)");
     assert_eq!(ran.out, "out\n");
     let results = |path: &str| -> Vec<Value> {
         let lines = json_lines(&project.file(&format!("out/result/org_m-FC/{path}_result.json")));
@@ -383,7 +383,7 @@ fn conversations_keep_the_official_verdicts() {
     project
         .run("import -v --format bfcl failed")
         .exits(0)
-        .says("1 results tell of a failure");
+        .says("1 results report a failure");
     let run = project.last_run();
     project
         .run(&format!(

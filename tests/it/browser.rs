@@ -156,7 +156,13 @@ impl Browser {
         let tree = self.call("Accessibility.getFullAXTree", &json!({}));
         let nodes = tree["nodes"].as_array().unwrap().iter();
         let seen = nodes.filter(|node| node["ignored"] != true);
-        let text = |value: &Value| value["value"].as_str().unwrap_or_default().to_owned();
+        let text = |value: &Value| {
+            value["value"]
+                .as_str()
+                .unwrap_or_default()
+                .trim()
+                .to_owned()
+        };
         seen.map(|node| (text(&node["role"]), text(&node["name"])))
             .collect()
     }

@@ -97,7 +97,7 @@ fn what_was_answered_before_is_not_asked_again_and_is_marked() {
     project
         .run(&format!("show {} q1", dir.display()))
         .exits(0)
-        .says("from the cache: it was given before");
+        .says("from the cache; the original answer took");
     // Scored again they stay what they are.
     let dir = project.last_run().display().to_string();
     project
@@ -248,7 +248,7 @@ fn in_ci_a_baseline_is_compared_with_cached_answers_where_that_is_allowed() {
     };
     run("run eval.yaml")
         .exits(3)
-        .says("every answer of now came from the cache");
+        .says("every answer came from the cache");
     run("run eval.yaml --allow-cached").exits(0);
     run("gate").exits(3);
     run("gate --allow-cached").exits(0);

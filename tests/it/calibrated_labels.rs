@@ -91,7 +91,7 @@ fn labels_that_a_seed_does_not_draw_are_doubted() {
     check(
         "--draw 20 --seed 7",
         &|_, line| line["seed"] = Value::Null,
-        Some("20 labels of answers drawn by lot name no `seed`"),
+        Some("20 labels of randomly sampled answers have no `seed`"),
     );
     check(
         "--draw 60 --seed 7",

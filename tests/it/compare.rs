@@ -171,7 +171,7 @@ fn people_are_told_what_the_interval_says_and_who_flipped() {
         .exits(0)
         .says("no significant difference between A and B\n")
         .says("B − A: +8.3 points (95 % interval ")
-        .says("with 12 samples a drop of ");
+        .says("12 samples can detect a drop of ");
     // The other way round it is a gain.
     let back = compared(&project, "after before");
     assert_eq!(back["p_two_sided"], found["p_two_sided"]);

@@ -1,4 +1,4 @@
-//! Run directories whose files are not what the run wrote.
+//! Run directories whose files are changed after the run.
 
 mod foreign;
 mod inputs;
@@ -41,11 +41,11 @@ fn a_run_that_was_cut_short_is_not_believed() {
         for command in BELIEVERS {
             on(&project, command, &dir)
                 .exits(2)
-                .says("samples.jsonl is not what the run wrote")
+                .says("samples.jsonl changed after the run")
                 .says("cargo evaltest repair evaltest-runs/");
         }
         // Whoever looks at it is told.
-        on(&project, "show DIR q000", &dir).says("samples.jsonl is not what the run wrote");
+        on(&project, "show DIR q000", &dir).says("samples.jsonl changed after the run");
         on(&project, "repair DIR", &dir)
             .exits(0)
             .says("made again from its journal, with 20 of 20 questions");
@@ -54,7 +54,7 @@ fn a_run_that_was_cut_short_is_not_believed() {
     fs::remove_file(&path).unwrap();
     on(&project, "gate DIR", &dir)
         .exits(2)
-        .says("samples.jsonl is not what the run wrote: it is missing");
+        .says("samples.jsonl changed after the run: it is missing");
     assert_eq!(requested(&project).len(), requests_before);
     assert_eq!(project.runs().len(), 1, "nothing new is left");
 
@@ -79,12 +79,12 @@ fn a_manifest_that_was_changed_is_refused_and_made_again() {
         for command in BELIEVERS {
             on(&project, command, &dir)
                 .exits(2)
-                .says("manifest.json: it is not what the run wrote: its checksum")
+                .says("manifest.json: it changed after the run: its checksum")
                 .says("cargo evaltest repair evaltest-runs/");
         }
         on(&project, "show DIR q000", &dir)
             .exits(0)
-            .says("manifest.json: it is not what the run wrote");
+            .says("manifest.json: it changed after the run");
         on(&project, "repair DIR", &dir)
             .exits(0)
             .says("manifest.json: it was changed after the run wrote it");
@@ -154,18 +154,18 @@ fn each_other_file_is_looked_at_and_a_journal_alone_is_a_notice() {
         fs::write(&path, [&whole[..], b"\n"].concat()).unwrap();
         on(&project, "gate DIR", &dir)
             .exits(2)
-            .says(&format!("{name} is not what the run wrote"));
+            .says(&format!("{name} changed after the run"));
         fs::write(&path, whole).unwrap();
         on(&project, "gate DIR", &dir)
             .exits(1)
-            .says_nothing_of("not what the run wrote");
+            .says_nothing_of("changed after the run");
     }
     let journal = dir.join("events.jsonl");
     let text = fs::read_to_string(&journal).unwrap();
     fs::write(&journal, text.replacen("started", "Started", 1)).unwrap();
     on(&project, "gate DIR", &dir)
         .exits(1)
-        .says("events.jsonl is not what the run wrote; the records of the run are whole");
+        .says("events.jsonl changed after the run; the records of the run are whole");
     on(&project, "repair DIR", &dir)
         .exits(0)
         .says("lines of events.jsonl that cannot be read: 1");
@@ -173,7 +173,7 @@ fn each_other_file_is_looked_at_and_a_journal_alone_is_a_notice() {
     assert_eq!(manifest["journal_lines_skipped"], serde_json::json!([1]));
     on(&project, "gate DIR", &dir)
         .exits(1)
-        .says_nothing_of("not what the run wrote");
+        .says_nothing_of("changed after the run");
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn the_last_run_is_never_passed_over_in_silence() {
             .run(command)
             .exits(2)
             .says("not a manifest")
-            .says("take it from where");
+            .says("copy it again from");
     }
     fs::remove_file(&path).unwrap();
     for command in commands {
@@ -267,7 +267,7 @@ fn the_last_run_is_never_passed_over_in_silence() {
             .run(command)
             .exits(2)
             .says("has lost its `manifest.json`")
-            .says("if they are worth nothing: rm -r evaltest-runs/");
+            .says("to discard them: rm -r evaltest-runs/");
     }
     // Killed: it has no records, and began later.
     fs::write(&path, whole).unwrap();
@@ -302,7 +302,7 @@ fn the_last_run_is_never_passed_over_in_silence() {
     project
         .run("gate")
         .exits(1)
-        .says("29991231T235959Z_later` is going on: it is left out");
+        .says("29991231T235959Z_later` is in progress: skipped");
     on(&project, "accept DIR", &new)
         .exits(2)
         .says("is going on");
@@ -356,7 +356,7 @@ fn a_manifest_may_name_anything_and_nothing_else_is_opened() {
         fs::write(&path, &whole).unwrap();
         change_manifest(&dir, |manifest| manifest["artifacts"][name] = "0".into());
         on(&project, "gate DIR", &dir).exits(2).says(&format!(
-            "{name} is not what the run wrote: no run writes such a file"
+            "{name} changed after the run: no run writes such a file"
         ));
     }
 }

@@ -262,5 +262,5 @@ fn a_judge_is_asked_for_a_verdict() {
     with("{ type: command, command: [no-such-judge] }")
         .exits(2)
         .says("WRONG judge    `strict`: ")
-        .says("is it installed, and spelt so?");
+        .says("check the spelling and that it is installed");
 }

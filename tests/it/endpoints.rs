@@ -425,7 +425,7 @@ fn an_outage_is_waited_for_and_costs_no_sample() {
         .exits(0)
         .says("30 correct")
         .says("0 errors")
-        .says("e: the agent answers nobody, and is waited for, first for 1 s: ")
+        .says("e: the agent does not answer, and is waited for, first for 1 s: ")
         .says("e: the agent answers again after ");
     // A few in vain, and then one at a time.
     assert!(server.requested().len() < 30 + 12);
@@ -448,7 +448,7 @@ fn an_endpoint_that_is_not_there_stops_the_run() {
         .run("run -v eval.yaml --output-root runs --run-id r")
         .exits(3)
         .says("0 errors")
-        .says("stopped early: the agent answers nobody; the last time: ")
+        .says("stopped early: the agent does not answer; the last time: ")
         .says("cannot be reached")
         .says("(30 samples not asked)")
         // With nothing answered there is nothing to go on with.

@@ -86,7 +86,7 @@ fn an_agent_that_takes_more_steps_is_red_and_says_where() {
             .says(says)
             .says("p < 0.001 < alpha 0.05, 24 pairs")
             .says("rose most: ")
-            .says("is seen with 80 % power")
+            .says("or more with 80 % power")
             .says("look at the answer: cargo evaltest show e q");
         // The other direction is better.
         let fall = gate.replace("increase", "decrease");
@@ -217,10 +217,9 @@ fn gates_on_figures_and_verdicts_share_one_alpha() {
         "c.jsonl",
         "no_regression(alpha=0.05), no_increase(tokens), no_increase(steps)",
     );
-    project
-        .run("run eval.yaml")
-        .exits(0)
-        .says("p = 0.031, 0.094 beside the other gates against the baseline (Holm) >= alpha 0.05");
+    project.run("run eval.yaml").exits(0).says(
+        "p = 0.031, 0.094 corrected for the other gates against the baseline (Holm) >= alpha 0.05",
+    );
 }
 
 #[test]

@@ -221,7 +221,7 @@ fn a_new_sample_beside_a_baseline_is_told_and_does_not_fail() {
         requested::write_questions(&project, 14);
         assert!(!project.file(SNAPSHOTS).join("q013").exists());
         let ran = both(&project, false);
-        ran.says("e: wrong, and not compared, for it is new beside the baseline: q013");
+        ran.says("e: wrong, and not compared: the baseline does not have it: q013");
     }
 }
 

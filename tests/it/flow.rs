@@ -305,7 +305,7 @@ fn bad_input_is_one_line_and_asks_nobody() {
         "flow aimee --agent echo",
         "did you mean `cargo evaltest flow aime`?",
     );
-    check("flow", "nobody is named who generates");
+    check("flow", "no agent to generate items");
     check("flow flow.yaml --delay-s=-1", "delay");
     check("flow flow.yaml --reference missing.json", "missing.json");
     project.write("other.json", "{\"rows\": 3}");

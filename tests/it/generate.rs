@@ -150,7 +150,7 @@ fn what_passed_is_a_file_and_the_report_has_every_part() {
         "## 1 Basic information",
         "| references | aime-reference.jsonl (6 references shown) |",
         "## 2 Statistics",
-        "| mended (LaTeX that was not escaped) | 1 |",
+        "| repaired (unescaped LaTeX) | 1 |",
         "| Probability | 1 | 16.7 % | 0 |",
         "(exact multinomial test, p = ",
         "## 3 Checks",

@@ -405,7 +405,7 @@ fn yaml_that_nests_too_deeply_or_has_marks_amid_it_is_refused_at_once() {
         project.write("mark.yaml", text);
         let ran = project.run("run mark.yaml").exits(2);
         ran.says(&format!(
-            "mark.yaml:{place}: a byte order mark (U+FEFF) stands amid the text"
+            "mark.yaml:{place}: a byte order mark (U+FEFF) inside the text"
         ));
     }
     let wide: Vec<u8> = good.encode_utf16().flat_map(u16::to_le_bytes).collect();
@@ -427,7 +427,7 @@ fn a_key_that_stands_twice_in_a_row_is_an_error() {
     project.write("data.jsonl", row);
     let ran = project.run("run eval.yaml").exits(2);
     ran.says("data.jsonl:1:")
-        .says("the key `Final answer` stands twice");
+        .says("the key `Final answer` occurs twice");
 }
 
 #[test]

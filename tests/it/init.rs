@@ -206,5 +206,5 @@ fn rescoring_keeps_the_scorers_of_the_run_and_accept_names_what_is_missing() {
         .exits(0)
         .says("elsewhere/");
     ran.says("no gate compares with the baseline yet")
-        .says("otherwise than its spec: limits.retries");
+        .says("changed the spec for this run: limits.retries");
 }

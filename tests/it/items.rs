@@ -102,7 +102,7 @@ fn the_item_is_the_answer_and_costs_nothing() {
     assert_ne!(project.last_lines("samples.jsonl")[0]["input_hash"], before);
     assert_eq!(calls(), 3);
     let ran = project.run("doctor e.yaml");
-    ran.says("nobody is asked: the items themselves are judged");
+    ran.says("no agent is called: the items themselves are judged");
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn an_item_can_be_shown_in_part_and_beside_others() {
         .replace("criteria: Which is better?, ", "");
     project.write("e.yaml", spec);
     let ran = project.run("run e.yaml").exits(2);
-    ran.says("the judge must be told what is better");
+    ran.says("the judge must know what is better");
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn what_cannot_be_judged_is_said_before_anything_runs() {
         "none",
         "",
         &[
-            "e.yaml:2:8: the agent is `none`, and the scorer of `items` judges answers: nobody gives one",
+            "e.yaml:2:8: the agent is `none`, and the scorer of `items` judges answers, which no agent gives",
             "hint: name who judges the items",
         ],
     );
@@ -213,7 +213,7 @@ fn what_cannot_be_judged_is_said_before_anything_runs() {
         "none",
         "{ type: judge, rubric: aime, agent: none }",
         &[
-            "e.yaml:3:45: scorer `judge`, option `agent`: the agent `none` is nobody who could be asked",
+            "e.yaml:3:45: scorer `judge`, option `agent`: the agent `none` cannot be called",
             "name who judges",
         ],
     );

@@ -172,7 +172,7 @@ fn preferences_and_log_probabilities() {
     assert_eq!(found, expect);
     let ran = judge(&with(preferences), &["winrate", "x.jsonl"]).exits(0);
     ran.says("of 2 preferences\n")
-        .says("2 lines without a preference are left out");
+        .says("2 lines without a preference are skipped");
     let tokens = "{\"logprobs\": {\"m\": -1000, \"M\": -1000}, \"swapped\": false}\n\
                   {\"logprobs\": {\"m\": -1, \"M\": -Infinity}, \"swapped\": true}\n\
                   {\"logprobs\": {}, \"swapped\": true}\n";

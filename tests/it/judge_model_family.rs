@@ -80,7 +80,7 @@ fn a_judge_of_the_agents_own_kind_is_told() {
         let warning = "models favour answers like their own";
         let foreseen = project.run("run eval.yaml --dry-run").exits(0);
         foreseen
-            .says("e: 2 samples, 2 to 10 requests, and those of scorer `judge`; nothing was asked");
+            .says("e: 2 samples, 2 to 10 requests, and those of scorer `judge`; no agent or model was called");
         assert_eq!(server.requested().len(), 0);
         for arguments in ["run eval.yaml --dry-run", "run eval.yaml"] {
             let ran = project.run(arguments).exits(0);
@@ -125,7 +125,7 @@ fn a_spec_says_who_scores_again() {
 
     // The same: what is stored is taken.
     let same = format!("rescore {dir} --spec eval.yaml");
-    project.run(&same).exits(0).says("nobody is asked");
+    project.run(&same).exits(0).says("no model is called");
     assert_eq!(judged(&server), 2);
 
     project.write("rubric.yaml", rubric("short"));
@@ -178,7 +178,7 @@ fn a_judge_with_a_key_scores_again() {
     project
         .run(&format!("rescore {}", dir.display()))
         .exits(0)
-        .says("nobody is asked");
+        .says("no model is called");
     assert_eq!(judged(&server), 2);
     for file in crate::project::all_files(&project.file("evaltest-runs")) {
         let text = String::from_utf8_lossy(&std::fs::read(&file).unwrap()).into_owned();

@@ -255,18 +255,18 @@ fn what_does_not_fit_together_is_refused() {
     let dirs = damaged("samples.jsonl", &first_line);
     refused(
         &dirs,
-        &["samples.jsonl is not what the run wrote", "fewer records"],
+        &["samples.jsonl changed after the run", "fewer records"],
     );
     let dirs = damaged("samples.jsonl", &|text| {
         text.replacen("scored", "Scored", 1)
     });
-    refused(&dirs, &["samples.jsonl is not what the run wrote"]);
+    refused(&dirs, &["samples.jsonl changed after the run"]);
     let dirs = damaged("samples.jsonl", &|text| {
         text.replacen("\"attempts\":1", "\"attempts\":2", 1)
     });
-    refused(&dirs, &["samples.jsonl is not what the run wrote"]);
+    refused(&dirs, &["samples.jsonl changed after the run"]);
     let dirs = damaged("places.json", &|text| text.replacen(':', ": ", 1));
-    refused(&dirs, &["places.json is not what the run wrote"]);
+    refused(&dirs, &["places.json changed after the run"]);
     let dir = shard(&whole, (1, 4), &project.file("other"));
     fs::remove_file(dir.join("samples.jsonl")).unwrap();
     refused(&with(dir), &["samples.jsonl"]);
@@ -276,7 +276,7 @@ fn what_does_not_fit_together_is_refused() {
     });
     merge(&project, &dirs)
         .exits(0)
-        .says("events.jsonl is not what the run wrote; the records of the run are whole");
+        .says("events.jsonl changed after the run; the records of the run are whole");
     assert_eq!(
         timeless(&project.file("merged/samples.jsonl")),
         timeless(&whole.join("samples.jsonl"))

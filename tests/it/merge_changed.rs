@@ -110,7 +110,7 @@ fn a_merged_run_without_a_journal_of_a_part_asks_nobody_again() {
     project
         .run("merge others -o third")
         .exits(0)
-        .says("events.jsonl is not what the run wrote; the records of the run are whole");
+        .says("events.jsonl changed after the run; the records of the run are whole");
 }
 
 #[test]

@@ -52,7 +52,7 @@ fn a_merged_run_that_is_whole_no_more_is_not_taken_for_the_merge() {
     let (project, whole) = project();
     project.run("merge parts -o m").exits(0);
     let message = "`m` was made of these parts and is whole no more: ";
-    let next = "nothing is lost: put it aside and merge again: mv m m-damaged";
+    let next = "nothing is lost: move it away and merge again: mv m m-damaged";
     for name in ["samples.jsonl", "events.jsonl", "errors.jsonl"] {
         fs::remove_file(project.file("m").join(name)).unwrap();
     }
@@ -104,14 +104,14 @@ fn an_attempt_that_asked_nothing_is_in_nobodys_way() {
     fs::create_dir(&unborn).unwrap();
     fs::write(unborn.join("events.jsonl"), "").unwrap();
     fs::write(unborn.join("places.json.12.0.tmp"), "{").unwrap();
-    let message = "was killed before it asked anything, and counts for nothing";
+    let message = "was killed before it asked anything, and is ignored";
     project.run("merge parts -o merged").exits(0).says(message);
     let journal = fs::File::open(unborn.join("events.jsonl")).unwrap();
     journal.lock().unwrap();
     project
         .run("merge parts -o begun")
         .exits(0)
-        .says("has just begun, and counts for nothing");
+        .says("has just begun, and is ignored");
     drop(journal);
     // With an answer it is worth something.
     let journal = fs::read(project.file("parts/1of5/events.jsonl")).unwrap();

@@ -95,7 +95,7 @@ fn a_folder_is_all_its_specs() {
         .exits(0)
         .says("\none ")
         .says("\ntwo ")
-        .says("note: `evals/compose.yaml` is no eval spec and left out");
+        .says("note: `evals/compose.yaml` is no eval spec and skipped");
     project
         .run("")
         .exits(0)
@@ -131,7 +131,7 @@ fn a_project_in_a_folder_is_left_to_itself() {
         .run("run all")
         .exits(0)
         .says("one: 1 of 1 correct")
-        .says("`all/inner` is a project of its own and left out: cd all/inner");
+        .says("`all/inner` is a separate project and skipped: cd all/inner");
 }
 
 #[test]
@@ -213,6 +213,10 @@ fn a_benchmark_of_flags_blames_no_file() {
         .says("hint: correct `--benchmark-option path=…`")
         .says_nothing_of("gaia.yaml");
     project
+        .run("run --benchmark gaia --benchmark-option shuffle=true --agent echo")
+        .exits(2)
+        .says("`--shuffle`");
+    project
         .run("run --benchmark gaia --benchmark-option path=data.jsonl --agent ecko")
         .exits(2)
         .says("unknown agent `ecko`")
@@ -267,7 +271,7 @@ fn a_test_without_a_harness_of_its_own_is_told() {
     project
         .run("list")
         .exits(0)
-        .says("note: `tests/mine.rs` calls `evaltest::run`, and nobody calls its `main`")
+        .says("note: `tests/mine.rs` calls `evaltest::run`, but its `main` is not called")
         .says(&format!("add {add} to Cargo.toml"))
         .says_nothing_of("plain");
     let named = "\n[package.metadata.evaltest]\ntests = [{ name = \"mine\", evals = [\"one\"] }]\n";
@@ -451,7 +455,7 @@ fn specs_need_no_cargo() {
         .exits(0)
         .says("4 evals")
         .says(note)
-        .says_nothing_of("left out");
+        .says_nothing_of("skipped");
     without_cargo("run three")
         .exits(0)
         .says("three: 1 of 1 correct");
@@ -465,7 +469,7 @@ fn specs_need_no_cargo() {
     without_cargo("list")
         .exits(0)
         .says("three::level1::a")
-        .says("the evals in test targets are left out");
+        .says("evals in test targets are skipped");
 }
 
 #[test]

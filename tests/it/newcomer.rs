@@ -265,7 +265,7 @@ fn a_drawn_seed_is_printed_and_repeats_the_order() {
     project
         .run("accept")
         .exits(0)
-        .says("told otherwise than its spec: shuffle.seed\n");
+        .says("command-line options changed the spec for this run: shuffle.seed\n");
     // The spec's own seed stays.
     project.spec(
         "{ type: echo, text: '1' }",

@@ -124,7 +124,7 @@ fn what_is_better_in_both_orders_wins() {
     assert_eq!(duel.requested(), 0);
     let ran = duel.winrate("").exits(0);
     ran.says("the judge is asked 40 times")
-        .says("20 pairs of 20 items: 20 wins, 0 losses, 0 ties, 0 inconsistent (the verdict changes with the order; half a win)")
+        .says("20 pairs of 20 items: 20 wins, 0 losses, 0 ties, 0 inconsistent (the verdict changes with the order); ties and inconsistent pairs count half")
         .says("win rate 100.0 %, 95 % interval 82.0 % to 100.0 %: above one half")
         .says("the judge is uncalibrated (no labels of people)");
     // The other way round, and of a few of them.
@@ -187,7 +187,7 @@ fn the_run_that_is_written_has_it_all() {
     duel.project
         .run(&format!("rescore -v {dir}"))
         .exits(0)
-        .says("nobody is asked");
+        .says("no model is called");
 }
 
 #[test]

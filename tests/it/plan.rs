@@ -435,7 +435,7 @@ fn what_cannot_be_planned_is_said_with_what_to_type() {
     check(
         &wrong,
         "--detect 3",
-        "has no right answer",
+        "has no correct answer",
         "cargo evaltest show evaltest-runs/",
     );
     wrong.write(

@@ -271,7 +271,7 @@ fn a_call_that_is_not_recorded_fails_the_sample_whatever_the_agent_does() {
     let ran = run(&project, "run eval.yaml --replay").exits(3);
     // What is recorded for one sample is not for another, and each entry answers once.
     ran.says("differs at `/messages/0/content` (recorded `two`, now `four`)")
-        .says("1 recorded call was not made again, of `q1`")
+        .says("1 recorded call was not made in this replay, of `q1`")
         .says("cargo evaltest run eval.yaml --record");
     let records = project.last_lines("samples.jsonl");
     assert_eq!(records[0]["result"]["status"], "scored");

@@ -65,7 +65,7 @@ fn outputs_are_shared_and_nobody_is_asked() {
         .says("substring (decides)   3 of 3")
         .says("quasi_exact           1 of 3")
         .says("✓ accuracy[level=1] >= 0.9")
-        .says("`gaia` does not judge here: gate `accuracy(gaia) >= 0.5` is left out")
+        .says("`gaia` is not a scorer here: gate `accuracy(gaia) >= 0.5` is skipped")
         .says("fails: ");
     assert_eq!(requested(&project).len(), 4);
     let new = project.last_run();
@@ -279,10 +279,10 @@ fn a_run_that_cannot_be_read_leaves_nothing_new() {
     let third: usize = text.lines().take(2).map(|line| line.len() + 1).sum();
     fs::write(&samples, &text[..third + 100]).unwrap();
     let repair = format!("cargo evaltest repair {}", project.display(&dir));
-    check(&["samples.jsonl is not what the run wrote", &repair]);
+    check(&["samples.jsonl changed after the run", &repair]);
     fs::remove_file(&samples).unwrap();
     check(&[
-        "samples.jsonl is not what the run wrote: it is missing",
+        "samples.jsonl changed after the run: it is missing",
         &repair,
     ]);
     project.run(&format!("repair {}", dir.display())).exits(0);
@@ -319,7 +319,7 @@ fn a_baseline_holds_only_for_who_judged_it() {
         .says("✓ no_regression(max_drop=0.5)");
     rescore(&project, &dir, &["--scorer", "substring"])
         .exits(0)
-        .says("the baseline was judged otherwise: `no_regression` is left out")
+        .says("the baseline was scored differently: `no_regression` is skipped")
         .says_nothing_of("gate no_regression");
 }
 

@@ -227,7 +227,7 @@ fn a_finished_run_is_resumed_without_asking_and_a_torn_line_is_cut() {
     project
         .run(&format!("run --resume {}", dir.display()))
         .exits(0)
-        .says("events.jsonl: lines that are not as they were written are left out: 1;");
+        .says("events.jsonl: damaged lines are skipped: 1;");
     assert_eq!(
         project.last_json("manifest.json")["journal_lines_skipped"],
         serde_json::json!([1])

@@ -257,7 +257,10 @@ fn what_is_wrong_is_one_clear_line_and_nothing_is_lost() {
         "items.json --rubric qa",
         "it has choices, and no dimensions",
     );
-    refused("items.json --sample 0", "`--sample 0` has nobody look");
+    refused(
+        "items.json --sample 0",
+        "`--sample 0` leaves nothing to review",
+    );
     refused("items.json --only failed", "is of answers of a run");
     refused("items.json --reviewer=", "the reviewer has no name");
     for (text, says) in [

@@ -301,7 +301,7 @@ fn whatever_an_item_holds_it_is_shown_and_does_nothing() {
         "{status}: {body}"
     );
     let mut bare = Browser::open(&format!("http://{}/", window.host()), 1000);
-    tells(&mut bare, "alarm", "Open the whole address");
+    tells(&mut bare, "alarm", "Open the whole printed address");
 }
 
 #[needs(browser)]

@@ -236,7 +236,7 @@ fn what_people_say_is_in_figures_and_gates() {
         (
             "reviewed.tone>=4",
             3,
-            "nobody gave points for `tone`; there are `merit`",
+            "no reviewer gave points for `tone`; there are `merit`",
         ),
         (
             "reviewed.approved>=50",

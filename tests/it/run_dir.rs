@@ -433,7 +433,7 @@ fn a_sample_of_a_large_run_is_shown_from_its_place() {
         std::fs::write(dir.join("samples.jsonl"), records.replacen(from, to, 1)).unwrap();
         project.run(&show).exits(0)
     };
-    let notice = "samples.jsonl is not what the run wrote";
+    let notice = "samples.jsonl changed after the run";
     let other = ("\"ground_truth\":\"17\"", "\"ground_truth\":\"18\"");
     let own = ("\"ground_truth\":\"4321\"", "\"ground_truth\":\"4322\"");
     // What is shown is checked, and nothing else is read.

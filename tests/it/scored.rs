@@ -402,8 +402,8 @@ fn the_answers_of_a_run_are_scored_again() {
     assert!(ran.out.starts_with(first), "{}", ran.out);
     assert_eq!(
         ran.err,
-        "note: 1 sample has no answer and is left out\n\
-         note: 1 answer lost a secret to redaction and is left out: `rescore` keeps its verdict\n"
+        "note: 1 sample has no answer and is skipped\n\
+         note: 1 answer lost a secret to redaction and is skipped: `rescore` keeps its verdict\n"
     );
     let predictions = |arguments: &[&str], expect: Value| {
         check(
@@ -450,12 +450,12 @@ fn a_folder_that_is_no_run_is_refused() {
     let text = std::fs::read_to_string(&records).unwrap();
     std::fs::write(&records, format!("{text}{{\"x\":1}}\n")).unwrap();
     let ran = score(&project, &["--scorer", "gaia", &dir]).exits(2);
-    ran.says("samples.jsonl is not what the run wrote");
+    ran.says("samples.jsonl changed after the run");
     sign(&project.last_run());
     let ran = score(&project, &["--scorer", "gaia", &dir]).exits(2);
     ran.says(&format!("{}:5: not a record: ", project.display(&records)));
     std::fs::remove_file(&records).unwrap();
     let folder = project.display(&dir);
-    let missing = format!("{folder}: samples.jsonl is not what the run wrote: it is missing");
+    let missing = format!("{folder}: samples.jsonl changed after the run: it is missing");
     check_error(&project, &["--scorer", "gaia", &dir], &missing);
 }

@@ -68,7 +68,7 @@ fn a_red_run_shows_question_expected_and_given_answer() {
     project
         .run("gate -v")
         .exits(1)
-        .says("with 7 pairs a drop of")
+        .says("7 pairs can detect a drop of")
         .says("gate accuracy >= 0.5: FAILED: accuracy is 0.1429");
 }
 

@@ -117,7 +117,7 @@ fn balanced_shards_take_equally_long_and_are_told_from_others() {
     project
         .run(&format!("run --resume {display}"))
         .exits(2)
-        .says("places.json: it is not what the run wrote")
+        .says("places.json: it changed after the run")
         .says("hint: take it from where the directory was copied, or run the shard again");
     let before = requested(&project).len();
     let refused = |arguments: &str, says: &str| {
@@ -133,7 +133,7 @@ fn balanced_shards_take_equally_long_and_are_told_from_others() {
     std::fs::write(first.join("samples.jsonl"), "").unwrap();
     refused(
         &format!("--shard 1/2 --balance {by}"),
-        "samples.jsonl is not what the run wrote",
+        "samples.jsonl changed after the run",
     );
     assert_eq!(requested(&project).len(), before);
 }

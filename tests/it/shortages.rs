@@ -95,7 +95,7 @@ fn a_limit_that_holds_no_attempt_is_refused_before_anybody_is_asked() {
         let started = Instant::now();
         let ran = run_under(&project, &format!("ulimit -n {limit}")).exits(3);
         assert!(started.elapsed() < Duration::from_secs(20), "{limit}");
-        let notice = format!("{limit} files may be open at once (`ulimit -n`)");
+        let notice = format!("{limit} files may be open at the same time (`ulimit -n`)");
         assert!(ran.err.contains(&notice), "{}", ran.err);
         assert!(ran.err.contains("`ulimit -n 256`"), "{}", ran.err);
         assert!(!ran.err.contains("free some space"), "{}", ran.err);
@@ -113,7 +113,7 @@ fn a_plain_user_with_few_processes_has_fewer_questions_in_flight() {
     let ran = run_as_user(&project, 61_723, 30)
         .exits(0)
         .says("60 correct");
-    let notice = "too few processes may run at once here (`ulimit -u`)";
+    let notice = "too few processes may run at the same time here (`ulimit -u`)";
     assert_eq!(ran.err.matches(notice).count(), 1, "{}", ran.err);
 }
 

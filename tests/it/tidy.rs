@@ -8,6 +8,7 @@ use needs::needs;
 
 mod face;
 mod packages;
+mod phrases;
 
 mod imports;
 mod machine;

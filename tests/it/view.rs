@@ -320,6 +320,7 @@ fn a_run_is_watched_while_it_goes_on() {
     tab.until("document.querySelector('.by-script tbody tr')");
     let bare = format!("http://{}/", view.host());
     let mut other = Browser::open(&bare, 1000);
-    other.until("document.querySelector('.told').textContent.includes('the whole address')");
+    other
+        .until("document.querySelector('.told').textContent.includes('the whole printed address')");
     view.ends().exits(0);
 }

@@ -38,12 +38,12 @@ fn a_partial_run_asks_no_gate() {
         let gate = format!("gate -v {}", project.last_run().display());
         project.run(&gate).exits(0).says("e: partial run, ");
         for run in [run, gate] {
-            let why = "gates that are ignored leave the question open (exit code 3)";
+            let why = "gates were ignored (exit code 3)";
             in_ci(&project, &run)
                 .exits(3)
                 .says("ignored: ")
                 .says(why)
-                .says("say `--allow-ignored`");
+                .says("pass `--allow-ignored`");
             in_ci(&project, &format!("{run} --allow-ignored"))
                 .exits(0)
                 .says_nothing_of(why);
@@ -53,7 +53,7 @@ fn a_partial_run_asks_no_gate() {
     // All of it is not less than the eval.
     project
         .run("run -v eval.yaml --limit 8")
-        .says("`--limit` says how much is asked, not the spec");
+        .says("partial run (`--limit`)");
     let spec = project.read("eval.yaml") + "limits: { limit: 3 }\n";
     project.write("limited.yaml", spec.replace("name: e\n", "name: limited\n"));
     project

@@ -207,7 +207,7 @@ impl AnsweredSample {
             None if wanted.target => {
                 return fault("is missing").map_err(|error| {
                     error.hint(
-                        "say where it stands: `--map ground_truth=FIELD`; or add `--keep-going` to score the other \
+                        "name its field: `--map ground_truth=FIELD`; or add `--keep-going` to score the other \
                          lines",
                     )
                 });

@@ -29,7 +29,7 @@ pub(super) fn packages(root: &Path, excluded: &mut BTreeSet<String>) -> Vec<Pack
         });
     }
     excluded.insert(if tests {
-        "cargo is not installed: specs are found without it, the evals in test targets are left out"
+        "cargo is not installed: specs are found without it, evals in test targets are skipped"
             .to_owned()
     } else {
         "cargo is not installed: specs are found without it".to_owned()

@@ -303,7 +303,7 @@ mod tests {
         let waiting = Event::Waiting {
             eval: "e",
             who: "the agent",
-            why: "answers nobody",
+            why: "does not answer",
             last_message: "no",
             pause: Duration::from_secs(8),
             first: true,
@@ -312,7 +312,7 @@ mod tests {
         clock.tally.event(&waiting, now);
         assert_eq!(
             clock.says(5),
-            "the agent answers nobody: waiting, 6 s, 3 correct, 0 errors, 36.0/min"
+            "the agent does not answer: waiting, 6 s, 3 correct, 0 errors, 36.0/min"
         );
         let now = clock.at(13);
         let waited = Duration::from_secs(10);

@@ -60,7 +60,7 @@ impl MockTools {
         let path = path.as_ref();
         let bytes = file::read_given(path).map_err(|error| {
             Error::io("read the tools", path, &error)
-                .hint("write a YAML file with a list of tools beside the spec")
+                .hint("write a YAML file with a list of tools next to the spec")
         })?;
         let text = String::from_utf8(bytes).map_err(|_| {
             Error::usage(format!("{}: the file is not UTF-8", path.display()))

@@ -233,8 +233,8 @@ impl UrlTemplate {
             TextPart::Text(_) => false,
         };
         if host.contains('{') || parts.iter().any(holds_json) {
-            let message = format!("`{url}` has a placeholder where none can stand");
-            return Err(Error::usage(message).hint("write `{id}` or `{prompt}` behind the host"));
+            let message = format!("`{url}` has a placeholder where none is allowed");
+            return Err(Error::usage(message).hint("write `{id}` or `{prompt}` after the host"));
         }
         Ok(Self { parts, example })
     }

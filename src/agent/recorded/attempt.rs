@@ -205,8 +205,8 @@ impl AttemptCalls {
                     }
                 }
             }
-            1 => "its one recorded answer was given before".to_owned(),
-            times => format!("its {times} recorded answers were given before"),
+            1 => "its one recorded answer was used already".to_owned(),
+            times => format!("its {times} recorded answers were used already"),
         };
         format!(
             "call not recorded: {asked}; {why}; hint: {}",

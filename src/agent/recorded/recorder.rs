@@ -175,7 +175,7 @@ impl Recorder {
             }
             let calls = if count == 1 { "call was" } else { "calls were" };
             notices.push(format!(
-                "{count} recorded {calls} not made again, of {named}; to record anew: {}",
+                "{count} recorded {calls} not made in this replay, of {named}; to record again: {}",
                 self.command
             ));
         }

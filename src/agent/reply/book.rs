@@ -42,7 +42,7 @@ fn marks() -> ReplyTable {
         text: "Each place is a JSON pointer; `*` is every item of a list. Where several marks are there, an outage counts before a \
                refusal, and that before an answer that was cut off. An agent's own reply with a text in `answer` is an answer, whatever \
                its `error` says.",
-        columns: &["place", "what stands there", "the reply is", "used by"],
+        columns: &["place", "content", "the reply is", "used by"],
         rows: rows.collect(),
     }
 }

@@ -144,9 +144,7 @@ impl<'t> TemplateReader<'t> {
                 if let Some((name, at)) = open {
                     let error =
                         Error::usage(format!("{}: `{{{{#{name}}}}}` has no end", self.at(at)));
-                    return Err(
-                        error.hint(format!("write `{{{{/{name}}}}}` behind what it is about"))
-                    );
+                    return Err(error.hint(format!("write `{{{{/{name}}}}}` at its end")));
                 }
                 parts.push(TemplatePart::Text(self.text[start..].to_owned()));
                 self.place = self.text.len();
@@ -237,9 +235,8 @@ impl<'t> TemplateReader<'t> {
         let is_topic = matches!(name, "topic" | "topics");
         if is_topic && !self.known.has_topics {
             let message = format!("{}: `{{{{{name}}}}}`, and there are no topics", self.at(at));
-            return Err(
-                Error::usage(message).hint("write `topics: [Algebra, Geometry]` beside `template`")
-            );
+            return Err(Error::usage(message)
+                .hint("write `topics: [Algebra, Geometry]` next to `template`"));
         }
         let is_reference = name == "reference" || name.starts_with(OF_REFERENCE);
         let is_inside = open.is_some_and(|(inner, _)| inner.starts_with("reference"));

@@ -31,7 +31,7 @@ pub(crate) const ENTRY: scorer::Entry = scorer::Entry {
         ),
         (
             "has_tool_call_tag",
-            "whether the calls of a text stand between `<TOOLCALL>` and `</TOOLCALL>`; false",
+            "whether the calls of a text are between `<TOOLCALL>` and `</TOOLCALL>`; false",
         ),
     ],
     examples: &[

@@ -70,7 +70,7 @@ impl Originals {
         for (category, mut ids) in lists.into_iter().filter(|(_, ids)| !ids.is_empty()) {
             if !data.categories().contains(&category) {
                 let message = format!("there are no entries of category `{}`", category.name);
-                return Err(wrong(message).hint("put its file beside this one"));
+                return Err(wrong(message).hint("put its file next to this one"));
             }
             for question in data.read(&category)? {
                 if ids.remove(&question.id) {

@@ -64,7 +64,7 @@ fn missing_answer_file_error_names_path() {
         error.message(),
         "BFCL_v4_simple_python.json:1: there are questions without ground truth, and no file \
          `possible_answer/BFCL_v4_simple_python.json` with theirs\n\nhint: put the official `possible_answer` \
-         folder beside the questions, or give each line a `ground_truth`"
+         folder next to the questions, or give each line a `ground_truth`"
     );
 }
 

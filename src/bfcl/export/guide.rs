@@ -132,7 +132,7 @@ pub(super) fn notes(exported: &BfclExport, options: &ExportOptions) -> Vec<Strin
         let ids = exported.excluded.iter();
         let ids = ids.map(|(id, status)| format!("`{}` ({})", clean(id), status.as_str()));
         notes.push(format!(
-            "{} samples have no answer and are left out: {}",
+            "{} samples have no answer and are skipped: {}",
             exported.excluded.len(),
             named(ids, exported.excluded.len())
         ));

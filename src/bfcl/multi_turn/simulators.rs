@@ -163,7 +163,7 @@ impl Simulators {
                 "sample `{}`: the functions of `{class}` are described nowhere",
                 sample.id.escape_debug()
             ))
-            .hint("put the official folder `multi_turn_func_doc` beside the questions")),
+            .hint("put the official folder `multi_turn_func_doc` next to the questions")),
         }
     }
 

@@ -41,18 +41,18 @@ impl Pattern {
                 return Ok(Self::Regex(regex));
             }
             return Err(Error::usage(format!(
-                "`{}` does not say where the name of a call stands",
+                "`{}` does not show where the name of a call is",
                 snippet(text)
             ))
             .hint("write `[TOOL_CALL:{name}:{args}]`, or a regular expression with the groups `(?<name>…)` and `(?<args>…)`"));
         };
         if let Some(second) = place_in(&text[name_end..], &NAMES) {
             return Err(Error::usage(format!(
-                "in `{}` the name of a call stands twice",
+                "in `{}` the name of a call occurs twice",
                 snippet(text)
             ))
             .hint(format!(
-                "leave out what stands behind the arguments from the second on: `{}`",
+                "delete what follows the arguments from the second on: `{}`",
                 snippet(&text[..name_end + second.0])
             )));
         }
@@ -61,7 +61,7 @@ impl Pattern {
             None => (None, &text[name_end..]),
             Some((args, _)) if args < name => {
                 return Err(Error::usage(format!(
-                    "in `{}` the arguments stand before the name",
+                    "in `{}` the arguments come before the name",
                     snippet(text)
                 ))
                 .hint("write a regular expression with the groups `(?<name>…)` and `(?<args>…)`"));
@@ -70,7 +70,7 @@ impl Pattern {
         };
         if before.is_empty() || between == Some("") || (between.is_none() && behind.is_empty()) {
             return Err(Error::usage(format!(
-                "in `{}` there must be some text before the name, and behind it",
+                "in `{}` there must be some text before and after the name",
                 snippet(text)
             ))
             .hint("write `[TOOL_CALL:{name}:{args}]`, or a regular expression with the groups `(?<name>…)` and `(?<args>…)`"));

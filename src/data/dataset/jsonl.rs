@@ -66,7 +66,7 @@ pub(crate) fn fields(path: &Path, number: u64, line: &str) -> Result<Map<String,
             "write one `{…}` per line; an array of them is read from a file named `.json`"
         })),
         Err((column, reason)) if reason.starts_with(TWICE) => Err(Error::usage(format!(
-            "{}:{number}:{column}: the key {} stands twice in an object",
+            "{}:{number}:{column}: the key {} occurs twice in an object",
             path.display(),
             &reason[TWICE.len()..]
         ))
@@ -202,11 +202,11 @@ mod tests {
 
     #[test]
     fn duplicate_key_is_reported() {
-        let expect = "{path}:2:15: the key `a` stands twice in an object";
+        let expect = "{path}:2:15: the key `a` occurs twice in an object";
         check_error("rows.jsonl", "{\"a\":1}\n{\"a\":1,\"\\u0061\":2}", expect);
-        let expect = "{path}:1:21: the key `b` stands twice in an object";
+        let expect = "{path}:1:21: the key `b` occurs twice in an object";
         check_error("rows.jsonl", "{\"a\":[NaN,{\"b\":1,\"b\":2}]}", expect);
-        let expect = "{path}:2:10: the key `a` stands twice in an object";
+        let expect = "{path}:2:10: the key `a` occurs twice in an object";
         check_error("rows.json", "[{\"a\":1},\n{\"a\":1,\"a\":1}]", expect);
         read("rows.jsonl", "{\"a\":{\"a\":1},\"A\":2}").unwrap();
     }

@@ -108,7 +108,7 @@ fn invalid_lines_are_excluded_and_reported() {
         ))
     };
     check(&answers("?"), "no base64");
-    check(&answers("oAA="), "not those of so many samples");
+    check(&answers("oAA="), "do not match its number of samples");
     // Members of a later version are ignored.
     let more = read(&answers("oA==").replace("\"count\"", "\"more\":[{}],\"count\""));
     assert_eq!(more.notices(), Vec::<String>::new());

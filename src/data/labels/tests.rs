@@ -109,7 +109,7 @@ fn errors_report_their_place() {
         ),
         (
             "{\"id\":\"a\",\"label\":1}\n{\"id\":\"b\",\"label\":1}\n{\"label\": 1, \"id\":\"a\"}",
-            ":3: the line of id `a` stands there twice, as line 1",
+            ":3: the id `a` occurs twice, first in line 1",
         ),
         (
             "{\"id\":\"a\",\"label\":1,\"person\":\"p\"}\n{\"id\":\"a\",\"label\":2,\"person\":\"p\"}",

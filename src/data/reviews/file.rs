@@ -93,7 +93,7 @@ impl Verifications {
 
 /// Hint for a file that must not be overwritten.
 const MOVE: &str =
-    "nothing was written over it: move it away, and it is made again from the journals beside it";
+    "nothing was written over it: move it away, and it is made again from the journals next to it";
 
 /// The entries of an object, including duplicate keys.
 struct RawEntries<'a>(Vec<(String, &'a RawValue)>);
@@ -116,7 +116,7 @@ impl<'a> serde::Deserialize<'a> for RawEntries<'a> {
                 let mut seen = std::collections::HashSet::new();
                 while let Some((id, entry)) = map.next_entry::<String, &'a RawValue>()? {
                     if !seen.insert(id.clone()) {
-                        let why = format!("`{id}` stands there twice");
+                        let why = format!("`{id}` is listed twice");
                         return Err(serde::de::Error::custom(why));
                     }
                     found.push((id, entry));

@@ -16,8 +16,7 @@ pub(crate) const REVIEW_LINE_VERSION: u32 = 2;
 const CHECKSUM_SINCE: u32 = 2;
 
 /// The fault of a line with a wrong checksum.
-const CHANGED: &str =
-    "its `sum` is that of another line: something was changed besides scores, status and comments";
+const CHANGED: &str = "its `sum` is that of another line: something other than scores, status and comments was changed";
 
 /// The action of a reviewer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

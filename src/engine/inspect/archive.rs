@@ -182,7 +182,7 @@ fn read_zip(file: File, take: &mut TakeSample<'_>) -> Result<LogHeader> {
     if names.iter().any(|name| name.ends_with("/skeleton.json")) {
         return Err(
             Error::usage("it is a log in chunks, which this version does not read").hint(
-                "have Inspect write it anew: inspect log convert --to eval --output-dir DIR LOG",
+                "convert it with Inspect: inspect log convert --to eval --output-dir DIR LOG",
             ),
         );
     }

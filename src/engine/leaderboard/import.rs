@@ -261,7 +261,7 @@ impl Loading<'_> {
         }
         if self.failures > 0 {
             notices.push(format!(
-                "{} results tell of a failure (`{FAILURE}`): they are wrong answers here, as they are to the official \
+                "{} results report a failure (`{FAILURE}`): they count as wrong answers here, as in the official \
                  program",
                 self.failures
             ));

@@ -108,7 +108,7 @@ pub(super) fn files_of(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
         found[before..].sort();
         if found.len() == before {
             let error = Error::usage(format!("`{}` has no files of traces", path.display()));
-            return Err(error.hint("a folder is searched for `.json`, `.jsonl` and `.ndjson`, also with `.gz` behind it"));
+            return Err(error.hint("a folder is searched for `.json`, `.jsonl` and `.ndjson`, also with the suffix `.gz`"));
         }
     }
     Ok(found)

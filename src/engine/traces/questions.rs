@@ -155,7 +155,7 @@ fn known_ids(path: &Path) -> Result<(HashSet<String>, bool)> {
                     display(path)
                 );
                 return Err(Error::usage(message).hint(
-                    "nothing was written: mend the line, or name another file with `--output`",
+                    "nothing was written: fix the line, or name another file with `--output`",
                 ));
             }
         };

@@ -459,7 +459,7 @@ impl fmt::Display for Over {
                 let seconds = pause.as_secs();
                 write!(f, "the agent wants to be left alone for {seconds} s")
             }
-            Self::Out => f.write_str("the agent answers nobody"),
+            Self::Out => f.write_str("the agent does not answer"),
             Self::Short => write!(
                 f,
                 "this machine had no room for a single question for {} s",

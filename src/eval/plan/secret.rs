@@ -73,7 +73,7 @@ pub(super) fn often_blanked(redactor: &Redactor, config: &Value) -> Vec<String> 
             .then(|| format!("the value of {all} was blanked in more than one sample: {why}"))
     };
     let plain = others.first().map(|first| {
-        format!("if it is no secret, write `plain_env: [{first}]` beside `env:` or `headers:`")
+        format!("if it is no secret, write `plain_env: [{first}]` next to `env:` or `headers:`")
     });
     let notices = [
         notice(
@@ -82,7 +82,7 @@ pub(super) fn often_blanked(redactor: &Redactor, config: &Value) -> Vec<String> 
         ),
         notice(
             &named_so,
-            "by its name it is a key, and whoever was asked repeats it".to_owned(),
+            "its name suggests a key, and the agent's output repeats it".to_owned(),
         ),
         notice(&others, plain.unwrap_or_default()),
     ];

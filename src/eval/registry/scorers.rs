@@ -124,7 +124,7 @@ impl Context<'_> {
                 };
                 let made: MadeAgent = of_value(value, &surroundings)?;
                 if made.agent.item_parts().is_some() {
-                    let error = Error::usage("the agent `none` is nobody who could be asked");
+                    let error = Error::usage("the agent `none` cannot be called");
                     let error = error.hint("name who judges: `agent: { type: openai, … }`");
                     return Err(error.under("type"));
                 }

@@ -23,11 +23,11 @@ const MISTAKES: &[(&str, Option<&str>, &str)] = &[
     (
         "unexpected end of stream",
         Some("a quote is opened and never closed"),
-        "close it: a text stands between two `\"` or two `'`",
+        "close it: a text is between two `\"` or two `'`",
     ),
     (
         "mapping values are not allowed",
-        Some("a `:` makes this a key, where no key can stand"),
+        Some("a `:` makes this a key, where no key is allowed"),
         "quote a text that has `: ` in it; else let the key begin in the column of its neighbours",
     ),
     (
@@ -37,7 +37,7 @@ const MISTAKES: &[(&str, Option<&str>, &str)] = &[
     ),
     (
         "block sequence entries",
-        Some("`- ` begins a list, where none can stand"),
+        Some("`- ` starts a list, where none is allowed"),
         "begin each item with `- ` on a line of its own, or write `[a, b]`",
     ),
     (
@@ -47,7 +47,7 @@ const MISTAKES: &[(&str, Option<&str>, &str)] = &[
     ),
     (
         "could not find expected ':'",
-        Some("a key has no `:` behind it"),
+        Some("a key has no `:` after it"),
         "write `key: value`",
     ),
     (
@@ -78,12 +78,12 @@ const MISTAKES: &[(&str, Option<&str>, &str)] = &[
     (
         "expected ',' or ']'",
         None,
-        "put `,` between the items and `]` behind the last; quote an item that has brackets in it",
+        "put `,` between the items and `]` after the last; quote an item that has brackets in it",
     ),
     (
         "expected ',' or '}'",
         None,
-        "put `,` between the entries and `}` behind the last; quote a text that has braces in it",
+        "put `,` between the entries and `}` after the last; quote a text that has braces in it",
     ),
 ];
 
@@ -98,7 +98,7 @@ pub(super) fn error(message: &str, text: &str, at: Position) -> Error {
     let before: String = line.chars().take(column).collect();
     let indented = line.len() - line.trim_start().len();
     if line[..indented].contains('\t') && column <= indented {
-        return Error::usage("a tab stands in the indentation")
+        return Error::usage("the indentation has a tab")
             .hint("write spaces: YAML takes no tab as indentation");
     }
     if let Some(error) = sliced_gate(line) {
@@ -127,7 +127,7 @@ pub(super) fn sliced_gate(line: &str) -> Option<Error> {
     let gate = gate["gate"].trim();
     let error = Error::usage(format!("`{gate}` has brackets, and is not quoted"));
     Some(error.hint(format!(
-        "quote it: `gates: ['{gate}']`; or give each gate a line of its own behind `- `"
+        "quote it: `gates: ['{gate}']`; or write each gate on its own line after `- `"
     )))
 }
 
@@ -172,7 +172,8 @@ mod tests {
 
     #[test]
     fn a_gate_with_brackets_is_to_be_quoted() {
-        let hint = "quote it: `gates: ['accuracy[level=1] >= 0.7']`; or give each gate a line";
+        let hint =
+            "quote it: `gates: ['accuracy[level=1] >= 0.7']`; or write each gate on its own line";
         let expect = "`accuracy[level=1] >= 0.7` has brackets, and is not quoted";
         check("gates: [accuracy[level=1] >= 0.7]", expect, hint);
         check(
@@ -235,7 +236,7 @@ mod tests {
 
     #[test]
     fn a_tab_is_called_a_tab() {
-        let expect = "a tab stands in the indentation";
+        let expect = "the indentation has a tab";
         check("gates:\n\t- accuracy >= 1", expect, "write spaces");
         check(
             "limits:\n  retries: 1\n\ttimeout_s: 3",
@@ -260,7 +261,7 @@ mod tests {
         );
         check(
             "name: a: b",
-            "a `:` makes this a key, where no key can stand",
+            "a `:` makes this a key, where no key is allowed",
             "quote a text",
         );
         check(
@@ -270,10 +271,10 @@ mod tests {
         );
         check(
             "gates: - accuracy >= 0.7",
-            "`- ` begins a list, where none can stand",
+            "`- ` starts a list, where none is allowed",
             "own",
         );
-        check("name \"x\"", "a key has no `:` behind it", "key: value");
+        check("name \"x\"", "a key has no `:` after it", "key: value");
         check(
             "name: *x",
             "`*` names an anchor, and there is none",

@@ -379,7 +379,7 @@ fn judged_parts(eval: &mut Eval, has_scorers: bool) -> Result<Option<Vec<ItemPar
     }
     if !has_scorers {
         let message = format!(
-            "the agent is `none`, and the scorer of `{benchmark}` judges answers: nobody gives one"
+            "the agent is `none`, and the scorer of `{benchmark}` judges answers, which no agent gives"
         );
         return Err(Error::usage(message)
             .hint("name who judges the items: `scorer: { type: judge, rubric: aime, agent: … }`"));

@@ -34,58 +34,57 @@ pub(super) use record::RecordKeys;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(super) struct SpecFile {
-    /// The eval's name, in test names, run directories and snapshots; that of the file when left out.
+    /// The eval's name in test names, run directories and snapshots; by default the file's name.
     pub(super) name: Option<String>,
-    /// The questions and how they are judged: a kind with its keys.
+    /// The questions and how they are scored: a kind with its keys.
     #[cfg_attr(
         feature = "schema",
         schemars(schema_with = "super::schema::fields::benchmark")
     )]
     pub(super) benchmark: Tagged<dyn Benchmark, BenchmarkKeys>,
-    /// What is put around a question: `official`, `concise`, `none` or `{ template: "…{prompt}…" }`; the benchmark's
-    /// own instructions when left out.
+    /// The prompt around a question: `official`, `concise`, `none` or `{ template: "…{prompt}…" }`; by default the
+    /// benchmark's own instructions.
     #[cfg_attr(
         feature = "schema",
         schemars(schema_with = "super::schema::fields::prompt")
     )]
     #[serde(default, deserialize_with = "given_prompt")]
     pub(super) prompt: Option<Prompt>,
-    /// Several prompts by their names, in place of `prompt`: each makes an eval of its own, `NAME+PROMPT`, and a
-    /// command ranks them in one table.
+    /// Several named prompts instead of `prompt`: each becomes an eval `NAME+PROMPT`, and one table ranks them.
     #[cfg_attr(
         feature = "schema",
         schemars(schema_with = "super::schema::fields::prompts")
     )]
     #[serde(default, deserialize_with = "given")]
     pub(super) prompts: Option<ByName<PromptKey>>,
-    /// What answers: a kind with its keys.
+    /// The agent that answers: a kind with its keys.
     #[cfg_attr(
         feature = "schema",
         schemars(schema_with = "super::schema::fields::agent")
     )]
     #[serde(default, deserialize_with = "given")]
     pub(super) agent: Option<Tagged<dyn Agent>>,
-    /// Several agents by their names, in place of `agent`: each makes an eval of its own, `NAME@AGENT`, with a run
-    /// directory and a baseline. They share `limits.budget`, and a command ranks them in one table; a gate may name
-    /// one: `accuracy[agent=small] >= 0.6`.
+    /// Several named agents instead of `agent`: each becomes an eval `NAME@AGENT` with its own run directory and
+    /// baseline. They share `limits.budget`, and one table ranks them. A gate can name one: `accuracy[agent=small] >=
+    /// 0.6`.
     #[cfg_attr(
         feature = "schema",
         schemars(schema_with = "super::schema::fields::agents")
     )]
     #[serde(default, deserialize_with = "given")]
     pub(super) agents: Option<ByName<Tagged<dyn Agent>>>,
-    /// Who speaks in conversations with a scenario: an agent that plays the user.
+    /// The agent that plays the user in conversations with a scenario.
     pub(super) user: Option<UserKeys>,
-    /// What executes the calls of tools in conversations.
+    /// What executes tool calls in conversations.
     pub(super) tools: Option<ToolsKeys>,
-    /// How the prediction is taken from what the agent said; that of the benchmark or the scorer when left out.
+    /// How to extract the prediction from the agent's answer; by default as the benchmark or the scorer does.
     #[cfg_attr(
         feature = "schema",
         schemars(schema_with = "super::schema::fields::optional_extract")
     )]
     #[serde(default)]
     pub(super) extract: Option<Value>,
-    /// The rule that judges predictions; the benchmark's own when left out. Not together with `scorers`.
+    /// The scorer of predictions; by default the benchmark's own. Not together with `scorers`.
     #[cfg_attr(
         feature = "schema",
         schemars(schema_with = "super::schema::fields::optional_scorer")
@@ -99,40 +98,40 @@ pub(super) struct SpecFile {
     )]
     #[serde(default)]
     pub(super) scorers: Option<Vec<ScorerKeys>>,
-    /// Bounds of a run: time, cost, how many questions are in flight.
+    /// Limits of a run: time, cost, concurrency.
     #[serde(default)]
     pub(super) limits: LimitsKeys,
-    /// What becomes of an agent that fails by itself.
+    /// How to count answers that failed because of the agent itself.
     pub(super) errors: Option<ErrorsKey>,
-    /// Asks the samples in another order.
+    /// Shuffles the samples.
     pub(super) shuffle: Option<ShuffleKeys>,
-    /// How often each sample is asked, 1 to 1000; 1 by default. `accuracy` is that of all answers, and `pass@3`,
-    /// `pass^3` and `majority` tell what several say together.
+    /// How often to ask each sample, 1 to 1000; 1 by default. `accuracy` counts all answers; `pass@3`, `pass^3` and
+    /// `majority` combine the answers of a sample.
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 1000, "default" = 1)))]
     pub(super) epochs: Option<u32>,
-    /// Asks each sample once more in other forms, and says how much accuracy each costs: `drop(typos) <= 0.1`. All other
-    /// figures, the baseline and the snapshots are of the questions as they are.
+    /// Asks each sample again in perturbed forms and measures the accuracy lost to each: `drop(typos) <= 0.1`. All
+    /// other figures, the baseline and the snapshots use the unchanged questions.
     pub(super) perturb: Option<PerturbKeys>,
-    /// Sizes in which the eval can be run, `run --tier NAME`, by names of your own: each lies within the larger, and has
-    /// of every value of the first slice its share. A gate may name one: `error_rate[tier=quick] <= 0.02`.
+    /// Named subsets of the eval for `run --tier NAME`. Each is part of the next larger one, stratified by the first
+    /// slice. A gate can name one: `error_rate[tier=quick] <= 0.02`.
     #[cfg_attr(
         feature = "schema",
         schemars(schema_with = "super::schema::fields::tiers")
     )]
     #[serde(default, deserialize_with = "given")]
     pub(super) tiers: Option<ByName<TierKeys>>,
-    /// The committed baseline: what makes a sample's test fail, and what snapshots show.
+    /// The committed baseline: when a sample's test fails, and what snapshots contain.
     #[serde(default)]
     pub(super) snapshot: SnapshotKeys,
-    /// Conditions that the run must meet, each a text. Without an `error_rate` of its own an eval has `error_rate <=
-    /// 0.05`; without this key one that has a baseline has `no_regression`, too. `[]` asks for no gates.
+    /// Conditions that the run must meet, each a text. Without an `error_rate` gate, `error_rate <= 0.05` is added;
+    /// without this key, an eval with a baseline also gets `no_regression`. `[]` means no gates.
     #[cfg_attr(
         feature = "schema",
         schemars(schema_with = "super::schema::fields::gates")
     )]
     #[serde(default, deserialize_with = "gates")]
     pub(super) gates: Vec<SpecGate>,
-    /// What to tell of the eval's history, each a text: `run --history` and `trend` judge them. `looks: 30` among them is
+    /// Alerts on the eval's history, each a text, checked by `run --history` and `trend`. `looks: 30` among them sets
     /// how many runs share one alpha.
     #[cfg_attr(
         feature = "schema",
@@ -140,7 +139,7 @@ pub(super) struct SpecFile {
     )]
     #[serde(default, deserialize_with = "alerts")]
     pub(super) alerts: SpecAlerts,
-    /// Whom to tell of an alert: a request with JSON to an address that stands in a variable.
+    /// Where to send alerts: a JSON request to an address from a variable.
     pub(super) webhook: Option<WebhookKeys>,
     /// The folder of run directories, from the spec's folder; `evaltest-runs` in the project's root by default.
     pub(super) output_root: Option<PathBuf>,

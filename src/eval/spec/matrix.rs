@@ -151,7 +151,7 @@ impl SpecMatrix {
                         "two gates of `{variant}` are called `{name}`: `{first}` and `{text}`"
                     );
                     let error = Error::usage(message)
-                        .hint("a gate that names nobody is asked of every variant: name one in each of the two");
+                        .hint("a gate without a name is checked for every variant: name one in each of the two");
                     return Err(error.under(item).under("gates"));
                 }
             }

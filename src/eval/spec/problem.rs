@@ -100,7 +100,7 @@ fn names_of(key: &str) -> Vec<&str> {
 pub(super) fn explain_override(place: &str, message: &str) -> Error {
     let (message, _) = split_inside(message);
     rephrase(message)
-        .unwrap_or_else(|| Error::usage(message).hint("check what is written behind the flags"))
+        .unwrap_or_else(|| Error::usage(message).hint("check the values of the flags"))
         .at(place)
 }
 

@@ -254,7 +254,7 @@ fn form(key: &str) -> Value {
             json!({ "type": ["boolean", "null"], "description": "what follows the first marker; else what follows `答案：`, `Final answer:` or `Answer:`; else the last line that is no heading; false by default" })
         }
         _ => {
-            json!({ "type": ["boolean", "null"], "description": "the thoughts of a model, such as `<think>…</think>`, are left out first; false by default" })
+            json!({ "type": ["boolean", "null"], "description": "the thoughts of a model, such as `<think>…</think>`, are removed first; false by default" })
         }
     }
 }

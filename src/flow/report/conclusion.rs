@@ -51,7 +51,7 @@ pub(super) fn suggestions(figures: &FlowFigures, found: &[FlowFinding], report: 
     let mut advice: Vec<String> = Vec::new();
     if failures(figures).next().is_some() {
         advice.push(
-            "mend what made a stage fail, and go on: what was answered is not asked again (part 7)"
+            "fix the cause of the failed stage, then continue: answered requests are not repeated (part 7)"
                 .to_owned(),
         );
     }

@@ -49,11 +49,11 @@ fn table(run: &ReportedRun) -> Table {
     let judged = judge.and_then(|judge| judge.usage.cost_usd).map(Usd);
     let judged = judged.map(|cost| format!(", and {cost} for the judges of this run"));
     let cost = cost_per_thousand(summary, "");
-    let cost = cost.unwrap_or_else(|| "not known: the agent does not tell".to_owned());
+    let cost = cost.unwrap_or_else(|| "not known: the agent does not report it".to_owned());
     row("cost of 1,000 answers", cost + &judged.unwrap_or_default());
     let (lacking, attempts) = outages(summary);
     let outages = if run.is_recorded() {
-        "not known: the answers were given before".to_owned()
+        "not known: the answers came from the cache".to_owned()
     } else {
         part_of(lacking, attempts, "tries")
     };

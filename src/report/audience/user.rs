@@ -62,7 +62,7 @@ fn right(summary: &Summary, document: &mut Document) {
             document.paragraph(
                 Line::default()
                     .strong(text)
-                    .plain(" It cannot be told more closely: not every question got an answer that could be checked."),
+                    .plain(" A closer figure is not possible: some questions have no answer that could be checked."),
             );
         }
         (None, Some(share), Some(ci95)) => {
@@ -95,11 +95,11 @@ fn lacking(run: &ReportedRun, document: &mut Document) {
     document.section("How often was there no answer?");
     let (lacking, requests) = outages(&run.summary);
     if run.is_recorded() {
-        document.paragraph("That is not known: the answers were given before.");
+        document.paragraph("Not known: the answers came from the cache.");
         return;
     }
     let Some(ci95) = wilson95(lacking, requests) else {
-        document.paragraph("That is not known: nothing was asked.");
+        document.paragraph("Not known: no question was asked.");
         return;
     };
     let text = match lacking {

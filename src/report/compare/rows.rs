@@ -59,7 +59,7 @@ pub(super) fn read(row: &[u8], sample: &mut SideSample) -> Result<()> {
 }
 
 fn damaged() -> Error {
-    Error::infrastructure("a temporary file holds what nobody wrote there")
+    Error::infrastructure("a temporary file has unexpected content")
         .hint("try again, or name another folder: TMPDIR=DIR")
 }
 

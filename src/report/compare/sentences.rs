@@ -70,11 +70,11 @@ pub(super) fn sentences([a, b]: [&ComparedRun; 2], compared: &RunsComparison) ->
     }
     if whole.verdict == ComparedVerdict::Indistinguishable {
         let drop = compared.seen.smallest_drop.map_or_else(
-            || "no drop is".to_owned(),
-            |drop| format!("a drop of {} points or more is", Points(drop).unsigned()),
+            || "no drop".to_owned(),
+            |drop| format!("a drop of {} points or more", Points(drop).unsigned()),
         );
         sentences.push(format!(
-            "with {} {drop} seen with 80 % power, {}",
+            "{} can detect {drop} with 80 % power, {}",
             counted(whole.n, "sample"),
             compared.seen.assumption
         ));

@@ -30,7 +30,7 @@ impl ReportFormat for GitlabReport {
     }
 
     fn about(&self) -> &'static str {
-        "JSON of GitLab's code quality: gates that failed, samples that became wrong"
+        "GitLab code quality report (JSON): failed gates, samples that became wrong"
     }
 
     fn extension(&self) -> &'static str {

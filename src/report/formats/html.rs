@@ -24,7 +24,7 @@ impl ReportFormat for HtmlReport {
     }
 
     fn about(&self) -> &'static str {
-        "one page to open in a browser, from disk or as an artifact of CI"
+        "one HTML page, for a browser or as a CI artifact"
     }
 
     fn extension(&self) -> &'static str {

@@ -20,7 +20,7 @@ impl ReportFormat for MarkdownReport {
     }
 
     fn about(&self) -> &'static str {
-        "Markdown, to read and to send"
+        "Markdown"
     }
 
     fn extension(&self) -> &'static str {

@@ -234,9 +234,11 @@ fn precision(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     const MOST: u64 = 10_000;
     let summary = &case.run.summary;
     let figure = known(summary).and_then(|(share, [low, high])| {
-        let step = STEPS
+        let spanned = STEPS
             .into_iter()
-            .find(|step| low < *step && *step <= high)?;
+            .filter(|step| low < *step && *step <= high);
+        let step =
+            spanned.min_by(|one, other| (one - share).abs().total_cmp(&(other - share).abs()))?;
         let says = |n: &u64| {
             let ci95 = wilson95_of_share(share, *n);
             ci95.is_some_and(|[low, high]| low >= step || high < step)

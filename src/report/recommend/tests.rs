@@ -65,8 +65,8 @@ fn only_certain_advice_is_given() {
 
 #[test]
 fn advice_depends_on_error_kind() {
-    let todo = |kind: &str| advice_for("mend how", kind, None).unwrap();
+    let todo = |kind: &str| advice_for("fix how", kind, None).unwrap();
     assert!(todo("timed_out").contains("`limits.timeout_s`"));
-    assert!(todo("unreachable").starts_with("mend how"));
+    assert!(todo("unreachable").starts_with("fix how"));
     assert!(todo("exited").starts_with("see what the first"));
 }

@@ -401,12 +401,12 @@ pub fn pair_lines(pairs: &PairsSummary) -> Vec<String> {
     } = pairs;
     let mut counts = format!(
         "{} pairs of {} items: {wins} wins, {losses} losses, {ties} ties, {inconsistent} inconsistent (the verdict changes \
-         with the order; half a win)",
+         with the order); ties and inconsistent pairs count half",
         pairs.n.saturating_sub(pairs.unreadable),
         pairs.items
     );
     if pairs.unreadable > 0 {
-        counts = format!("{counts}; {} more unreadable (left out)", pairs.unreadable);
+        counts = format!("{counts}; {} more unreadable (skipped)", pairs.unreadable);
     }
     let mut lines = vec![counts];
     if let (Some(rate), Some(ci95)) = (pairs.win_rate, pairs.ci95) {
@@ -509,8 +509,8 @@ mod tests {
         assert_eq!(
             pair_lines(&PairsSummary::of(&pairs, 1)),
             [
-                "20 pairs of 20 items: 0 wins, 0 losses, 0 ties, 20 inconsistent (the verdict changes with the order; half \
-                 a win); 1 more unreadable (left out)",
+                "20 pairs of 20 items: 0 wins, 0 losses, 0 ties, 20 inconsistent (the verdict changes with the order); ties \
+                 and inconsistent pairs count half; 1 more unreadable (skipped)",
                 "win rate 50.0 %, 95 % interval 41.0 % to 59.0 %: not significantly different from one half",
                 "position bias 100.0 %: the first shown was preferred both times in 20 of 20 inconsistent pairs",
             ]

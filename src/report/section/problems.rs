@@ -35,7 +35,7 @@ pub(super) fn problems(source: &Source<'_>) -> Vec<Block> {
     }
     let dollars = |value| Usd(value).to_string();
     blocks.extend(largest(
-        "Dearest",
+        "Most expensive",
         "cost",
         &failures.dearest,
         has_epochs,

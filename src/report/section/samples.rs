@@ -81,7 +81,7 @@ impl SampleTable {
             SampleOutcome::Skipped => (Tone::Faint, "skipped"),
         };
         let changed = match self.flips.get(&sample.id) {
-            Some(true) => ", was right in the baseline",
+            Some(true) => ", was correct in the baseline",
             Some(false) => ", was wrong in the baseline",
             None => "",
         };

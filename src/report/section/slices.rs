@@ -296,7 +296,7 @@ fn drops(summary: &Summary, blocks: &mut Vec<Block>) {
     let steps = level_drops(summary).into_iter().map(|step| {
         let lost = match step.drop {
             _ if step.is_open => "open, for samples without a verdict".to_owned(),
-            None => "undefined, for nothing was right before".to_owned(),
+            None => "undefined: no answer was right before".to_owned(),
             Some(drop) if drop < 0.0 => format!("{} gained", Share(-drop)),
             Some(drop) => format!("{} lost", Share(drop)),
         };
@@ -308,7 +308,7 @@ fn drops(summary: &Summary, blocks: &mut Vec<Block>) {
         format!("from level {} to {}: {lost}{ci95}", step.from, step.to)
     });
     if let Some(steps) = list(steps) {
-        let title = "Of the accuracy of the level before (0 % lost is ideal):";
+        let title = "Loss of accuracy from level to level (0 % is ideal):";
         blocks.push(Block::group(title, [steps]));
     }
 }

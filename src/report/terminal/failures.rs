@@ -200,7 +200,7 @@ mod tests {
                 let event = Event::Waiting {
                     eval: "e",
                     who: "the agent",
-                    why: "answers nobody",
+                    why: "does not answer",
                     last_message: "",
                     pause: Duration::from_secs(seconds),
                     first,

@@ -42,7 +42,7 @@ pub fn document(eval: &EvalTrend<'_>, detail: Detail) -> Document {
             document.blocks.extend(alerts(eval));
             document.blocks.extend(changes(eval));
             if eval.older() > 0 {
-                let older = format!("{} older runs are left out; ", eval.older());
+                let older = format!("{} older runs are not shown; ", eval.older());
                 let line = Line::default().toned(Tone::Faint, older);
                 let line = line.code("cargo evaltest trend --last 0 --html FILE");
                 document.paragraph(line.toned(Tone::Faint, " shows them"));
@@ -136,7 +136,7 @@ fn table(eval: &EvalTrend<'_>, detail: Detail) -> Table {
     let has = |(_, cell): &&(&str, Cell)| entries.iter().any(|entry| cell(entry).is_some());
     let columns: Vec<_> = COLUMNS.iter().filter(has).collect();
     let mut table = Table::of_numbers(columns.iter().map(|(head, _)| *head));
-    table.heads.push(("what was new".to_owned(), Align::Left));
+    table.heads.push(("changes".to_owned(), Align::Left));
     for entry in entries {
         let cells = columns.iter().map(|(_, cell)| cell(entry));
         let cells = cells.map(|text| Line::from(text.unwrap_or_default()));
@@ -198,7 +198,7 @@ fn mark(mark: &TrendMark) -> String {
         TrendMark::Agent => "agent changed".to_owned(),
         TrendMark::Prompt { after, .. } => match after {
             Some(prompt) => format!("prompt {prompt}"),
-            None => "prompt left out".to_owned(),
+            None => "prompt omitted".to_owned(),
         },
         TrendMark::Model { before, after } => {
             let less = |these: &[String], those: &[String]| {

@@ -230,13 +230,13 @@ const toggleSource = () => {
 };
 
 const start = async () => {
-  if (token === "") return alarm("Open the whole address that was printed, with what stands behind the #.");
+  if (token === "") return alarm("Open the whole printed address, including the part after the #.");
   const answer = await ask("/state");
   if (answer.status !== 200) return alarm(`There is nothing to show: ${visible(answer.said.error)}.`);
   state = answer.said;
   openDrafts(JSON.stringify([state.source, state.saved_to, state.reviewer, state.items.length > 0 ? state.items[0].id : ""]));
   at("title").textContent = visible(state.title);
-  const chosen = { random: "drawn by lot", picked: "picked", all: "all of them" }[state.chosen] || "";
+  const chosen = { random: "sampled at random", picked: "picked", all: "all of them" }[state.chosen] || "";
   const seed = state.seed === undefined ? "" : `, seed ${state.seed}`;
   at("about").replaceChildren(`${state.count} items, ${chosen}${seed} · reviewer `, make("bdi", {}, visible(state.reviewer)), " · saved to ", make("bdi", {}, visible(state.saved_to)));
   at("of").textContent = `of ${state.count}`;

@@ -96,7 +96,7 @@ impl Cached {
         let now = fingerprint(&self.plan).map(|agent| self.alongside.with(agent));
         if now.as_ref() != Some(&self.fingerprint) || self.alongside.has_changed() {
             self.changed.store(true, Ordering::Relaxed);
-            let notice = "the agent, or a file beside its program, changed while it ran: from now on the cache is left \
+            let notice = "the agent, or a file next to its program, changed during the run: from now on the cache is left \
                           alone";
             self.notify(self.answers.once("changed", notice));
             return None;

@@ -111,7 +111,7 @@ pub(in crate::run) fn remove_abandoned(plan: &Plan, dir: &RunDir) -> Option<Stri
     (!is_gone).then(|| {
         let root = display(&root);
         let command = shell_word(&root);
-        format!("`{root}` holds files of attempts that were killed; if nobody needs them: rm -r {command}")
+        format!("`{root}` has files of killed attempts; if you do not need them: rm -r {command}")
     })
 }
 

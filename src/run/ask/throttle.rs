@@ -149,7 +149,7 @@ impl Throttle {
         match news {
             PauseNews::Begins { hold, pause, first } => {
                 let (why, last_message) = match hold {
-                    Hold::Out => ("answers nobody", last_message),
+                    Hold::Out => ("does not answer", last_message),
                     // The text is about an outage.
                     Hold::Refused => ("refuses because of a rate limit", ""),
                 };

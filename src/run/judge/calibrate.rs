@@ -85,7 +85,7 @@ impl JudgeOfRun {
                 return Err(Error::usage(format!(
                     "run `{run}` is of a version that did not record who its judge is"
                 ))
-                .hint("score it again, which asks nobody what is stored: `cargo evaltest rescore RUN_DIR --spec SPEC`"));
+                .hint("score it again, which reuses stored replies: `cargo evaltest rescore RUN_DIR --spec SPEC`"));
             }
             (_, []) => {
                 return Err(Error::usage(format!("run `{run}` has no judge")).hint(
@@ -330,9 +330,9 @@ impl JudgeOfRun {
             "`chosen: all`, and {count} of {answers} {have} no such label, first `{}`",
             one.id
         );
-        Err(Error::usage(message).at(place(path, first)).hint(
-            "label all answers, or say how these were chosen: `random` by lot, else `picked`",
-        ))
+        Err(Error::usage(message)
+            .at(place(path, first))
+            .hint("label all answers, or say how these were chosen: `random` or `picked`"))
     }
 }
 
@@ -391,7 +391,7 @@ fn notices(
     };
     if unanswered > 0 {
         notices.push(format!(
-            "{} of samples without an answer, and left out",
+            "{} of samples without an answer, skipped",
             count(unanswered)
         ));
     }
@@ -408,7 +408,7 @@ fn notices(
     });
     if empty > 0 {
         notices.push(format!(
-            "{empty} of {all} drawn answers have no label: corrections count on nobody having chosen which"
+            "{empty} of {all} sampled answers have no label: corrections assume that nobody chose which"
         ));
     }
     notices

@@ -119,9 +119,8 @@ impl RescoreJudges {
             || "the judge is not asked any more".to_owned(),
             |it| it.reason,
         );
-        Error::infrastructure(why).hint(
-            "what judges said so far is kept: the same command goes on from there, once the reason is mended",
-        )
+        Error::infrastructure(why)
+            .hint("the replies so far are stored: fix the cause and repeat the command to continue")
     }
 
     /// Syncs the journal and gives its SHA-256.

@@ -137,7 +137,7 @@ fn options_of(value: &Value) -> Result<(Steps, Map<String, Value>)> {
     if let Some((steps, scorer)) = found.next() {
         if found.next().is_some() {
             return Err(Error::usage("the spec has more than one scorer `pairwise`")
-                .hint("put the one that is meant into a file of its own")
+                .hint("put the one to use into its own file")
                 .under("scorers"));
         }
         let options = scorer.as_object().cloned();

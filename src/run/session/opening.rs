@@ -25,7 +25,7 @@ pub(in crate::run) fn opening(plan: &Plan, bounds: &Limits, places: &[usize]) ->
     if eval.agent.item_parts().is_some() {
         let most = bounds.concurrency;
         let mut line = format!(
-            "judging {samples} item{ending} of {}; {most} at once",
+            "judging {samples} item{ending} of {}; {most} in parallel",
             source(plan)
         );
         let cost = cost(plan, bounds, places);
@@ -83,7 +83,7 @@ fn agent(eval: &Eval) -> String {
 }
 
 fn limits(limits: &Limits, asks_endpoint: bool) -> Vec<String> {
-    let mut parts = vec![format!("{} at once", limits.concurrency)];
+    let mut parts = vec![format!("{} in parallel", limits.concurrency)];
     let time = |time: Duration| Seconds::from(time).to_string().replace(".0 s", " s");
     match limits.retries {
         0 => parts.push(format!("one attempt of {}", time(limits.timeout))),

@@ -179,7 +179,7 @@ impl Stopper {
     pub(in crate::run) fn judge_repeated_failure(&self, error: &AgentError) {
         let how = error.with_stderr();
         self.stop(&format!(
-            "{how}: its first {MOST} requests failed in the same way; hint: mend it and go on with `--resume`; or score \
+            "{how}: its first {MOST} requests failed in the same way; hint: fix it and continue with `--resume`; or score \
              the answers by another one with `cargo evaltest rescore DIR --spec SPEC`"
         ));
     }

@@ -399,7 +399,7 @@ impl MergePlace {
         };
         let message = format!("`{path}` was made of these parts and is whole no more: {odd}");
         Err(Error::usage(message).hint(format!(
-            "nothing is lost: put it aside and merge again: mv {} {}",
+            "nothing is lost: move it away and merge again: mv {} {}",
             shell_word(&path),
             shell_word(&format!("{path}-damaged"))
         )))

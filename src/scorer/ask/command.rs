@@ -54,20 +54,20 @@ pub(crate) const ENTRY: Entry = Entry {
         ("command", "the program and its arguments, a list of texts"),
         (
             "env",
-            "names of variables that it gets besides the usual few; their values are secret from 8 characters on",
+            "names of variables that it gets in addition to the usual few; their values are secret from 8 characters on",
         ),
         (
             "plain_env",
-            "names of further ones whose values are no secrets",
+            "names of further variables whose values are not secret",
         ),
         ("timeout_s", "seconds that a reply may take; 60 by default"),
         (
             "processes",
-            "how many answers are judged at once; 1 by default",
+            "how many answers are judged in parallel; 1 by default",
         ),
         (
             "needs_target",
-            "whether samples without a ground truth are left out; true by default",
+            "whether samples without a ground truth are skipped; true by default",
         ),
     ],
     examples: &[

@@ -282,10 +282,10 @@ impl Scorer for Pairwise {
             .hint("write `criteria: …`"));
         }
         if self.is_of_items && !self.has_criteria {
-            return Err(Error::usage(
-                "items are compared, so nothing was asked of both, and the judge must be told what is better",
-            )
-            .hint("write `criteria: …`"));
+            return Err(
+                Error::usage("items are compared, so the judge must know what is better")
+                    .hint("write `criteria: …`"),
+            );
         }
         let prepared = PreparedPairs {
             pairs,

@@ -71,7 +71,7 @@ pub(crate) const ENTRY: Entry = Entry {
             prediction: r#"{"problem": "What is 6 * 7?", "answer": 42}"#,
             ground_truth: "",
             correct: false,
-            note: "nobody votes, so no answer has most votes",
+            note: "no votes, so no answer has most votes",
         },
     ],
     make: |options| Ok(Arc::new(Solver::read(options)?)),
@@ -220,14 +220,14 @@ impl Scorer for Solver {
                 "solver_disagrees",
                 false,
                 Some(
-                    "was solved anew without its solution, and the answer came out otherwise: check both, or write another",
+                    "was solved again without its solution, with another answer: check both, or write another",
                 ),
             ),
             None => (
                 "solver_undecided",
                 false,
                 Some(
-                    "was solved anew without its solution, and no answer came out most often: make it clearer, or write another",
+                    "was solved again without its solution, and no answer was most frequent: make it clearer, or write another",
                 ),
             ),
         };

@@ -35,7 +35,7 @@ const NAME: &str = "ast_match";
 
 pub(crate) const ENTRY: Entry = Entry {
     name: NAME,
-    summary: "tool calls, equal to the expected ones whatever their form and order",
+    summary: "tool calls, equal to the expected ones in any form and order",
     rule: include_str!("ast_match.md"),
     options: &[
         (
@@ -96,7 +96,7 @@ pub(crate) const ENTRY: Entry = Entry {
             prediction: "[log(), a(x=1), b()]",
             ground_truth: "[a(x=1), b()]",
             correct: true,
-            note: "`log` is called besides; `name_precision` is 0.67, `name_recall` 1",
+            note: "`log` is called as well; `name_precision` is 0.67, `name_recall` 1",
         },
         Example {
             options: "{ types: lenient, allow_extra_arguments: true }",

@@ -119,11 +119,7 @@ impl ItemFields {
     pub(crate) fn definition(&self) -> String {
         let lines = self.0.iter().map(|field| {
             let definition = field.kind.definition();
-            let may_be_missing = if field.is_required {
-                ""
-            } else {
-                " (may be left out)"
-            };
+            let may_be_missing = if field.is_required { "" } else { " (optional)" };
             match &field.description {
                 Some(more) => format!("- \"{}\": {definition}{may_be_missing}; {more}", field.name),
                 None => format!("- \"{}\": {definition}{may_be_missing}", field.name),
@@ -335,7 +331,7 @@ fn choices(given: Option<&Value>, topics: &[String]) -> Result<Vec<String>> {
         Some(Value::String(word)) if word == TOPICS => {
             if topics.is_empty() {
                 let error = Error::usage("`choices: topics` needs topics, and there are none");
-                return Err(error.hint("write `topics: [Algebra, Geometry]` beside `fields`"));
+                return Err(error.hint("write `topics: [Algebra, Geometry]` next to `fields`"));
             }
             return Ok(topics.to_vec());
         }
@@ -468,7 +464,7 @@ pub(crate) mod tests {
             fields.unwrap().definition(),
             "- \"problem\": a text; in LaTeX\n- \"answer\": an integer from 0 to 999\n\
              - \"topic\": one of \"Algebra\", \"Number Theory\"\n\
-             - \"tags\": a list of at most 3 elements, each a text (may be left out)"
+             - \"tags\": a list of at most 3 elements, each a text (optional)"
         );
     }
 }

@@ -13,7 +13,7 @@ use crate::scorer::{Answer, Entry, Example};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "gsm8k",
-    summary: "the number behind `####` or `A:`, compared by its decimal value",
+    summary: "the number after `####` or `A:`, compared by its decimal value",
     rule: include_str!("gsm8k.md"),
     options: &[],
     examples: &[
@@ -69,7 +69,7 @@ impl TextRule for Gsm8kScorer {
         Ok(match &official {
             Some(number) if differs(&score) => {
                 let warning = format!(
-                    "the program published with the questions reads `{number}`, behind the first `####`"
+                    "the program published with the questions reads `{number}`, after the first `####`"
                 );
                 score.detail("warning", warning)
             }

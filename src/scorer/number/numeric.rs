@@ -85,7 +85,7 @@ pub(crate) const ENTRY: Entry = Entry {
             prediction: "9.8 m/s^2",
             ground_truth: "9.81",
             correct: true,
-            note: "within a hundredth, the unit aside",
+            note: "within a hundredth; the unit is ignored",
         },
         Example {
             options: "",

@@ -31,7 +31,7 @@ pub(crate) const ENTRY: Entry = Entry {
         ("ordered", "whether the order counts; true by default"),
         (
             "separator",
-            "what stands between the elements of a text; `,` by default",
+            "the separator between the elements of a text; `,` by default",
         ),
     ],
     examples: &[

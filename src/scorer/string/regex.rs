@@ -50,7 +50,7 @@ pub(crate) const ENTRY: Entry = Entry {
             prediction: "Word",
             ground_truth: "",
             correct: true,
-            note: "a pattern for all samples, whatever the ground truth",
+            note: "a pattern for all samples, independent of the ground truth",
         },
     ],
     make: |options| Ok(Arc::new(RegexMatch::read(options)?)),

@@ -32,7 +32,7 @@ pub(crate) const ENTRY: Entry = Entry {
             prediction: "19",
             ground_truth: "1927",
             correct: true,
-            note: "the ground truth contains the prediction, whatever that is worth",
+            note: "the ground truth contains the prediction",
         },
         Example {
             options: "",

@@ -109,7 +109,7 @@ impl<R: TextRule> Scorer for R {
 }
 
 /// The warning for an answer that only characters make wrong that nobody sees.
-const INVISIBLE: &str = "the answer would be correct without characters that nobody sees, such as U+200B, which count by this rule";
+const INVISIBLE: &str = "the answer would be correct without invisible characters such as U+200B, which count by this rule";
 
 /// Whether the answer is correct without the characters that nobody sees.
 fn is_right_as_seen(rule: &impl TextRule, answer: &Answer<'_>) -> bool {

@@ -112,7 +112,7 @@ fn twice(path: &Path, suspects: &[u64]) -> io::Result<Option<String>> {
                 more => format!(" in epoch {more}"),
             };
             found = Some(format!(
-                "sample `{id}` stands there twice{epoch}, in lines {first} and {number}"
+                "sample `{id}` occurs twice{epoch}, in lines {first} and {number}"
             ));
         }
     })?;
@@ -178,12 +178,12 @@ mod tests {
         assert_eq!((found.count, found.twice), (2, None));
         let found = keys(&format!("{A}{other}{other}"));
         assert_eq!(found.count, 3);
-        let twice = "sample `a` stands there twice in epoch 1, in lines 2 and 3";
+        let twice = "sample `a` occurs twice in epoch 1, in lines 2 and 3";
         assert_eq!(found.twice.as_deref(), Some(twice));
         // Written by another program.
         let spelled = "{\"prompt\": \"\", \"epoch\": 0, \"sample_id\": \"\\u0061\"}\n";
         let found = keys(&format!("{A}\n{spelled}"));
-        let twice = "sample `a` stands there twice, in lines 1 and 3";
+        let twice = "sample `a` occurs twice, in lines 1 and 3";
         assert_eq!(found.twice.as_deref(), Some(twice));
         // The record reader gives the reason.
         assert!(keys(&format!("{A}{{\"x\":1}}\n")).has_others && !found.has_others);

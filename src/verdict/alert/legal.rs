@@ -83,7 +83,7 @@ impl Alerts {
             let checked = if seen.insert(&*alert.text) {
                 self.check_one(alert)
             } else {
-                Err(Error::usage("it stands there twice").hint("delete one of the two"))
+                Err(Error::usage("it is listed twice").hint("delete one of the two"))
             };
             checked.map_err(|error| (place, error.at(format_args!("alert `{alert}`"))))?;
         }
@@ -98,11 +98,11 @@ impl Alerts {
                 against: DropReference::Median,
                 ..
             } if looks <= MOVING => Err(never(&format!(
-                "it needs {MOVING} runs before one, and begins anew after {looks} looks"
+                "it needs {MOVING} runs before one, and starts again after {looks} runs"
             ))
             .hint(format!("write `looks: {}` or more", MOVING + 1))),
             AlertRule::Trend { runs, .. } if *runs > looks => Err(never(&format!(
-                "it needs {runs} runs, and begins anew after {looks} looks"
+                "it needs {runs} runs, and starts again after {looks} runs"
             ))
             .hint(format!("write `looks: {runs}` or more"))),
             AlertRule::Trend {

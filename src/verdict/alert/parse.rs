@@ -228,7 +228,7 @@ fn bound(text: &str) -> Result<AlertRule> {
         [_, ref more @ ..] => {
             let message = format!("`{}` says nothing here", more.join(" "));
             return Err(Error::usage(message)
-                .hint("behind the number may stand `twice` or `3 times`: so many runs in a row"));
+                .hint("`twice` or `3 times` may follow the number: that many runs in a row"));
         }
     };
     let is_time = metric.entry().unit == Unit::Seconds;

@@ -82,7 +82,7 @@ impl Readers {
                 "the baseline was read by a newer reader than this program has: update it, cargo install cargo-evaltest"
                     .to_owned()
             } else {
-                "this run was read by an older reader than the baseline: `cargo evaltest rescore RUN_DIR` reads it anew"
+                "this run was read by an older reader than the baseline: `cargo evaltest rescore RUN_DIR` reads it again"
                     .to_owned()
             });
         }

@@ -42,7 +42,7 @@ pub(crate) use counted::CountedPairs;
 pub(crate) use judges::{OTHER_JUDGE, ServedJudges};
 
 /// Why a comparison of nothing but answers from the cache is inconclusive.
-pub(super) const CACHED: &str = "every answer of now came from the cache, so nothing was tried anew (and `CI` is set): ask with \
+pub(super) const CACHED: &str = "every answer came from the cache, so nothing was tested (and `CI` is set): ask with \
                       `cargo evaltest run --refresh`, or take the answers with `--allow-cached`";
 
 /// A gate with its comparison.
@@ -415,7 +415,7 @@ pub(super) fn changed_since(baseline: &Baseline) -> Option<String> {
                 files => format!(" ({})", message::name_some(files)),
             };
             let whose = match &*baseline.run_ids() {
-                "" => "`_baseline.json` is missing, so nobody knows of which runs the snapshots are".to_owned(),
+                "" => "`_baseline.json` is missing, so it is unknown which runs the snapshots are from".to_owned(),
                 ids => format!(
                     "the snapshots are no longer those of run `{}`{files}, so chance is no longer even-handed",
                     message::printable(ids)
@@ -444,11 +444,11 @@ pub(crate) const NO_BASELINE: &str =
 
 pub(super) fn without_baseline(gate: &Gate, facts: &Facts<'_>) -> GateResult {
     let (verdict, message) = if facts.ignores_baseline {
-        let aside = "the baseline was left aside (`--ignore-baseline`)";
+        let aside = "the baseline was ignored (`--ignore-baseline`)";
         if facts.ci {
             (
                 Verdict::Failed,
-                "the baseline was left aside (`--ignore-baseline`), and `CI` is set",
+                "the baseline was ignored (`--ignore-baseline`), and `CI` is set",
             )
         } else {
             (Verdict::Passed, aside)

@@ -260,7 +260,7 @@ pub(crate) fn compared(gate: &str, figure: &str) -> Result<Gate> {
         NO_REGRESSION if is_own => Ok(Gate::no_increase(figure)),
         NO_REGRESSION if figure.rsplit('.').next() == Some(VALUE) => Ok(Gate::no_decrease(figure)),
         NO_REGRESSION => Err(Error::usage(format!(
-            "nobody says whether more of `{figure}` is better"
+            "it is not known whether a higher `{figure}` is better"
         ))
         .hint(format!(
             "write `no_decrease({figure})` if it is, or `no_increase({figure})`"

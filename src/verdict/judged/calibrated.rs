@@ -75,7 +75,7 @@ impl CalibratedJudge {
             ))
         } else if !calibration.is_drawn() {
             CalibrationLabels::None(format!(
-                "the labels were picked, and tell nothing of all answers: have some drawn by lot with {DRAW}"
+                "the labels were picked by hand and do not represent all answers: sample some at random with {DRAW}"
             ))
         } else if is_own {
             let drawn = calibration.drawn().map(|answer| {

@@ -354,7 +354,7 @@ impl<'a> Figures<'a> {
                 "no answer was timed: calls of models were replayed; measure with `--record`"
                     .to_owned()
             } else if self.facts.summary.cached > 0 {
-                "no answer was timed: all were given before; measure with `--refresh`".to_owned()
+                "no answer was timed: all came from the cache; measure with `--refresh`".to_owned()
             } else {
                 self.nothing("no sample was answered", "no latency is known")
             }

@@ -36,7 +36,7 @@ pub const GATE_OPTIONS: &[(&str, &str, &str)] = &[
     (
         "mid_p",
         "of `no_regression`: outcomes just as likely as the one seen count half; sees a little more where there are several \
-         answers, red for nothing a little over alpha at times; `false` by default",
+         answers; false alarms can slightly exceed alpha; `false` by default",
         "no_regression(mid_p=true)",
     ),
     (
@@ -46,12 +46,12 @@ pub const GATE_OPTIONS: &[(&str, &str, &str)] = &[
     ),
     (
         "confidence",
-        "of `accuracy` and `corrected`, behind the number: red only where the whole interval of this confidence is on the wrong side; of `drop`, where it is 0.95: green only where the whole interval is on the right side",
+        "of `accuracy` and `corrected`, after the number: fails only if the whole interval of this confidence is on the wrong side; of `drop`, 0.95 by default: passes only if the whole interval is on the right side",
         "accuracy >= 0.6 (confidence=0.95)",
     ),
     (
         "min_scored",
-        "of an accuracy or a mean, behind the number: inconclusive where a smaller share of the answers has a ground truth; \
+        "of an accuracy or a mean, after the number: inconclusive if a smaller share of the answers has a ground truth; \
          0.9 by default",
         "accuracy >= 0.6 (min_scored=0.5)",
     ),

@@ -33,7 +33,7 @@ pub(in crate::verdict) fn measure(
     let Some(value) = value else {
         // The benchmark failed to compute them.
         let why = metrics.get("error").and_then(Value::as_str);
-        let none = || format!("the benchmark told no number `{name}`");
+        let none = || format!("the benchmark reported no number `{name}`");
         return Err(why.map_or_else(none, str::to_owned));
     };
     let bound = |place: usize| metrics.get(BOUNDS)?.get(name)?.get(place)?.as_f64();
@@ -92,7 +92,7 @@ mod tests {
             Verdict::Inconclusive,
             "`overall` is N/A",
         );
-        check(json!({}), 0, Verdict::Inconclusive, "told no number");
+        check(json!({}), 0, Verdict::Inconclusive, "reported no number");
         check(
             json!({"error": "`metrics` panicked"}),
             0,

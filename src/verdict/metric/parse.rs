@@ -115,7 +115,7 @@ impl<'a> Parts<'a> {
         if self.bound.is_some() || self.options.is_some() {
             return Err(
                 Error::usage(format!("`{name}` takes no threshold")).hint(format!(
-                    "its options stand in the parentheses: `{name}({figure}, by=10%)`"
+                    "its options go inside the parentheses: `{name}({figure}, by=10%)`"
                 )),
             );
         }
@@ -138,14 +138,15 @@ impl<'a> Parts<'a> {
         if gate.metric.is(NO_REGRESSION) {
             if self.bound.is_some() {
                 return Err(Error::usage("`no_regression` takes no threshold")
-                    .hint("its options stand in parentheses: `no_regression(alpha=0.05)`"));
+                    .hint("its options go into parentheses: `no_regression(alpha=0.05)`"));
             }
             for option in options(self.argument).chain(options(self.options)) {
                 read_option(&mut gate, option)?;
             }
             if self.options.is_some() {
-                return Err(Error::usage("its options stand before the slice")
-                    .hint(format!("write `{gate}`")));
+                return Err(
+                    Error::usage("its options go before the slice").hint(format!("write `{gate}`"))
+                );
             }
             return Ok(gate);
         }

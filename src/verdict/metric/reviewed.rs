@@ -49,7 +49,7 @@ impl Figures<'_> {
                     let known: Vec<&str> = known.collect();
                     let known = known.join("`, `");
                     Err(format!(
-                        "nobody gave points for `{name}`; there are `{known}`"
+                        "no reviewer gave points for `{name}`; there are `{known}`"
                     ))
                 }
             },

@@ -153,7 +153,7 @@ pub static METRICS: &[MetricEntry] = &[
         ),
         forms: &[MetricForm {
             form: "corrected(JUDGE.NAME)",
-            meaning: "the mean of a judge's figure, corrected by 50 or more labels of this run that were drawn by lot, or by one of each answer, see `judge calibrate`; `corrected(JUDGE)` is its accuracy",
+            meaning: "the mean of a judge's figure, corrected by 50 or more randomly sampled labels of this run, or by a label of each answer, see `judge calibrate`; `corrected(JUDGE)` is its accuracy",
             example: "corrected(judge.total) >= 4.0",
         }],
         unit: Unit::Any("as the figure"),
@@ -231,7 +231,7 @@ pub static METRICS: &[MetricEntry] = &[
         takes: Takes::Percent,
         forms: &[MetricForm {
             form: "latency_p95",
-            meaning: "the time that so many percent of the answers were faster than; any percentile",
+            meaning: "the time within which this percentage of the answers came; any percentile",
             example: "latency_p95 <= 20s",
         }],
         needs_samples: true,
@@ -372,7 +372,7 @@ pub static METRICS: &[MetricEntry] = &[
         }],
         unit: Unit::Drop,
         less_is_better: true,
-        whole_run: Some("two levels stand in parentheses: `difficulty_drop(1->2) <= 0.3`"),
+        whole_run: Some("two levels go into parentheses: `difficulty_drop(1->2) <= 0.3`"),
         measure: |figures, gate| figures.difficulty_drop(gate.metric.levels().as_ref()),
         ..ENTRY
     },

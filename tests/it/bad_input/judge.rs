@@ -155,14 +155,14 @@ fn limits_and_choices_that_are_none() {
     );
     let both = "choices: { right: 1, wrong: 0 }";
     let inside = "rubric: { dimensions: [{ name: a }], choices: { right: 1, wrong: 0 } }";
-    let error = "`choices` beside `dimensions`";
+    let error = "`choices` together with `dimensions`";
     check(&[inside], "8:", error, "keep one of the two");
     check(&[AIME, both], "9:", error, "keep one of the two");
     let qa = &["rubric: qa", both];
     check(
         qa,
         "9:",
-        "`choices` beside a rubric that has",
+        "`choices` together with a rubric that has",
         "remove them",
     );
     check(&[], "6:5: ", "needs the option `rubric`", "rubric: …");
@@ -248,7 +248,7 @@ fn agents_that_are_none() {
         "did you mean `openai`?",
     );
     agent("nobody", 12, "unknown agent `nobody`", "`openai`");
-    agent("none", 12, "is nobody who could be asked", "type: openai");
+    agent("none", 12, "cannot be called", "type: openai");
     agent("{}", 12, "missing key `type`", "type: openai");
     agent("[a]", 12, "is no agent", "type: openai");
     agent(

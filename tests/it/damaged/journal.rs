@@ -72,7 +72,7 @@ fn a_damaged_answer_is_named_and_only_its_sample_is_asked_again() {
         let ran = project.run_of(&["run", "--resume", &dir.display().to_string()]);
         let number = answer + 1;
         ran.exits(0).says(&format!(
-            "events.jsonl: lines that are not as they were written are left out: {number}; what they alone told is asked again"
+            "events.jsonl: damaged lines are skipped: {number}; answers that only they had are asked again"
         ));
         assert_eq!(requested(&project)[before.len()..], ["q002"]);
         assert_eq!(answers(&dir), expect);
@@ -100,8 +100,7 @@ fn foreign_lines_and_those_that_are_there_twice_cost_nothing() {
         kill(&dir, &lines.concat());
         let before = requested(&project).len();
         let ran = project.run_of(&["run", "--resume", &dir.display().to_string()]);
-        ran.exits(0)
-            .says(&format!("are left out: {}; ", answer + 2));
+        ran.exits(0).says(&format!("are skipped: {}; ", answer + 2));
         assert_eq!(requested(&project).len(), before, "{line}");
         assert_eq!(answers(&dir), expect);
     }
@@ -149,7 +148,7 @@ fn nothing_of_another_run_of_the_same_eval_is_believed() {
     kill(&dir, &behind);
     let before = requested(&project).len();
     let ran = project.run_of(&["run", "--resume", &dir.display().to_string()]);
-    ran.exits(0).says("are left out: ");
+    ran.exits(0).says("are skipped: ");
     let mut again = requested(&project)[before..].to_vec();
     again.sort();
     assert_eq!(again, missing);
@@ -161,7 +160,7 @@ fn nothing_of_another_run_of_the_same_eval_is_believed() {
         &lines[2..].concat(),
     ]
     .concat();
-    check_resumed(&project, &dir, &among, &[]).says("are left out: 3;");
+    check_resumed(&project, &dir, &among, &[]).says("are skipped: 3;");
     assert_eq!(answers(&dir), expect);
 }
 
@@ -170,9 +169,9 @@ fn lines_in_another_order_are_all_believed() {
     let (project, dir, mut lines, _) = run();
     let expect = answers(&dir);
     lines.reverse();
-    check_resumed(&project, &dir, &lines.concat(), &[]).says_nothing_of("left out");
+    check_resumed(&project, &dir, &lines.concat(), &[]).says_nothing_of("are skipped");
     lines.sort();
-    check_resumed(&project, &dir, &lines.concat(), &[]).says_nothing_of("left out");
+    check_resumed(&project, &dir, &lines.concat(), &[]).says_nothing_of("are skipped");
     assert_eq!(answers(&dir), expect);
 }
 
@@ -184,7 +183,7 @@ fn an_answer_that_was_edited_and_has_lost_its_checksum_is_no_old_one() {
     let mut journal = lines.clone();
     journal[answer] = unsealed(&edited);
     check_resumed(&project, &dir, &journal.concat(), &["q002"])
-        .says(&format!("are left out: {};", answer + 1));
+        .says(&format!("are skipped: {};", answer + 1));
     assert_eq!(answers(&dir), expect);
 }
 
@@ -197,7 +196,7 @@ fn journals_of_older_versions_have_no_checksums_and_are_read() {
     kill(&dir, &old);
     let before = requested(&project).len();
     let ran = project.run_of(&["run", "--resume", &dir.display().to_string()]);
-    ran.exits(0).says_nothing_of("left out");
+    ran.exits(0).says_nothing_of("are skipped");
     assert_eq!(requested(&project).len(), before);
     assert_eq!(answers(&dir), expect);
 }

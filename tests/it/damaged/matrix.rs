@@ -190,7 +190,7 @@ fn check(ran: &Ran, what: &str, name: &str, (is_whole, decides): (bool, bool)) {
     assert!(!output.contains("panicked"), "{output}");
     if ran.code == Some(0) && !is_whole {
         assert!(!decides, "{output}");
-        let is_reported = [name, "is not what the run wrote"]
+        let is_reported = [name, "changed after the run"]
             .iter()
             .any(|text| reports(ran, text));
         assert!(is_reported, "{output}");

@@ -53,7 +53,7 @@ fn a_mistake_is_one_line_before_anything_is_asked() {
     }
     check(&["aime.yaml", "--output", "taken/below"], "taken/below");
     check(&["aime.yaml", "--votes", "3"], "--solver");
-    check(&["aime"], "nobody is named who writes the items");
+    check(&["aime"], "no agent to write the items");
     check(&["echo.yaml"], "is of benchmark `qa`");
     check(&["--resume", other], "is of benchmark `qa`");
     check(&["--resume", "nowhere"], "nowhere");
@@ -83,7 +83,7 @@ fn what_is_ready_needs_an_agent_and_no_spec() {
         .run_of(&["generate", "--count", "2", "--agent", "echo", "--dry-run"])
         .exits(0)
         .says("2 samples")
-        .says("nothing was asked");
+        .says("no agent or model was called");
 }
 
 #[test]

@@ -158,9 +158,8 @@ fn a_project_with_evals_is_given_the_workflow_alone() {
 fn a_place_of_this_machine_is_told_at_the_end() {
     let project = Project::new();
     let here = crate::project::root().display().to_string();
-    let line = format!(
-        "  mend the line in .gitlab-ci.yml that installs: other machines do not have {here}\n"
-    );
+    let line =
+        format!("  edit the install line in .gitlab-ci.yml: other machines do not have {here}\n");
     for _ in 0..2 {
         project
             .run("init --ci gitlab --from path")

@@ -36,7 +36,9 @@ fn the_same_rubric_asks_nothing_and_another_says_before_how_much_it_asks() {
     });
     court.run("eval.yaml").exits(0);
     let dir = court.dir();
-    rescore(&court, &dir, &[]).exits(0).says("nobody is asked");
+    rescore(&court, &dir, &[])
+        .exits(0)
+        .says("no model is called");
     assert_eq!((court.judged(), court.answered()), (4, 4));
     let judge = court.summary()["judge"].clone();
     assert_eq!(
@@ -53,7 +55,7 @@ fn the_same_rubric_asks_nothing_and_another_says_before_how_much_it_asks() {
     rescore(&court, &dir, &["--scorer", &strict, "--dry-run"])
         .exits(0)
         .says("is asked 4 times, and at most 8")
-        .says("nobody knows at what cost");
+        .says("the cost is unknown");
     assert_eq!(court.judged(), 4);
     let priced = other(&court, ", max_tokens: 100, price: { input: 1, output: 10 }");
     let ran = rescore(&court, &dir, &["--scorer", &priced])
@@ -70,7 +72,7 @@ fn the_same_rubric_asks_nothing_and_another_says_before_how_much_it_asks() {
     // What that was told is stored there in its turn.
     rescore(&court, &court.dir(), &[])
         .exits(0)
-        .says("nobody is asked");
+        .says("no model is called");
     assert_eq!(court.judged(), 8);
 }
 
@@ -79,7 +81,9 @@ fn an_unreadable_reply_is_stored_as_any_other() {
     let court = Court::new(2, "", |_, _| fine(&chat("Hm.")));
     court.run("eval.yaml").exits(3);
     let dir = court.dir();
-    rescore(&court, &dir, &[]).exits(0).says("nobody is asked");
+    rescore(&court, &dir, &[])
+        .exits(0)
+        .says("no model is called");
     assert_eq!(court.judged(), 4);
     assert_eq!(court.summary()["judge"]["unread"], 2);
 }
@@ -108,7 +112,7 @@ fn the_budget_of_the_run_holds_and_what_was_said_until_then_is_kept() {
             .exits(3)
             .says("error: the budget is used up: ")
             .says("limits.budget.tokens")
-            .says("what judges said so far is kept");
+            .says("the replies so far are stored");
         assert_eq!(court.judged(), judged);
     }
     rescore(&court, &dir, &["--scorer", &strict]).exits(0);

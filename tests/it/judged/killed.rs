@@ -139,7 +139,7 @@ fn a_torn_reply_is_asked_for_again_alone_and_a_damaged_line_is_told() {
     // In the middle, too; but the verdict behind it is there, and nobody is asked.
     let broken = events.replacen("\"kind\":\"judged\"", "\"kind\":\"jud", 1);
     fs::write(&journal, broken).unwrap();
-    let message = "lines that are not as they were written are left out: 3;";
+    let message = "damaged lines are skipped: 3;";
     court.run(&resume).exits(0).says(message);
     assert_eq!((court.judged(), court.answered()), (5, 4));
 }

@@ -250,7 +250,7 @@ fn another_judge_than_the_baselines_is_told_with_what_differs_and_how_to_go_on()
     let mut ci = project.command("run eval.yaml --ignore-baseline");
     Ran::of(&ci.env("CI", "1").output().unwrap())
         .exits(1)
-        .says("the baseline was left aside (`--ignore-baseline`)");
+        .says("the baseline was ignored (`--ignore-baseline`)");
     // Where the run is gone, its id must do.
     let (there, away) = (project.file(&first), project.file("away"));
     std::fs::rename(&there, &away).unwrap();

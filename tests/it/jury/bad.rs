@@ -175,7 +175,7 @@ fn a_calibration_is_of_the_jury() {
     court.edit("name: a,", "name: a, calibration: a.json,");
     says_all(
         &court,
-        "a judge of a jury has no calibration: that is of the verdict of all; hint: write `calibration: FILE` beside `judges`",
+        "a judge of a jury has no calibration: that is of the verdict of all; hint: write `calibration: FILE` next to `judges`",
     );
 }
 

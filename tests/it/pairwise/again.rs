@@ -15,8 +15,8 @@ fn what_the_judge_said_before_is_not_asked_again() {
     let few = duel.pairs("--pairs 2 --seed 7");
     assert_eq!((&few["wins"], duel.requested()), (&json!(2), 4));
     let ran = duel.winrate("").exits(0);
-    ran.says("the judge is asked 8 times, two for each pair, and at most 16 where replies cannot be read at first, beside 4 \
-              replies that are there already")
+    ran.says("the judge is asked 8 times, two for each pair, and at most 16 where replies cannot be read at first; 4 \
+              replies are stored already")
         .says("6 pairs of 6 items: 6 wins");
     assert_eq!(duel.requested(), 12);
     // Also where the run that asked first is gone: what it was told stands in the next one.
@@ -28,7 +28,7 @@ fn what_the_judge_said_before_is_not_asked_again() {
         }
     }
     let ran = duel.winrate("").exits(0);
-    ran.says("the judge said everything before: nobody is asked")
+    ran.says("all replies of the judge are stored: no model is called")
         .says("6 pairs of 6 items: 6 wins");
     assert_eq!(duel.requested(), 12);
     // Other criteria are another judge.

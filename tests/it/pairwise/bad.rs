@@ -153,7 +153,7 @@ fn a_damaged_run_is_not_believed() {
     std::fs::write(&path, text.replace("bad", "mad")).unwrap();
     duel.winrate("")
         .exits(2)
-        .says("samples.jsonl is not what the run wrote");
+        .says("samples.jsonl changed after the run");
     assert_eq!(duel.requested(), 0);
 }
 

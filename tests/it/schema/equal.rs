@@ -16,7 +16,7 @@ pub(crate) const ONLY_THE_PROGRAM: &[(&str, &str)] = &[
     ),
     ("is no JSON pointer", "a text that begins with a slash"),
     (
-        "judges answers: nobody gives one",
+        "judges answers, which no agent gives",
         "the agent `none` needs a scorer of the spec",
     ),
     (
@@ -123,7 +123,7 @@ pub(crate) const ONLY_THE_PROGRAM: &[(&str, &str)] = &[
     ("scorer `semantic`: ", "addresses are parsed"),
     ("begins with an empty name", "which programs there are"),
     (
-        "does not say where the name of a call stands",
+        "does not show where the name of a call is",
         "a pattern says where a call is",
     ),
     ("is a folder, where", "which files there are"),

@@ -60,7 +60,7 @@ fn an_endpoint_that_repeats_its_key_is_named_and_the_key_is_not_to_be_published(
     let project = Project::with_eval(&TWO, agent, "");
     let mut command = project.command("run eval.yaml");
     let ran = Ran::of(&command.env("THEIR_TOKEN", KEY).output().unwrap());
-    ran.says("`THEIR_TOKEN` was blanked in more than one sample: by its name it is a key")
+    ran.says("`THEIR_TOKEN` was blanked in more than one sample: its name suggests a key")
         .says_nothing_of("plain_env");
 }
 

@@ -12,7 +12,7 @@ use crate::eval::registry::{BuiltIn, MadeAgent};
 pub(super) const ENTRY: Recipe<NoneKeys, MadeAgent> = Recipe {
     about: BuiltIn {
         name: "none",
-        summary: "nobody: the item is the answer, for judging data",
+        summary: "no agent: the item is the answer, for judging data",
         page: include_str!("none.md"),
     },
     make: |keys, _| {

@@ -11,7 +11,7 @@ use crate::eval::registry::{BuiltIn, MadeAgent};
 pub(super) const ENTRY: Recipe<OpenAiKeys, MadeAgent> = Recipe {
     about: BuiltIn {
         name: "openai",
-        summary: "a model behind Chat Completions, Responses or Messages of any compatible endpoint",
+        summary: "a model with a Chat Completions, Responses or Messages API, at any compatible endpoint",
         page: include_str!("openai.md"),
     },
     #[cfg(feature = "http")]

@@ -260,7 +260,7 @@ impl SampleKeys {
         let mut metadata = self.metadata;
         if metadata.contains_key(KEY) {
             let error = Error::usage(format!("`metadata` has an entry `{KEY}`"));
-            let error = error.hint(format!("write `{KEY}` beside `prompt`"));
+            let error = error.hint(format!("write `{KEY}` next to `prompt`"));
             return Err(error.of_key(KEY).under("metadata"));
         }
         let level = self.level.map(|level| ("level".to_owned(), level));
@@ -328,7 +328,7 @@ fn attachment(path: &str, folder: &Path) -> Result<Attachment> {
         }),
         _ => Err(
             Error::usage(format!("`{path}` is no file below the spec's folder"))
-                .hint("put the file beside the spec and name it by a relative path without `..`"),
+                .hint("put the file next to the spec and name it by a relative path without `..`"),
         ),
     }
 }

@@ -60,7 +60,7 @@ pub(in crate::eval::spec) fn alerts<'de, D: Deserializer<'de>>(
                     }
                     SpecAlert::Interim(count) => {
                         if looks.replace(count).is_some() {
-                            let error = "`looks` stands there twice";
+                            let error = "`looks` is given twice";
                             return Err(A::Error::custom(inside(&format!("[{place}]"), error)));
                         }
                     }

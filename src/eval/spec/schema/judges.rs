@@ -104,7 +104,7 @@ fn rubric() -> Value {
             "description": text("what earns points"),
             "weight": {
                 "type": "number", "exclusiveMinimum": 0,
-                "description": "how much it counts beside the others; 1 by default",
+                "description": "its weight relative to the others; 1 by default",
             },
             "scale": {
                 "type": "array", "minItems": 2, "maxItems": 2, "items": { "type": "integer" },

@@ -11,7 +11,7 @@ const TYPE: &str = "type";
 pub(super) fn benchmark(generator: &mut SchemaGenerator, own: &[String]) -> Value {
     let cluster = json!({
         "type": ["string", "null"],
-        "description": "The column whose values tell which samples go wrong together, such as those on one passage: \
+        "description": "The column whose values group dependent samples, such as those on one passage: \
                         intervals and `no_regression` count each group once.",
     });
     let kinds = benchmarks::schemas(generator).into_iter();

@@ -62,7 +62,7 @@ fn agent_that_changes_midrun_is_cached_up_to_the_change() {
     // The third answer may already come from the new agent.
     let first = run(agent(3), folder.path());
     assert_eq!(first.notices.len(), 1, "{:?}", first.notices);
-    assert!(first.notices[0].contains("changed while it ran"));
+    assert!(first.notices[0].contains("changed during the run"));
     let second = run(agent(usize::MAX), folder.path());
     assert_eq!(second.summary.cached, 2);
     assert_eq!(requests.load(Ordering::SeqCst), 5 + 3);

@@ -95,7 +95,7 @@ impl JudgeOfRun {
         for (seed, ids) in &lots {
             doubts.extend(match seed {
                 None => Some(format!(
-                    "{} of answers drawn by lot name no `seed`, so that nobody can draw them again",
+                    "{} of randomly sampled answers have no `seed`, so the sample cannot be repeated",
                     count(ids.len())
                 )),
                 Some(seed) => self.doubt(*seed, ids),

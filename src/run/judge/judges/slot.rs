@@ -276,7 +276,7 @@ impl JudgeSlot {
         let leaves = optional.leave_out(judging, Some(error));
         if leaves && is_news {
             journal.notice(&format!(
-                "{}: {}: it is not asked any more, and the others of its jury go on without it; mend it, and \
+                "{}: {}: it is not called any more, and the others of its jury continue without it; fix it, and \
                  `cargo evaltest rescore RUN_DIR --spec SPEC` asks it alone",
                 self.name, error.message
             ));

@@ -103,7 +103,7 @@ pub fn found_parts(named: &[PathBuf]) -> Result<Vec<FoundParts>> {
             } else {
                 "was killed before it asked anything"
             };
-            format!("`{}` {how}, and counts for nothing", display(path))
+            format!("`{}` {how}, and is ignored", display(path))
         });
         notices.extend(unborn);
         for part in below.parts {

@@ -150,7 +150,7 @@ impl Rubric {
             let (now, write): (Vec<_>, Vec<_>) = limits.unzip();
             notices.push(format!(
                 "totals go from {lowest} to {highest}, and by defaults meant for {usual_lowest} to {usual_highest} an \
-                 answer {}: write {}, or what you mean",
+                 answer {}: write {}, or other values",
                 now.join(" and "),
                 write.join(" and ")
             ));
@@ -161,8 +161,8 @@ impl Rubric {
             let scales =
                 scales.map(|one| format!("`{}` {} to {}", one.name, one.scale[0], one.scale[1]));
             notices.push(format!(
-                "the scales of its dimensions differ ({}), and the total is the mean of points as they are: a longer scale \
-                 counts for more, beside its `weight`",
+                "the scales of its dimensions differ ({}), and the total is the mean of points as they are: longer scales \
+                 count more, in addition to `weight`",
                 scales.collect::<Vec<_>>().join(", ")
             ));
         }

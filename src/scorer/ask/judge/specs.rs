@@ -61,7 +61,7 @@ pub(crate) fn all() -> Vec<SmallSpec> {
         .chain([
             spec(
                 "a rubric of your own",
-                "whatever else a text can be good at, from 1 to 5 points in each dimension",
+                "other qualities of a text, from 1 to 5 points in each dimension",
                 LETTER,
                 "    rubric: { dimensions: [{ name: tone, description: Is it friendly and to the point? }] }\n",
             ),

@@ -192,7 +192,7 @@ fn judge_of(
         let error =
             Error::usage("a judge of a jury has no calibration: that is of the verdict of all");
         return Err(error
-            .hint("write `calibration: FILE` beside `judges`")
+            .hint("write `calibration: FILE` next to `judges`")
             .under("calibration"));
     }
     let reader = OptionReader::new(&judge::ENTRY, &own, options.maker())?;

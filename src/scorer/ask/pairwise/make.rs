@@ -31,12 +31,12 @@ pub(crate) const ENTRY: Entry = Entry {
         ),
         (
             "pairs",
-            "how many items are compared, drawn by lot without replacement; all by default",
+            "how many items are compared, sampled at random without replacement; all by default",
         ),
         ("seed", "what the lot is drawn with; 0 by default"),
         (
             "sees",
-            "what the judge is shown besides the two texts: `prompt`, `ground_truth`, `files`, fields of the item; \
+            "what the judge sees in addition to the two texts: `prompt`, `ground_truth`, `files`, fields of the item; \
              `[prompt]` by default, and nothing with references that are drawn or with items",
         ),
         CALIBRATION,

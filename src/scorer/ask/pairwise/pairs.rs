@@ -109,7 +109,7 @@ impl ReferencePairs {
         if self.by_lot {
             let drawn: HashSet<&String> = self.of.values().collect();
             notices.push(format!(
-                "no id of `against` is that of an item: each of {} is compared with one of {} references drawn by lot, and \
+                "no id of `against` is that of an item: each of {} is compared with one of {} references sampled at random, and \
                  nothing but the two texts is shown",
                 self.of.len(),
                 drawn.len()

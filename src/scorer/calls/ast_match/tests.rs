@@ -410,12 +410,18 @@ fn patterns_locate_calls() {
     for (pattern, expect) in [
         (
             "[TOOL_CALL:name:args]",
-            "does not say where the name of a call stands",
+            "does not show where the name of a call is",
         ),
-        ("<{name}>{args}</{name}>", "the name of a call stands twice"),
-        ("{args} {name}", "the arguments stand before the name"),
-        ("{name}:{args}", "there must be some text before the name"),
-        ("x{name}{args}", "there must be some text before the name"),
+        ("<{name}>{args}</{name}>", "the name of a call occurs twice"),
+        ("{args} {name}", "the arguments come before the name"),
+        (
+            "{name}:{args}",
+            "there must be some text before and after the name",
+        ),
+        (
+            "x{name}{args}",
+            "there must be some text before and after the name",
+        ),
         ("(", "is no regular expression"),
     ] {
         let message = refusal(&format!("{{ type: ast_match, pattern: '{pattern}' }}"));

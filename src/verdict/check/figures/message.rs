@@ -59,7 +59,7 @@ impl FigureComparison<'_> {
             let mut p = P(tested.p).at_level(alpha);
             if adjusted.total_cmp(&tested.p).is_ne() {
                 p = format!(
-                    "{p}, {} beside the other gates against the baseline (Holm)",
+                    "{p}, {} corrected for the other gates against the baseline (Holm)",
                     P(adjusted).cell_at_level(alpha)
                 );
             }
@@ -76,7 +76,7 @@ impl FigureComparison<'_> {
             Some(open) if text.is_empty() => open.clone(),
             Some(open) => format!("{open}\n{text}"),
             None if self.is_powerless() => format!(
-                "powerless: the gate would pass whatever the agent does now, with {} pairs; compare more samples, or ask \
+                "powerless: with {} pairs the gate always passes; compare more samples, or ask \
                  each more often\n{text}",
                 self.pairs.pairs.len()
             ),
@@ -152,7 +152,7 @@ impl FigureComparison<'_> {
             Value(smallest).to_string()
         };
         Some(format!(
-            "with {} pairs {verb} of {amount} or more is seen with 80 % power{}",
+            "{} pairs can detect {verb} of {amount} or more with 80 % power{}",
             change.n,
             at_level(self.together)
         ))

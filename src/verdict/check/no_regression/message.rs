@@ -137,11 +137,11 @@ impl Decided<'_> {
             ));
         }
         let drop = found.smallest_drop.map_or_else(
-            || "no drop is".to_owned(),
-            |drop| format!("a drop of {} points or more is", Points(drop).unsigned()),
+            || "no drop".to_owned(),
+            |drop| format!("a drop of {} points or more", Points(drop).unsigned()),
         );
         lines.push(format!(
-            "with {} pairs {drop} seen with 80 % power{}, {}",
+            "{} pairs can detect {drop} with 80 % power{}, {}",
             found.pairs,
             at_level(self.comparison.together),
             found.assumption
@@ -172,7 +172,7 @@ impl Decided<'_> {
         }
         if adjusted.total_cmp(&sequential).is_ne() {
             p = format!(
-                "{p}, {} beside the other gates against the baseline (Holm)",
+                "{p}, {} corrected for the other gates against the baseline (Holm)",
                 P(adjusted).cell_at_level(alpha)
             );
         }
@@ -319,7 +319,7 @@ pub(crate) fn at_level(together: usize) -> String {
     match together {
         0 | 1 => String::new(),
         all => format!(
-            " whatever the other gates against the baseline say (at alpha / {all}, the most that Holm asks for)"
+            " whatever the other gates against the baseline do (at alpha / {all}, Holm's strictest level)"
         ),
     }
 }

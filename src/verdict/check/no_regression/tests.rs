@@ -172,7 +172,7 @@ fn tells_everything() {
         "\nbecame wrong: s0, s1, s2, s3, s4, s5\n",
         "\nnot compared, new: s7\n",
         "\nnot compared, gone: s8\n",
-        "with 7 pairs a drop of 85.7 points or more is seen with 80 % power, assuming that samples flip independently and \
+        "7 pairs can detect a drop of 85.7 points or more with 80 % power, assuming that samples flip independently and \
          that 14.3 % of them flip each way by chance (as many as became correct here)\n",
         "warning: the snapshots are no longer those of run `r1`",
         "`cargo evaltest accept`",
@@ -192,7 +192,7 @@ fn tells_everything() {
         true,
     );
     for expect in [
-        "with 5 pairs a drop of 100.0 points or more is seen with 80 % power",
+        "5 pairs can detect a drop of 100.0 points or more with 80 % power",
         "p would be 0.50 if they were wrong, 1.0000 if correct",
     ] {
         assert!(result.message.contains(expect), "{}", result.message);

@@ -347,7 +347,7 @@ fn refuses_senseless_options() {
     assert_eq!(both.parse::<Gate>().unwrap().to_string(), both);
     refused(
         "no_regression[level=1](alpha=0.05)",
-        "its options stand before the slice",
+        "its options go before the slice",
         "write `no_regression(alpha=0.05)[level=1]`",
     );
     refused(

@@ -51,6 +51,6 @@ const sample = (samples, number) => {
   if (texts.p !== undefined && texts.a !== undefined) nodes.push(make("h4", {}, "Whole answer"), said(texts.a));
   nodes.push(trace(texts));
   nodes.push(judge(texts.j));
-  nodes.push(folded("Details of the score", texts.d), folded("All scorers", texts.s), folded("What the agent told besides", texts.o), folded("What the dataset has besides", texts.i));
+  nodes.push(folded("Details of the score", texts.d), folded("All scorers", texts.s), folded("Other output of the agent", texts.o), folded("Other columns of the dataset", texts.i));
   return nodes.filter((node) => node !== null);
 };

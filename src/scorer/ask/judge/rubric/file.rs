@@ -56,7 +56,7 @@ impl RubricFile {
         if is_spec(&value) {
             let error = Error::usage("this is a spec, not a rubric");
             let hint = "name a YAML file with `dimensions` or `choices`; a path starts in the folder of the spec, so that a \
-                        rubric beside `evals/` is `../tone.yaml`";
+                        rubric next to `evals/` is `../tone.yaml`";
             return Err(self.at(Position::START, &error.hint(hint)));
         }
         RubricDraft::of(&value).map_err(|error| self.explain(&error))

@@ -74,11 +74,11 @@ impl RubricDraft {
         match self.graded.replace(Graded::Choices(choices)) {
             None => Ok(()),
             Some(Graded::Dimensions(_)) => Err(Error::usage(
-                "`choices` beside `dimensions`: an answer gets a verdict or points",
+                "`choices` together with `dimensions`: an answer gets a verdict or points",
             )
             .hint("keep one of the two; a judge of its own can have the other")),
             Some(Graded::Choices(_)) => Err(Error::usage(
-                "`choices` beside a rubric that has `choices` of its own",
+                "`choices` together with a rubric that has its own `choices`",
             )
             .hint("remove them, or the rubric")),
         }
@@ -271,7 +271,9 @@ fn weight(value: &Value) -> Result<f64> {
         .filter(|weight| weight.is_normal() && *weight > 0.0);
     weight.ok_or_else(|| {
         let error = Error::usage(format!("the weight {value} is not a finite number above 0"));
-        error.hint("write how much the dimension counts beside the others: `weight: 2`; leave out what is not to count")
+        error.hint(
+            "write the dimension's weight: `weight: 2`; delete a dimension that must not count",
+        )
     })
 }
 
@@ -385,7 +387,7 @@ fn choices(value: &Value) -> Result<Vec<OfferedChoice>> {
             .all(|one| one.value.total_cmp(&read[0].value).is_eq()) =>
         {
             let message = format!(
-                "all `choices` have the value {}, and tell nothing apart",
+                "all `choices` have the value {}, so all answers get the same value",
                 read[0].value
             );
             Err(Error::usage(message).hint(hint))

@@ -175,14 +175,14 @@ fn mismatched_scales_are_reported() {
         &format!("{{ {ten} }}"),
         &[
             "totals go from 0 to 10, and by defaults meant for 1 to 5 an answer passes from 3.5 and is excellent from 4.5: \
-           write `pass: 6.25` and `excellent: 8.75`, or what you mean",
+           write `pass: 6.25` and `excellent: 8.75`, or other values",
         ],
     );
     check(
         &format!("{{ {ten}, pass: 6 }}"),
         &[
             "totals go from 0 to 10, and by defaults meant for 1 to 5 an answer is excellent from 4.5: \
-           write `excellent: 8.75`, or what you mean",
+           write `excellent: 8.75`, or other values",
         ],
     );
     check(&format!("{{ {ten}, pass: 6, excellent: 9 }}"), &[]);
@@ -193,7 +193,7 @@ fn mismatched_scales_are_reported() {
         "{ rubric: { dimensions: [{ name: a }, { name: b, scale: [0, 10] }] }, pass: 5, excellent: 7 }",
         &[
             "the scales of its dimensions differ (`a` 1 to 5, `b` 0 to 10), and the total is the mean of points as they \
-           are: a longer scale counts for more, beside its `weight`",
+           are: longer scales count more, in addition to `weight`",
         ],
     );
 }

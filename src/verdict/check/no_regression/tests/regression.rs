@@ -81,7 +81,7 @@ fn where_test_and_interval_differ_the_line_says_why() {
         Verdict::Inconclusive,
         &[
             "powerless",
-            "\nwith 48 pairs no drop is seen with 80 % power, ",
+            "\n48 pairs can detect no drop with 80 % power, ",
         ],
     );
 }
@@ -98,6 +98,6 @@ fn mid_p_sees_smaller_drops() {
     says(
         &result,
         Verdict::Failed,
-        &["with 20 pairs a drop of 15.0 points or more is seen"],
+        &["20 pairs can detect a drop of 15.0 points or more"],
     );
 }

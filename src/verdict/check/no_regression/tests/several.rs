@@ -190,7 +190,9 @@ fn several_gates_are_adjusted_together() {
         says(
             result,
             Verdict::Passed,
-            &["p = 0.031, 0.062 beside the other gates against the baseline (Holm) >= alpha 0.05"],
+            &[
+                "p = 0.031, 0.062 corrected for the other gates against the baseline (Holm) >= alpha 0.05",
+            ],
         );
         assert_eq!(result.value, Some(0.0625));
         let found = result.regression.as_ref().unwrap();
@@ -206,8 +208,8 @@ fn several_gates_are_adjusted_together() {
         &both[0],
         Verdict::Passed,
         &[
-            "a drop of 50.0 points or more is seen with 80 % power whatever the other gates against the baseline say (at \
-             alpha / 2, the most that Holm asks for), assuming",
+            "a drop of 50.0 points or more with 80 % power whatever the other gates against the baseline do (at \
+             alpha / 2, Holm's strictest level), assuming",
             "; the interval allows for this gate alone, and the test for the other gates against the baseline (Holm)\n",
         ],
     );
@@ -371,10 +373,7 @@ fn in_ci_a_comparison_of_cached_answers_alone_is_inconclusive() {
     let gate = Gate::no_regression();
     says(&gate.check(&facts), Verdict::Passed, &[]);
     facts.ci = true;
-    let parts = [
-        "every answer of now came from the cache",
-        "`--allow-cached`",
-    ];
+    let parts = ["every answer came from the cache", "`--allow-cached`"];
     says(&gate.check(&facts), Verdict::Inconclusive, &parts);
     let allowed = Facts {
         allow_cached: true,

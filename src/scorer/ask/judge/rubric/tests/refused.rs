@@ -225,7 +225,12 @@ fn scales_and_weights_that_are_none() {
     for weight in ["0", "0.0", "-1", "\"2\"", "null", "true", "1e-320"] {
         let value: Value = yaml::read_json(weight).unwrap();
         let message = format!("the weight {value} is not a finite number above 0");
-        of("weight", weight, &message, "leave out what is not to count");
+        of(
+            "weight",
+            weight,
+            &message,
+            "delete a dimension that must not count",
+        );
     }
     // JSON's replacement for infinity.
     of(
@@ -455,19 +460,19 @@ fn choices_that_are_none() {
     );
     check(
         "{ rubric: aime, choices: { a: 1, b: 0 } }",
-        "option `choices`: `choices` beside `dimensions`: an answer gets a verdict or points",
+        "option `choices`: `choices` together with `dimensions`: an answer gets a verdict or points",
         "1:26",
         "keep one of the two",
     );
     check(
         "rubric: { dimensions: [{ name: a }], choices: { a: 1, b: 0 } }",
-        "option `rubric`: `choices` beside `dimensions`: an answer gets a verdict or points",
+        "option `rubric`: `choices` together with `dimensions`: an answer gets a verdict or points",
         "1:47",
         "keep one of the two",
     );
     check(
         "{ rubric: qa, choices: { a: 1, b: 0 } }",
-        "option `choices`: `choices` beside a rubric that has `choices` of its own",
+        "option `choices`: `choices` together with a rubric that has its own `choices`",
         "1:24",
         "remove them",
     );
