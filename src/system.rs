@@ -6,11 +6,12 @@ mod platform;
 
 use std::fs::{DirBuilder, File, Permissions};
 use std::io::{IsTerminal, Read, Seek, Write};
+use std::num::NonZero;
 use std::os::fd::AsFd;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread::{Builder, Scope};
+use std::thread::{self, Builder, Scope};
 use std::{fs, io};
 
 pub(crate) mod file;
@@ -129,6 +130,27 @@ pub(crate) fn spawn_scoped<'scope, T: Send + 'scope>(
         let done = thread.and_then(|thread| thread.join().ok());
         done.unwrap_or_else(work)
     }
+}
+
+/// Applies `read` to equal shares of the items, each on its own thread, and returns the results in order. Shares have at
+/// least `least` items, so that few items start no threads.
+pub(crate) fn in_shares<'a, I: Sync, T: Send>(
+    items: &'a [I],
+    least: usize,
+    read: &(impl Fn(&'a [I]) -> T + Sync),
+) -> Vec<T> {
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    let mut shares = items.chunks(items.len().div_ceil(threads).max(least));
+    let Some(first) = shares.next() else {
+        return Vec::new();
+    };
+    thread::scope(|scope| {
+        let others: Vec<_> = shares
+            .map(|share| spawn_scoped(scope, move || read(share)))
+            .collect();
+        let others = others.into_iter().map(|other| other());
+        std::iter::once(read(first)).chain(others).collect()
+    })
 }
 
 /// The number of columns of a stream's terminal; `None` if it is not a terminal or its width is unknown.

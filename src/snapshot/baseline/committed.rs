@@ -1,7 +1,6 @@
 //! [`CommittedBaseline`]: the baseline of a snapshot folder, whose snapshots are read when it is known which are needed.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,7 +8,7 @@ use super::contents::{FoundSnapshots, contents, each};
 use super::{BaselineFile, FILE, PooledRun, file};
 use crate::error::Result;
 use crate::snapshot::{path, read as snapshots};
-use crate::system::spawn_scoped;
+use crate::system::in_shares;
 use crate::verdict::baseline::{Baseline, BaselineSample, older_ids};
 
 /// The baseline of a snapshot folder.
@@ -189,24 +188,10 @@ fn read_each(
 ) -> Result<Option<Vec<ReadSample>>> {
     /// The fewest files per thread.
     const SHARE: usize = 256;
-    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
-    let share = ids.len().div_ceil(threads).max(SHARE);
-    std::thread::scope(|scope| {
-        let mut shares = ids.chunks(share);
-        let first = shares.next();
-        let others: Vec<_> = shares
-            .map(|share| spawn_scoped(scope, move || read(share)))
-            .collect();
-        let mut all = first.map_or(Ok(Some(Vec::new())), read)?;
-        for other in others {
-            let other = other()?;
-            all = all.zip(other).map(|(mut all, other)| {
-                all.extend(other);
-                all
-            });
-        }
-        Ok(all)
-    })
+    let read: Result<Option<Vec<_>>> = in_shares(ids, SHARE, &|share| read(share))
+        .into_iter()
+        .collect::<Result<_>>();
+    Ok(read?.map(|samples| samples.into_iter().flatten().collect()))
 }
 
 /// The samples with these ids, or with other forms of them that the baseline lists; `None` if a snapshot is not where it

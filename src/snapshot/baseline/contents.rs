@@ -1,7 +1,6 @@
 //! The contents of all snapshots in a folder.
 
 use std::collections::BTreeMap;
-use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 use walkdir::{DirEntry, WalkDir};
@@ -9,7 +8,7 @@ use walkdir::{DirEntry, WalkDir};
 use crate::error::{Error, Result};
 use crate::snapshot::content::AnswerForm;
 use crate::snapshot::{Content, read as snapshots};
-use crate::system::spawn_scoped;
+use crate::system::in_shares;
 
 /// The contents of the snapshots in a folder, by sample.
 #[derive(Default)]
@@ -42,8 +41,8 @@ pub(super) fn contents(folder: &Path) -> Result<FoundSnapshots> {
     Ok(found)
 }
 
-/// What `see` makes of each snapshot in a folder, by its path, its sample and its content: a list for each bucket. Nearly
-/// all the time goes into opening files, ten thousand of them before the first sample starts, so it is done in parallel.
+/// Applies `see` to each snapshot in a folder, with its path, sample and content; returns a list for each bucket. Opening
+/// the files takes nearly all the time, so it is done in parallel.
 pub(super) fn each<T: Send>(
     folder: &Path,
     see: &(impl Fn(&Path, String, Content) -> T + Sync),
@@ -59,27 +58,14 @@ pub(super) fn each<T: Send>(
         .collect::<std::result::Result<Vec<_>, _>>();
     let mut buckets = buckets.map_err(|error| unreadable(folder, &error))?;
     buckets.retain(|entry| entry.file_type().is_dir());
-    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
-    let share = buckets.len().div_ceil(threads).max(SHARE);
     let read = |share: &[DirEntry]| -> Result<Vec<Vec<T>>> {
         share
             .iter()
             .map(|entry| bucket(entry.path(), see))
             .collect()
     };
-    let read = &read;
-    std::thread::scope(|scope| {
-        let mut shares = buckets.chunks(share);
-        let first = shares.next();
-        let others: Vec<_> = shares
-            .map(|share| spawn_scoped(scope, move || read(share)))
-            .collect();
-        let mut all = first.map_or(Ok(Vec::new()), read)?;
-        for other in others {
-            all.extend(other()?);
-        }
-        Ok(all)
-    })
+    let read: Result<Vec<_>> = in_shares(&buckets, SHARE, &read).into_iter().collect();
+    Ok(read?.into_iter().flatten().collect())
 }
 
 /// The same of one bucket.
