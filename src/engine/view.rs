@@ -16,7 +16,7 @@ use serde_json::json;
 
 use crate::error::{Error, Result};
 use crate::report::Detail;
-use crate::report::compare::texts::flip_texts;
+use crate::report::compare::texts::first_flips;
 use crate::report::compare::{self, compare};
 use crate::report::document::Document;
 use crate::report::format::unwritten;
@@ -59,7 +59,7 @@ enum Shown {
 }
 
 impl RunsView {
-    /// A view of these runs, or of an index if there are none, with a way to all runs of `roots`.
+    /// A view of these runs, or of the index if there are none, with links to all runs of `roots`.
     ///
     /// # Errors
     /// When a finished one cannot be read.
@@ -218,14 +218,12 @@ fn compared(dirs: &[RunDir; 2], texts: MaskedTexts) -> Result<Document> {
     let is_masked = texts == MaskedTexts::Hidden && compared.runs.iter().any(|run| run.masked);
     let mut flips = None;
     if let ([pair], false) = (&*compared.pairs, is_masked) {
-        let (worse, better) = (
-            pair.flips.worse.take(FLIPS)?,
-            pair.flips.better.take(FLIPS)?,
-        );
-        let worse = worse.iter().map(|id| (id.as_str(), true));
-        let wanted = worse.chain(better.iter().map(|id| (id.as_str(), false)));
-        let wanted: Vec<_> = wanted.collect();
-        flips = Some(flip_texts([&dirs[0], &dirs[1]], &wanted, CHARS)?);
+        flips = Some(first_flips(
+            [&dirs[0], &dirs[1]],
+            &pair.flips,
+            FLIPS,
+            CHARS,
+        )?);
     }
     let document = compare::document(&compared, flips.as_deref(), Vec::new(), Detail::Full);
     Ok(document)

@@ -202,7 +202,12 @@ fn program_of(agent: &Value) -> Option<String> {
     Some(file.unwrap_or(first))
 }
 
-/// How the agent is called in reports: by its program or model, or by its kind.
+/// An RFC 3339 time without seconds: `2026-11-23 07:51`.
+pub(in crate::report) fn minute(time: &str) -> String {
+    time.get(..16).unwrap_or(time).replace('T', " ")
+}
+
+/// The name of the agent in reports: its program or model, or else its kind.
 pub(in crate::report) fn agent_name(
     agent: Option<&str>,
     model: Option<&str>,

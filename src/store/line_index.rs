@@ -3,7 +3,7 @@
 //!
 //! A run of a million samples leaves gigabytes. A small file is read whole and has no index; nor has one of an older
 //! version. The index is binary: [`MAGIC`], for each line of the file its [`Entry`], then the SHA-256 of the file and a
-//! CRC-32 of all that. It is worth nothing beside another file: then everything is read, as without it.
+//! CRC-32 of all that. If it does not match the file, the file is read whole, as without an index.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -19,14 +19,14 @@ use crate::system::file::{create_plain, open_plain};
 const MAGIC: &[u8] = b"evaltest lines 1";
 /// Bytes of the entry of a line.
 const ENTRY: usize = 12;
-/// The entries of a file whose index is not worth a file: some thousand lines.
+/// Bytes of entries below which no index is written: some five thousand lines.
 const SMALL: usize = 1 << 16;
 /// Bytes per read or write.
 const BUFFER: usize = 1 << 16;
-/// What a line of a sample begins with.
+/// The beginning of a line of a sample.
 const START: &[u8] = br#"{"sample_id":""#;
 
-/// What is known of a line.
+/// The entry of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Entry {
     /// The CRC-32 of the sample's id, as it is written in the line.
@@ -38,7 +38,7 @@ struct Entry {
 }
 
 impl Entry {
-    /// Of a line with its break; `None` if it does not begin with an id.
+    /// The entry of a line with its break; `None` if it does not begin with an id.
     fn of(line: &[u8]) -> Option<Self> {
         let id = id_of(line)?;
         Some(Self {

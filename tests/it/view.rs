@@ -212,7 +212,7 @@ fn without_a_run_all_evals_are_listed() {
         &[
             "<h1>e</h1>",
             "<a href=\"#run/one\">one</a>",
-            "<a href=\"#compare/one/two\">baseline</a>, <a href=\"#compare/one/two\">run before</a>",
+            "<a href=\"#compare/one/two\">baseline</a>, <a href=\"#compare/one/two\">previous run</a>",
         ],
     );
     has(

@@ -12,7 +12,7 @@ use crate::report::document::{
     Block, Chart, Document, Fold, IntervalRow, IntervalScale, Intervals, Line, ScatterPoint, Table,
     Tone, list,
 };
-use crate::report::reported::agent_name;
+use crate::report::reported::{agent_name, minute};
 use crate::report::section::Detail;
 use crate::report::section::accuracy;
 use crate::stats::as_f64;
@@ -61,8 +61,7 @@ impl ComparedRun {
 
 /// `A: gaia-3f09ab of gaia, 2026-11-23 07:51, openai gpt-5`
 fn name(run: &ComparedRun) -> Line {
-    let minute = run.started_at.get(..16).unwrap_or(&run.started_at);
-    let minute = minute.replace('T', " ");
+    let minute = minute(&run.started_at);
     let line = Line::default().strong(&run.letter);
     let line = line.plain(format!(": {} of {}, {minute}", run.run_id, run.eval));
     let (agent, model) = (run.agent.as_deref(), run.model.as_deref());

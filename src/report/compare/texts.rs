@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::FlippedIds;
 use crate::data::conversation::transcript;
 use crate::data::{Output, Record};
 use crate::error::Result;
@@ -92,6 +93,22 @@ pub struct FlipAnswer {
 
 /// A sample, and whether it became wrong.
 pub type WantedFlip<'a> = (&'a str, bool);
+
+/// The texts of the first `most` flipped samples of two runs, in each direction, each truncated to `chars` characters.
+///
+/// # Errors
+/// If a run cannot be read.
+pub fn first_flips(
+    dirs: [&RunDir; 2],
+    flips: &FlippedIds,
+    most: usize,
+    chars: usize,
+) -> Result<Vec<FlipTexts>> {
+    let (worse, better) = (flips.worse.take(most)?, flips.better.take(most)?);
+    let worse = worse.iter().map(|id| (id.as_str(), true));
+    let wanted = worse.chain(better.iter().map(|id| (id.as_str(), false)));
+    flip_texts(dirs, &wanted.collect::<Vec<_>>(), chars)
+}
 
 /// The texts of these samples in order, each truncated to `most` characters. Samples that a run lacks are omitted.
 ///

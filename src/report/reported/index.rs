@@ -1,4 +1,4 @@
-//! The pages of `view` above single runs: all evals, the runs of an eval, and the way from a run to others.
+//! The pages of `view` above single runs: all evals, the runs of an eval, and links from a run to others.
 //!
 //! Addresses are fragments such as `eval/NAME`, `run/ID` and `compare/ID/ID`, in the escaped form of [`address`].
 
@@ -6,17 +6,18 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::overview::{OverviewStatus, RunOverview};
+use super::{agent_name, minute};
 use crate::exit::Exit;
 use crate::figure::{Interval, Points, Seconds, Usd, counted, or_dash};
 use crate::report::document::{Align, Block, Document, Fold, Line, Table, Tone};
 use crate::report::section::accuracy;
 
-/// How many runs the line of history has.
+/// Number of runs in the line of history.
 const HISTORY: usize = 20;
-/// How many runs of an eval are listed.
+/// Maximum number of listed runs of an eval.
 const LISTED: usize = 200;
 
-/// A name as part of an address: what is no letter, digit or one of `.-_` is escaped.
+/// A name as part of an address: characters other than letters, digits and `.-_` are percent-encoded.
 pub fn address(name: &str) -> String {
     let bytes = name.bytes().map(|byte| match byte {
         b'.' | b'-' | b'_' => char::from(byte).to_string(),
@@ -52,7 +53,7 @@ pub fn evals(runs: &[RunOverview]) -> Document {
         let shares: Vec<f64> = whole.filter_map(|run| run.accuracy).collect();
         table.row([
             Line::default().link(eval, format!("eval/{}", address(eval))),
-            link(latest, minute(latest)),
+            link(latest, minute(&latest.started_at)),
             verdict(latest),
             accuracy_of(latest).into(),
             change(latest),
@@ -81,11 +82,14 @@ pub fn eval(name: &str, runs: &[RunOverview]) -> Document {
         ("compare with", Align::Left),
     ]);
     for (place, run) in runs.iter().enumerate().rev().take(LISTED) {
-        let agent = [&run.agent, &run.model].into_iter().flatten();
-        let agent: Vec<&str> = agent.map(String::as_str).collect();
+        let (agent, model) = (run.agent.as_deref(), run.model.as_deref());
+        let agent = agent_name(agent, model, run.program.as_deref());
         let others = [
             ("baseline", baseline(run, runs)),
-            ("run before", place.checked_sub(1).map(|place| &runs[place])),
+            (
+                "previous run",
+                place.checked_sub(1).map(|place| &runs[place]),
+            ),
         ];
         let others = others
             .into_iter()
@@ -99,8 +103,8 @@ pub fn eval(name: &str, runs: &[RunOverview]) -> Document {
         }
         table.row([
             link(run, run.run_id.clone()),
-            minute(run).into(),
-            agent.join(" ").into(),
+            minute(&run.started_at).into(),
+            or_dash(agent).into(),
             verdict(run),
             accuracy_of(run).into(),
             change(run),
@@ -116,12 +120,12 @@ pub fn eval(name: &str, runs: &[RunOverview]) -> Document {
     document
 }
 
-/// The way to the index.
+/// A link to the index.
 pub fn way() -> Block {
     Block::Paragraph(Line::default().link("All evals", "index"))
 }
 
-/// The way from the page of a run to its eval, and to a comparison with any other run of it.
+/// Links from the page of a run to its eval, and to comparisons with other runs of the eval.
 pub fn above(run: &RunOverview, runs: &[RunOverview]) -> Vec<Block> {
     let way = Line::default().link("All evals", "index").plain(" · ");
     let way = way.link(
@@ -137,7 +141,11 @@ pub fn above(run: &RunOverview, runs: &[RunOverview]) -> Vec<Block> {
             ""
         };
         let line = Line::default().link(&other.run_id, compared(other, run));
-        line.plain(format!("{word}, {}, {}", minute(other), accuracy_of(other)))
+        line.plain(format!(
+            "{word}, {}, {}",
+            minute(&other.started_at),
+            accuracy_of(other)
+        ))
     });
     let others: Vec<Line> = others.collect();
     let mut blocks = vec![Block::Paragraph(way)];
@@ -162,11 +170,6 @@ fn compared(a: &RunOverview, b: &RunOverview) -> String {
 
 fn link(run: &RunOverview, text: String) -> Line {
     Line::default().link(text, format!("run/{}", address(&run.run_id)))
-}
-
-fn minute(run: &RunOverview) -> String {
-    let minute = run.started_at.get(..16).unwrap_or(&run.started_at);
-    minute.replace('T', " ")
 }
 
 fn verdict(run: &RunOverview) -> Line {
@@ -205,15 +208,15 @@ fn change(run: &RunOverview) -> Line {
 
 /// `▂▅█`: the accuracy of the last runs, on a scale of at least ten points.
 fn history(shares: &[f64]) -> String {
-    const SIGNS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let high = shares.iter().copied().fold(0.0, f64::max);
     let low = shares.iter().copied().fold(high - 0.1, f64::min);
-    let sign = |share: &f64| {
+    let bar = |share: &f64| {
         let step = (share - low) / (high - low) * 8.0;
         let place = (1..8).take_while(|place| f64::from(*place) <= step).count();
-        SIGNS[place]
+        BARS[place]
     };
-    shares.iter().map(sign).collect()
+    shares.iter().map(bar).collect()
 }
 
 #[cfg(test)]
@@ -221,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_history_has_a_sign_for_each_run() {
+    fn a_history_has_a_bar_for_each_run() {
         fn check(shares: &[f64], expect: &str) {
             assert_eq!(history(shares), expect, "{shares:?}");
         }
@@ -234,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_has_no_signs_of_its_own() {
+    fn names_in_addresses_are_percent_encoded() {
         assert_eq!(
             address("e@a+b/../é <x>"),
             "e%40a%2Bb%2F..%2F%C3%A9%20%3Cx%3E"

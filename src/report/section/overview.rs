@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::figure::{Interval, Points, Seconds, Share, Usd, ci95, or_dash};
 use crate::report::document::{Block, IntervalRow, IntervalScale, Intervals, Line, Tone, list};
 use crate::report::figures::RunFigures;
-use crate::report::reported::{ReportedRun, agent_name, program};
+use crate::report::reported::{ReportedRun, agent_name, minute, program};
 use crate::stats::as_f64;
 use crate::text::shell_word;
 use crate::verdict::alert::AlertResult;
@@ -81,7 +81,7 @@ pub(in crate::report) fn overview(source: &Source<'_>) -> Block {
     Block::Framed(tone, lines.chain(chart).collect())
 }
 
-/// The accuracy beside that of the baseline.
+/// The accuracy next to that of the baseline.
 fn against_baseline(run: &ReportedRun) -> Option<Block> {
     let summary = &run.summary;
     let change = summary.change.as_ref().filter(|change| change.n > 0)?;
@@ -315,8 +315,7 @@ pub(in crate::report) fn agent(run: &ReportedRun) -> String {
 }
 
 fn when(run: &ReportedRun) -> String {
-    let started = run.manifest.started_at.get(..16).unwrap_or_default();
-    let started = format!("{} UTC", started.replace('T', " "));
+    let started = format!("{} UTC", minute(&run.manifest.started_at));
     let commit = run.manifest.git_sha.as_deref();
     let dirty = match run.manifest.git_dirty {
         Some(true) => " with changes",

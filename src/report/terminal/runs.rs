@@ -7,8 +7,8 @@ use crate::report::document::{Align, Block, Line, Table, Tone};
 use crate::report::render::terminal as render;
 use crate::report::render::terminal::Paint;
 use crate::report::render::terminal::truncate;
-use crate::report::reported::agent_name;
 use crate::report::reported::overview::{GateCounts, OverviewStatus, RunOverview};
+use crate::report::reported::{agent_name, minute};
 use crate::report::section::accuracy;
 use crate::verdict::result::Verdict;
 
@@ -103,12 +103,6 @@ pub(super) fn gates(counts: GateCounts) -> String {
         return "-".to_owned();
     }
     description.join(" ")
-}
-
-/// An RFC 3339 time without seconds.
-fn minute(time: &str) -> String {
-    let minute = time.get(..16).unwrap_or(time);
-    minute.replace('T', " ")
 }
 
 #[cfg(test)]

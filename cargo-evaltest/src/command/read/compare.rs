@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use evaltest::engine::report::Detail;
 use evaltest::engine::report::compare::answers::answers;
-use evaltest::engine::report::compare::texts::{FlipTexts, WantedFlip, flip_texts};
+use evaltest::engine::report::compare::texts::{FlipTexts, first_flips};
 use evaltest::engine::report::compare::{ComparedRun, ComparedRuns, RunPair, compare, document};
 use evaltest::engine::report::render::{html, terminal};
 use evaltest::engine::report::reported::{MaskedTexts, ReportedRun};
@@ -144,11 +144,7 @@ fn texts(dirs: &[RunDir], pairs: &[RunPair], args: &CompareArgs) -> Result<Vec<F
     let ([a, b], [pair]) = (dirs, pairs) else {
         return Ok(Vec::new());
     };
-    let (worse, better) = (pair.flips.worse.take(most)?, pair.flips.better.take(most)?);
-    let worse = worse.iter().map(|id| (id.as_str(), true));
-    let wanted = worse.chain(better.iter().map(|id| (id.as_str(), false)));
-    let wanted: Vec<WantedFlip<'_>> = wanted.collect();
-    flip_texts([a, b], &wanted, chars)
+    first_flips([a, b], &pair.flips, most, chars)
 }
 
 /// Serializes the comparison as JSON in a streaming way, because its id lists may be too long for memory.
