@@ -94,7 +94,7 @@ fn data_keep_their_words() {
 }
 
 #[test]
-fn the_hook_for_pre_commit_checks_specs_without_asking_an_agent() {
+fn the_pre_commit_hook_calls_no_agent() {
     let hooks = fs::read_to_string(root().join(".pre-commit-hooks.yaml")).unwrap();
     let hooks = Override::value(&hooks).unwrap();
     let entry = hooks[0]["entry"].as_str().unwrap();

@@ -204,7 +204,7 @@ fn what_is_no_history_is_told() {
     project
         .run("trend")
         .exits(2)
-        .says("no eval of this project has a history or a run yet");
+        .says("eval `gaia` has no history yet");
     project
         .run("trend gaya")
         .exits(2)

@@ -86,15 +86,6 @@ pub(crate) fn run(args: &TrendArgs) -> Result<Exit> {
         }
         read.push(history);
     }
-    if read.iter().all(|history| history.lines.is_empty()) && args.evals.is_empty() {
-        let has_damage = read.iter().any(|history| !history.skipped.is_empty());
-        if !has_damage {
-            return Err(
-                Error::usage("no eval of this project has a history or a run yet")
-                    .hint("cargo evaltest run --history"),
-            );
-        }
-    }
     let all = found.iter().zip(&read);
     let (known, empty): (Vec<_>, Vec<_>) = all.partition(|(_, history)| !history.lines.is_empty());
     if let Some((place, history)) = empty.first()
