@@ -28,6 +28,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::data::AgentError;
 use crate::data::task::BaseUrls;
 #[cfg(feature = "http")]
 use crate::error::Under;
@@ -113,6 +114,16 @@ impl Provider {
             Self::Anthropic | Self::Google => "https://api.example.com",
         }
     }
+}
+
+/// What an attempt's calls came to.
+pub(crate) struct CallsEnded {
+    /// Whether a call was replayed, or would have been.
+    pub(crate) is_recorded: bool,
+    /// Why the attempt fails, whatever its agent answered.
+    pub(crate) failure: Option<AgentError>,
+    /// What to say of the provider if the agent failed.
+    pub(crate) note: Option<String>,
 }
 
 /// The file of a sample's calls in the folder of an eval.
@@ -262,7 +273,7 @@ pub(crate) mod recorder {
     use std::sync::Arc;
     use std::time::Instant;
 
-    use super::RecordedCalls;
+    use super::{CallsEnded, RecordedCalls};
     use crate::data::AgentError;
     use crate::data::task::BaseUrls;
     use crate::error::Result;
@@ -275,13 +286,6 @@ pub(crate) mod recorder {
 
     /// Nothing.
     pub(crate) enum AttemptCalls {}
-
-    /// Nothing.
-    pub(crate) struct CallsEnded {
-        pub(crate) is_recorded: bool,
-        pub(crate) failure: Option<AgentError>,
-        pub(crate) note: Option<String>,
-    }
 
     impl Recorder {
         pub(crate) fn start(

@@ -10,7 +10,7 @@ use super::key::without_secrets;
 use super::recorder::Recorder;
 use super::request::{ApiRequest, BODY_BYTES};
 use super::upstream::{Head, NOT_RECORDED, ask, chunk, refuse, replay};
-use super::{Provider, RecordMode};
+use super::{CallsEnded, Provider, RecordMode};
 use crate::data::task::BaseUrls;
 use crate::data::{AgentError, FailureKind};
 use crate::system::cancel::Cancel;
@@ -65,16 +65,6 @@ struct OpenStream {
     body: Vec<u8>,
     response: StoredResponse,
     chunks: Vec<(u64, Vec<u8>)>,
-}
-
-/// What an attempt's calls came to.
-pub(crate) struct CallsEnded {
-    /// Whether a call was replayed, or would have been.
-    pub(crate) is_recorded: bool,
-    /// Why the attempt fails, whatever its agent answered.
-    pub(crate) failure: Option<AgentError>,
-    /// What to say of the provider if the agent failed.
-    pub(crate) note: Option<String>,
 }
 
 impl AttemptCalls {

@@ -11,7 +11,6 @@ use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Instant;
 
-pub(crate) use super::attempt::CallsEnded;
 use super::attempt::{AttemptCalls, Calls};
 use super::cassette::{Cassettes, Entry, Lines};
 use super::key::KeyRules;
