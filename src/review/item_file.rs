@@ -16,8 +16,8 @@ use crate::data::conversation::transcript;
 use crate::data::reviews::{NEEDED, REJECTED, REVIEW, ReviewStatus};
 use crate::error::{Error, Result};
 use crate::system::file::{read_given, write_atomically};
+use crate::system::in_shares;
 use crate::system::project::display;
-use crate::system::spawn_scoped;
 use crate::text::hash::Hasher;
 use crate::text::json_line;
 
@@ -29,8 +29,6 @@ const FACTS: &[&str] = &["topic", "category", "year", "reference_id", "generated
 const LATER: &[&str] = &["model"];
 /// Smaller files (in bytes) are parsed by one thread.
 const LARGE: usize = 1 << 20;
-/// The number of threads for larger files.
-const READERS: usize = 4;
 
 /// The fields of an item that the list needs.
 struct ItemHead {
@@ -274,17 +272,11 @@ fn heads(text: &str, places: &[Range<usize>]) -> Vec<serde_json::Result<Option<I
             .map(|place| ItemHead::of(&text[place.clone()]));
         heads.collect()
     };
-    if text.len() < LARGE {
-        return read(places);
-    }
-    let part = places.len().div_ceil(READERS).max(1);
-    std::thread::scope(|scope| {
-        let parts: Vec<_> = places
-            .chunks(part)
-            .map(|places| spawn_scoped(scope, move || read(places)))
-            .collect();
-        parts.into_iter().flat_map(|heads| heads()).collect()
-    })
+    let least = if text.len() < LARGE { places.len() } else { 1 };
+    in_shares(places, least.max(1), &read)
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn no_object() -> Error {
