@@ -211,17 +211,9 @@ impl LangfuseRows {
             .find_map(text_of)
             .filter(|text| !text.is_empty());
         trace.answer.text = text;
-        let asked = trace
-            .messages
-            .iter()
-            .rposition(|message| message["role"] == "user")
-            .map_or(0, |place| place + 1);
-        let has_calls = trace.messages[asked..]
-            .iter()
-            .any(|message| message.get("tool_calls").is_some());
-        if has_calls || trace.messages.is_empty() {
+        let Some(asked) = trace.place_of_calls() else {
             return;
-        }
+        };
         let mut steps = Vec::new();
         for tool in self.observations.iter().filter(|row| is(row, "TOOL")) {
             let id = get(tool, "id").cloned().unwrap_or_default();

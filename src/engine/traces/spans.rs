@@ -242,15 +242,7 @@ fn add_tools(trace: &mut Trace, tree: &SpanTree) {
                 .insert(place + 1, tool_reply(Some(&id), result));
         }
     }
-    let asked = trace
-        .messages
-        .iter()
-        .rposition(|message| message["role"] == "user")
-        .map_or(0, |place| place + 1);
-    let has_calls = trace.messages[asked..]
-        .iter()
-        .any(|message| message.get("tool_calls").is_some());
-    if has_calls || trace.messages.is_empty() {
+    let Some(asked) = trace.place_of_calls() else {
         trace.answer.more_calls = calls(
             &missing
                 .into_iter()
@@ -258,7 +250,7 @@ fn add_tools(trace: &mut Trace, tree: &SpanTree) {
                 .collect::<Vec<_>>(),
         );
         return;
-    }
+    };
     let steps = missing.into_iter().flat_map(|(call, reply)| {
         [
             json!({ "role": "assistant", "content": null, "tool_calls": [call] }),

@@ -72,6 +72,14 @@ impl Trace {
             .map_or(0, |place| place + 1)
     }
 
+    /// Where the calls of the answer belong; `None` if some are there already, or no messages.
+    pub(super) fn place_of_calls(&self) -> Option<usize> {
+        let asked = self.asked();
+        let mut replies = self.messages[asked..].iter();
+        let has_calls = replies.any(|message| message.get("tool_calls").is_some());
+        (!has_calls && !self.messages.is_empty()).then_some(asked)
+    }
+
     /// The question; `None` where its content was not recorded.
     pub(super) fn question(&self) -> Option<Question> {
         let asked = &self.messages[..self.asked()];
