@@ -15,10 +15,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::Agent;
-use super::command::{Cwd, absolute};
+use super::command::{Cwd, absolute, cancelled, time_left};
 use super::conversation::SERVER;
-use super::program::{Confinement, Program, forward_program, passes_variables};
-use super::worker::fallen::timed_out;
+use super::program::{Confinement, Program, confines, forward_program, passes_variables};
+use super::worker::fallen::{session_lost, timed_out};
 use super::worker::pool::{Key, Pool, Pooled, WorkerRefusal};
 use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::error::Result;
@@ -154,19 +154,9 @@ impl Acp {
         self
     }
 
-    /// Runs each process in its own sandbox, see [`Sandbox`]. It sees only the files of its own tasks; its home is in
-    /// memory.
-    #[must_use]
-    pub fn sandbox(mut self, sandbox: Sandbox) -> Self {
-        self.confinement.sandbox = Some(sandbox);
-        self
-    }
-
-    /// Limits that the kernel enforces on each process, over its whole life.
-    #[must_use]
-    pub fn ulimits(mut self, ulimits: Ulimits) -> Self {
-        self.confinement.ulimits = ulimits;
-        self
+    confines! {
+        /// Runs each process in its own sandbox, see [`Sandbox`]. It sees only the files of its own tasks; its home is in
+        /// memory.
     }
 
     passes_variables!();
@@ -185,14 +175,7 @@ impl Acp {
 
     /// One attempt, without the hint on variables.
     fn attempt(&self, task: &Task) -> Result<Output, AgentError> {
-        let now = clock::now();
-        let allowed = task
-            .deadline
-            .map(|deadline| deadline.saturating_duration_since(now));
-        if allowed.is_some_and(|allowed| allowed.is_zero()) {
-            let message = "was not started: the time for it was over";
-            return Err(AgentError::of(FailureKind::TimedOut, message));
-        }
+        let allowed = time_left(task.deadline, clock::now())?;
         let is_first = !task.messages().iter().any(super::worker::is_of_agent);
         let known = task.session().filter(|_| !is_first);
         let known = known.and_then(|session| lock(&self.sessions).get(session).cloned());
@@ -207,8 +190,7 @@ impl Acp {
                         std::ptr::eq(known.process.as_ptr(), Arc::as_ptr(&process))
                     };
                     if known.as_ref().is_some_and(|known| !is_same(known)) {
-                        let message = "ended, and with it the conversation that it remembered";
-                        return Err(AgentError::of(FailureKind::Lost, message));
+                        return Err(session_lost());
                     }
                     let known = known.as_ref().map(|known| &*known.id);
                     match self.ask(&process, task, known, lease.place(), allowed) {
@@ -229,7 +211,7 @@ impl Acp {
                 return Err(failure);
             }
             if task.cancel.is_cancelled() {
-                return Err(super::command::cancelled());
+                return Err(cancelled());
             }
         }
     }

@@ -32,7 +32,9 @@ pub use reply::Reply;
 pub use crate::system::process::child::StreamKind;
 
 use super::Agent;
-use super::program::{Confinement, Program, forward_program, not_started, passes_variables};
+use super::program::{
+    Confinement, Program, confines, forward_program, not_started, passes_variables,
+};
 use super::recorded::variables;
 use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::system::clock;
@@ -143,19 +145,9 @@ impl Command {
         self
     }
 
-    /// Runs the program in its own sandbox, see [`Sandbox`]. Its scratch folder and home are then in memory; it is
-    /// killed at once when its time is up.
-    #[must_use]
-    pub fn sandbox(mut self, sandbox: Sandbox) -> Self {
-        self.confinement.sandbox = Some(sandbox);
-        self
-    }
-
-    /// Limits that the kernel enforces on the program.
-    #[must_use]
-    pub fn ulimits(mut self, ulimits: Ulimits) -> Self {
-        self.confinement.ulimits = ulimits;
-        self
+    confines! {
+        /// Runs the program in its own sandbox, see [`Sandbox`]. Its scratch folder and home are then in memory; it is
+        /// killed at once when its time is up.
     }
 
     /// How long the program may take to end after `SIGTERM`, before `SIGKILL`; by default one second.
@@ -178,10 +170,7 @@ impl Command {
         if task.cancel.is_cancelled() {
             return Err(cancelled());
         }
-        if task.deadline.is_some_and(|deadline| started >= deadline) {
-            let message = "was not started: the time for it was over";
-            return Err(AgentError::of(FailureKind::TimedOut, message));
-        }
+        time_left(task.deadline, started)?;
 
         let folder = absolute(&self.program.folder)?;
         let (args, stdin) = self.handover(task)?;
@@ -415,6 +404,22 @@ impl Agent for Command {
 
 pub(super) fn cancelled() -> AgentError {
     AgentError::of(FailureKind::Cancelled, "the run was interrupted")
+}
+
+/// The time until a deadline, if there is one.
+///
+/// # Errors
+/// When it is over.
+pub(super) fn time_left(
+    deadline: Option<Instant>,
+    now: Instant,
+) -> Result<Option<Duration>, AgentError> {
+    let left = deadline.map(|deadline| deadline.saturating_duration_since(now));
+    if left.is_some_and(|left| left.is_zero()) {
+        let message = "was not started: the time for it was over";
+        return Err(AgentError::of(FailureKind::TimedOut, message));
+    }
+    Ok(left)
 }
 
 fn exited(status: ExitStatus) -> AgentError {

@@ -260,7 +260,50 @@ macro_rules! forward_endpoint {
     };
 }
 
+/// The methods that set headers, secrets and limits of the `endpoint` of an agent.
+macro_rules! sets_endpoint {
+    () => {
+        /// A header. `${NAME}` in its value is replaced by a variable of the environment or of the `.env` file of the
+        /// workspace around `folder`; it is kept secret.
+        ///
+        /// # Errors
+        /// When a variable is not set, or the header cannot be sent.
+        pub fn header(
+            mut self,
+            name: &str,
+            value: &str,
+            folder: impl AsRef<std::path::Path>,
+        ) -> $crate::error::Result<Self> {
+            let (value, secrets) = $crate::agent::endpoint::filled(name, value, folder.as_ref())?;
+            self.endpoint.header(name, value, secrets);
+            Ok(self)
+        }
+
+        /// Variables whose values are in its texts, and are kept secret.
+        #[must_use]
+        pub(crate) fn hides(mut self, found: Vec<(String, String)>) -> Self {
+            self.endpoint.hides(found);
+            self
+        }
+
+        /// Names of variables whose values are not secret: they stay in records.
+        #[must_use]
+        pub fn plain_env(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+            self.endpoint.plain_env(names.into_iter().map(Into::into));
+            self
+        }
+
+        /// The longest reply; by default 1 MiB.
+        #[must_use]
+        pub fn max_output_bytes(mut self, bytes: u64) -> Self {
+            self.endpoint.max_bytes(bytes);
+            self
+        }
+    };
+}
+
 pub(super) use forward_endpoint;
+pub(super) use sets_endpoint;
 
 /// A secret value, and the variable that it is from.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,11 +7,9 @@ mod template;
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
-
 use serde_json::{Map, Value};
 
-use super::endpoint::{Endpoint, forward_endpoint};
+use super::endpoint::{Endpoint, forward_endpoint, sets_endpoint};
 use super::{Agent, endpoint};
 use crate::agent::reply::marks::is_error;
 use crate::agent::reply::{Json, Marks, ReportedFigures};
@@ -109,42 +107,12 @@ impl Http {
         Ok(self)
     }
 
-    /// A header. `${NAME}` in its value is replaced by a variable of the environment or of the `.env` file of the
-    /// workspace around `folder`; it is kept secret.
-    ///
-    /// # Errors
-    /// When a variable is not set, or the header cannot be sent.
-    pub fn header(mut self, name: &str, value: &str, folder: impl AsRef<Path>) -> Result<Self> {
-        let (value, secrets) = endpoint::filled(name, value, folder.as_ref())?;
-        self.endpoint.header(name, value, secrets);
-        Ok(self)
-    }
-
-    /// Variables whose values are in its texts, and are kept secret.
-    #[must_use]
-    pub(crate) fn hides(mut self, found: Vec<(String, String)>) -> Self {
-        self.endpoint.hides(found);
-        self
-    }
-
-    /// Names of variables whose values are not secret: they stay in records.
-    #[must_use]
-    pub fn plain_env(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.endpoint.plain_env(names.into_iter().map(Into::into));
-        self
-    }
+    sets_endpoint!();
 
     /// Where to find things in the reply.
     #[must_use]
     pub fn places(mut self, places: Places) -> Self {
         self.places = places;
-        self
-    }
-
-    /// The longest reply; by default 1 MiB.
-    #[must_use]
-    pub fn max_output_bytes(mut self, bytes: u64) -> Self {
-        self.endpoint.max_bytes(bytes);
         self
     }
 }

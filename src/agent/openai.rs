@@ -18,9 +18,8 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::Agent;
-use super::endpoint;
 use super::endpoint::Secret;
-use super::endpoint::{Endpoint, forward_endpoint};
+use super::endpoint::{Endpoint, forward_endpoint, sets_endpoint};
 use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::error::{Error, Result};
 use crate::system::http::{Url, from_variable};
@@ -152,29 +151,7 @@ impl OpenAi {
         self.endpoint.header(name, value, [key]);
     }
 
-    /// A further header. `${NAME}` in its value is replaced by a variable, which is kept secret.
-    ///
-    /// # Errors
-    /// When a variable is not set, or the header cannot be sent.
-    pub fn header(mut self, name: &str, value: &str, folder: impl AsRef<Path>) -> Result<Self> {
-        let (value, secrets) = endpoint::filled(name, value, folder.as_ref())?;
-        self.endpoint.header(name, value, secrets);
-        Ok(self)
-    }
-
-    /// Variables whose values are in its texts, and are kept secret.
-    #[must_use]
-    pub(crate) fn hides(mut self, found: Vec<(String, String)>) -> Self {
-        self.endpoint.hides(found);
-        self
-    }
-
-    /// Names of variables whose values are not secret: they stay in records.
-    #[must_use]
-    pub fn plain_env(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.endpoint.plain_env(names.into_iter().map(Into::into));
-        self
-    }
+    sets_endpoint!();
 
     /// A system prompt, before the prompt of the sample.
     #[must_use]
@@ -237,13 +214,6 @@ impl OpenAi {
     #[must_use]
     pub fn price(mut self, price: Price) -> Self {
         self.price = Some(price);
-        self
-    }
-
-    /// The longest reply; by default 1 MiB.
-    #[must_use]
-    pub fn max_output_bytes(mut self, bytes: u64) -> Self {
-        self.endpoint.max_bytes(bytes);
         self
     }
 }

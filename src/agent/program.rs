@@ -203,6 +203,25 @@ macro_rules! passes_variables {
     };
 }
 
+/// The methods that set the `confinement` of a type. The attributes document `sandbox`.
+macro_rules! confines {
+    ($(#[$sandbox:meta])+) => {
+        $(#[$sandbox])+
+        #[must_use]
+        pub fn sandbox(mut self, sandbox: Sandbox) -> Self {
+            self.confinement.sandbox = Some(sandbox);
+            self
+        }
+
+        /// Limits that the kernel enforces on each process, over its whole life.
+        #[must_use]
+        pub fn ulimits(mut self, ulimits: Ulimits) -> Self {
+            self.confinement.ulimits = ulimits;
+            self
+        }
+    };
+}
+
 /// The methods of an agent that has a `program` and a `confinement`.
 macro_rules! forward_program {
     ($self:ident) => {
@@ -245,5 +264,6 @@ macro_rules! forward_program {
     };
 }
 
+pub(super) use confines;
 pub(super) use forward_program;
 pub(crate) use passes_variables;

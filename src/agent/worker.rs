@@ -34,8 +34,8 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
 use super::Agent;
-use super::command::{Input, absolute, cancelled};
-use super::program::{Confinement, Program, forward_program, passes_variables};
+use super::command::{Input, absolute, cancelled, time_left};
+use super::program::{Confinement, Program, confines, forward_program, passes_variables};
 use crate::data::task::Live;
 use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::error::Result;
@@ -172,19 +172,9 @@ impl Worker {
         self
     }
 
-    /// Runs each process in its own sandbox, see [`Sandbox`]. It sees only the files of its own tasks; its home is in
-    /// memory. A folder of [`Worker::scratch`] is outside and not visible.
-    #[must_use]
-    pub fn sandbox(mut self, sandbox: Sandbox) -> Self {
-        self.confinement.sandbox = Some(sandbox);
-        self
-    }
-
-    /// Limits that the kernel enforces on each process, over its whole life.
-    #[must_use]
-    pub fn ulimits(mut self, ulimits: Ulimits) -> Self {
-        self.confinement.ulimits = ulimits;
-        self
+    confines! {
+        /// Runs each process in its own sandbox, see [`Sandbox`]. It sees only the files of its own tasks; its home is in
+        /// memory. A folder of [`Worker::scratch`] is outside and not visible.
     }
 
     passes_variables!();
@@ -231,14 +221,7 @@ impl Worker {
     /// Sends a line to a process and waits for the reply. All lines of a session go to the same process; when that is
     /// gone, the session is lost.
     pub(in crate::agent) fn exchange(&self, exchange: &Exchange<'_>) -> Result<Output, AgentError> {
-        let started = clock::now();
-        let allowed = exchange
-            .deadline
-            .map(|deadline| deadline.saturating_duration_since(started));
-        if allowed.is_some_and(|allowed| allowed.is_zero()) {
-            let message = "was not started: the time for it was over";
-            return Err(AgentError::of(FailureKind::TimedOut, message));
-        }
+        let allowed = time_left(exchange.deadline, clock::now())?;
         let line = Arc::new(exchange.line.clone());
         let key = exchange.key.clone();
         let known = exchange.session.filter(|_| !exchange.is_first);
@@ -250,8 +233,7 @@ impl Worker {
             let refusal = match lease.driver(|| self.start(exchange.hidden)) {
                 Ok(driver) => {
                     if known.as_ref().is_some_and(|known| !known.is_of(&driver)) {
-                        let message = "ended, and with it the conversation that it remembered";
-                        return Err(AgentError::of(FailureKind::Lost, message));
+                        return Err(fallen::session_lost());
                     }
                     if let Some(session) = exchange.session.filter(|_| known.is_none()) {
                         let held = HeldSession {

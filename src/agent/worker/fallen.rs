@@ -81,6 +81,12 @@ pub(in crate::agent) fn timed_out(allowed: Duration) -> AgentError {
     AgentError::of(FailureKind::TimedOut, message)
 }
 
+/// The error for a conversation whose process is gone.
+pub(in crate::agent) fn session_lost() -> AgentError {
+    let message = "ended, and with it the conversation that it remembered";
+    AgentError::of(FailureKind::Lost, message)
+}
+
 /// The error for a process that ended by itself.
 pub(in crate::agent) fn ended(status: Option<ExitStatus>) -> AgentError {
     match status {
