@@ -237,7 +237,11 @@ pub fn by_name(
     };
     Ok(match alias {
         None => scorer,
-        Some(alias) => Arc::new(Renamed { scorer, alias }),
+        alias => Arc::new(Configured {
+            scorer,
+            alias,
+            options: None,
+        }),
     })
 }
 
@@ -253,19 +257,24 @@ fn registered(
         let known: Vec<_> = known.chain(registry.scorer_names()).collect();
         return Err(unknown("scorer", name, &known).under("type"));
     };
-    let scorer = scorer.or_under("type")?;
-    Ok(Arc::new(Registered { scorer, options }))
+    Ok(Arc::new(Configured {
+        scorer: scorer.or_under("type")?,
+        alias: None,
+        options: Some(options),
+    }))
 }
 
-/// A scorer under another name.
-struct Renamed {
+/// A scorer under another name, or a registered one with its options, which affect its verdicts though it may not report
+/// them.
+struct Configured {
     scorer: Arc<dyn Scorer>,
-    alias: String,
+    alias: Option<String>,
+    options: Option<Options>,
 }
 
-impl Scorer for Renamed {
+impl Scorer for Configured {
     fn name(&self) -> &str {
-        &self.alias
+        self.alias.as_deref().unwrap_or(self.scorer.name())
     }
 
     fn score(&self, answer: &Answer<'_>) -> Result<Score> {
@@ -291,46 +300,11 @@ impl Scorer for Renamed {
     }
 
     fn fingerprint(&self) -> String {
-        self.scorer.fingerprint()
-    }
-}
-
-/// A registered scorer with its options, which affect its verdicts though the scorer itself may not report them.
-struct Registered {
-    scorer: Arc<dyn Scorer>,
-    options: Options,
-}
-
-impl Scorer for Registered {
-    fn name(&self) -> &str {
-        self.scorer.name()
-    }
-
-    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
-        self.scorer.score(answer)
-    }
-
-    forward!(self => self.scorer);
-
-    fn details(&self) -> Option<Vec<Cow<'static, str>>> {
-        self.scorer.details()
-    }
-
-    fn bounds(&self) -> Vec<(Cow<'static, str>, [f64; 2])> {
-        self.scorer.bounds()
-    }
-
-    fn judge_rule(&self) -> Option<JudgeRule> {
-        self.scorer.judge_rule()
-    }
-
-    fn calibration(&self) -> Option<&Path> {
-        self.scorer.calibration()
-    }
-
-    fn fingerprint(&self) -> String {
-        let options = Value::Object(self.options.values().clone());
-        format!("{} {options}", self.scorer.fingerprint())
+        let fingerprint = self.scorer.fingerprint();
+        let Some(options) = &self.options else {
+            return fingerprint;
+        };
+        format!("{fingerprint} {}", Value::Object(options.values().clone()))
     }
 }
 
