@@ -15,8 +15,8 @@ use crate::verdict::result::{GateResult, Verdict};
 /// The most useful next command: for the worst problem, or to create the first baseline.
 pub(super) fn next(run: &Run) -> Option<String> {
     let dir = shell_word(&display(&run.dir));
-    let name = name(run);
-    let show = |id: &str| format!("cargo evaltest show {name} {}", shell_word(id));
+    // Reads the folder of runs, so only if it is shown.
+    let show = |id: &str| format!("cargo evaltest show {} {}", name(run), shell_word(id));
     let show_record = |record: &Record| {
         let epoch = match record.epoch {
             0 => String::new(),
@@ -80,7 +80,7 @@ pub(super) fn next(run: &Run) -> Option<String> {
     let mut unread = run.records.iter().filter(is_unread).peekable();
     let Some(first) = unread.peek().copied() else {
         let is_first = run.summary.gates.iter().any(lacks_baseline) && !run.summary.partial;
-        return is_first.then(|| format!("cargo evaltest accept {name}"));
+        return is_first.then(|| format!("cargo evaltest accept {}", name(run)));
     };
     if unread.all(Record::waits_for_a_judge) && can_go_on(run) {
         return Some(resume());
