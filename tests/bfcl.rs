@@ -1,4 +1,4 @@
-//! The function-calling fixtures as tests, answered live by the demo agent.
+//! The function-calling fixtures as tests, with recorded answers.
 
 fn main() -> evaltest::Result<evaltest::Conclusion> {
     evaltest::run([evaltest::Eval::from_yaml("fixtures/bfcl/bfcl.yaml")?])

@@ -2,12 +2,11 @@
 //! installed.
 //!
 //! It does arithmetic, counts and reorders letters and words of a quoted text, and looks one thing up in an attached
-//! table, JSON document or text. If a task has functions, it writes the calls that simple words ask for. All are
-//! general rules over English words, without knowledge of the world, and sometimes wrong. It never panics on any input,
-//! and reads at most `MAX_FILE_BYTES` of a file and `MAX_QUESTION_CHARS` of a question.
+//! table, JSON document or text. All are general rules over English words, without knowledge of the world, and sometimes
+//! wrong. It never panics on any input, and reads at most `MAX_FILE_BYTES` of a file and `MAX_QUESTION_CHARS` of a
+//! question.
 
 mod arithmetic;
-mod calls;
 mod table;
 mod words;
 
@@ -18,9 +17,8 @@ use std::path::Path;
 use super::Agent;
 use crate::data::{AgentError, Output, Task};
 
-/// Answers easy questions with built-in tools: arithmetic, words, one look-up in a table, JSON or text; and calls the
-/// functions of a task if a question asks for one in simple words. Otherwise it answers that it does not know, which is
-/// a wrong answer, not a failure.
+/// Answers easy questions with built-in tools: arithmetic, words, one look-up in a table, JSON or text. Otherwise it
+/// answers that it does not know, which is a wrong answer, not a failure.
 ///
 /// Needs the feature `demo`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,9 +27,6 @@ pub struct Demo;
 impl Agent for Demo {
     fn answer(&self, task: &Task) -> Result<Output, AgentError> {
         let question: String = task.question().chars().take(MAX_QUESTION_CHARS).collect();
-        if let Some(calls) = calls::solve(task, &question) {
-            return Ok(Output::text(calls));
-        }
         let answer = if task.files().is_empty() {
             words::solve(&question).or_else(|| arithmetic::solve(&question))
         } else {
