@@ -20,7 +20,7 @@ pub mod text {
     pub use crate::text::redact::REDACTED;
     pub use crate::text::setting::Override;
     pub use crate::text::{clean, clean_lines, excerpt, shell_word};
-    pub use crate::text::{escape_json, escape_line_ends, is_json_plain};
+    pub use crate::text::{escape_json, escape_line_ends, is_json_plain, unquoted};
 }
 
 /// Formatting of figures.

@@ -34,6 +34,7 @@ pub(crate) use word::is_py_word;
 pub(crate) use word::py_word_class;
 
 use regex::Regex;
+use serde_json::Value;
 
 use crate::printable::{is_unseen, on_lines, on_one_line};
 use crate::text::hash::Hasher;
@@ -69,6 +70,19 @@ pub(crate) fn quoted<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
         .map(|name| format!("`{}`", name.escape_debug()))
         .collect();
     names.join(", ")
+}
+
+/// A JSON string as its text, any other value as JSON.
+pub fn unquoted(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// The same; `None` for `null`.
+pub(crate) fn unquoted_if_any(value: &Value) -> Option<String> {
+    (!value.is_null()).then(|| unquoted(value))
 }
 
 /// `text` quoted as one word of a shell command.

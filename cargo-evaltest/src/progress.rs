@@ -12,7 +12,7 @@ use evaltest::engine::figure::{Count, Seconds};
 use evaltest::engine::report::Event;
 use evaltest::engine::report::terminal::failures::FailureTracker;
 use evaltest::engine::system::lock::lock;
-use evaltest::engine::text::clean;
+use evaltest::engine::text::{clean, unquoted};
 use evaltest::{Normalized, Record};
 use serde_json::Value;
 
@@ -248,10 +248,7 @@ fn answer(record: &Record) -> Option<String> {
         return None;
     };
     let item: Value = serde_json::from_str(item).ok()?;
-    match item.get("answer")? {
-        Value::String(text) => Some(text.clone()),
-        other => Some(other.to_string()),
-    }
+    Some(unquoted(item.get("answer")?))
 }
 
 fn short(text: &str) -> String {

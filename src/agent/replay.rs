@@ -16,6 +16,7 @@ use crate::store;
 use crate::store::RunDir;
 use crate::store::files::RECORDS;
 use crate::text::hash::Hasher;
+use crate::text::{unquoted, unquoted_if_any};
 use same_ids::SameIds;
 
 const IDS: [&str; 3] = ["task_id", "id", "sample_id"];
@@ -229,14 +230,11 @@ fn from_jsonl(
     for row in rows.rows {
         let place = format!("{}:{}", path.display(), row.line.unwrap_or_default());
         let id = field(&row.fields, id, &IDS).map_err(|error| error.at(&place))?;
-        let id = match &row.fields[id] {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
+        let id = unquoted(&row.fields[id]);
         let list = |name: &str| row.fields.get(name).map(list).unwrap_or_default();
         let text = match field(&row.fields, answer, &ANSWERS) {
             Ok(MESSAGES) => last_reply(&list(MESSAGES)),
-            Ok(answer) => text(&row.fields[answer]),
+            Ok(answer) => unquoted_if_any(&row.fields[answer]),
             // A transcript: its last reply is the answer.
             Err(_) if answer.is_none() && row.fields.contains_key(MESSAGES) => {
                 last_reply(&list(MESSAGES))
@@ -281,14 +279,6 @@ fn last_reply(messages: &[Value]) -> Option<String> {
     let last = messages.last();
     let last = last.filter(|message| message["role"] == "assistant")?;
     content_text(&last["content"])
-}
-
-fn text(value: &Value) -> Option<String> {
-    match value {
-        Value::Null => None,
-        Value::String(text) => Some(text.clone()),
-        other => Some(other.to_string()),
-    }
 }
 
 /// The name of the field: the given one, else the first of `usual` that exists.

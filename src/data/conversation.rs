@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 use super::output::{Output, Usage};
 use super::record::perturb::ToolFault;
 use super::sample::Sample;
+use crate::text::unquoted;
 
 /// The metadata key of a sample's script.
 pub(crate) const SCRIPT: &str = "conversation";
@@ -339,10 +340,7 @@ pub(crate) fn transcript(messages: &[Value]) -> String {
         let calls = message.get("tool_calls").and_then(Value::as_array);
         for call in calls.into_iter().flatten() {
             let call = call.get("function").unwrap_or(call);
-            let text = |key: &str| match &call[key] {
-                Value::String(text) => text.clone(),
-                other => other.to_string(),
-            };
+            let text = |key: &str| unquoted(&call[key]);
             lines.push(format!(
                 "{role} calls {}({})",
                 text("name"),

@@ -20,7 +20,7 @@ use crate::store::{Manifest, RunDir, records};
 use crate::system::file::open_plain;
 use crate::system::project::display;
 use crate::text::hash::Hasher;
-use crate::text::shell_word;
+use crate::text::{shell_word, unquoted};
 use crate::verdict::judged::items::{CORRECT, GivenFigures, TOTAL, VALUE};
 
 /// The answers of a run.
@@ -161,7 +161,7 @@ impl RunItems {
             found.fields.push(pair("prediction", prediction));
         }
         if !record.ground_truth.is_null() {
-            let truth = text_of(&record.ground_truth);
+            let truth = unquoted(&record.ground_truth);
             found.facts.push(pair("expected", &truth));
         }
         for (name, value) in slices_of(record) {
@@ -223,12 +223,6 @@ fn verdict(correct: bool, value: f64, reason: &str) -> String {
 fn kind_of(kind: impl serde::Serialize) -> String {
     let value = serde_json::to_value(kind).unwrap_or_default();
     value.as_str().unwrap_or("error").to_owned()
-}
-
-fn text_of(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn read_record(line: &[u8]) -> Result<Record> {

@@ -21,6 +21,7 @@ use crate::agent::Agent;
 use crate::data::{Finish, Output, Sample, Score, Unread};
 use crate::error::{Error, Result};
 use crate::scorer::{Answer, Entry, Example, OptionReader, Reads, Scorer};
+use crate::text::unquoted;
 use checks::{CheckMode, ItemChecks};
 use fields::{FieldKeys, ItemFields};
 use references::ReferenceItems;
@@ -147,7 +148,7 @@ impl ItemScorer {
     pub(crate) fn compared_text(&self, output: &Output) -> Option<String> {
         let name = self.checks.copy_of.as_ref()?;
         let reply = ItemReply::of(output.text.as_deref()?, &self.fields).ok()?;
-        reply.map.get(name).map(references::compared)
+        reply.map.get(name).map(unquoted)
     }
 
     /// The score of a reply without a readable object.

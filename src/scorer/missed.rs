@@ -8,7 +8,7 @@ use super::extract::{Extract, thoughts};
 use super::{Reads, Scorer};
 use crate::data::record::reading::{FoundBy, Missed, MissedPart};
 use crate::data::{Score, Target};
-use crate::text::contains_whole;
+use crate::text::{contains_whole, unquoted};
 
 /// What the extraction left in an answer: thoughts, and what another extraction would find where this one found nothing.
 pub(crate) fn unread(
@@ -24,7 +24,7 @@ pub(crate) fn unread(
     if found_by != FoundBy::Nothing {
         return missed;
     }
-    let truth = target.map(truth_text);
+    let truth = target.map(|target| unquoted(&target.0));
     let fits = |is_one: fn(&str) -> bool| truth.as_ref().is_none_or(|truth| is_one(truth));
     let others = [
         (MissedPart::FinalAnswer, Extract::final_answer(), true),
@@ -57,7 +57,7 @@ pub(crate) fn has_truth(
     {
         return false;
     }
-    let truth = truth_text(target);
+    let truth = unquoted(&target.0);
     let truth = truth.trim();
     let is_long_enough =
         is_number(truth) || truth.chars().filter(|c| c.is_alphanumeric()).count() > 1;
@@ -66,14 +66,6 @@ pub(crate) fn has_truth(
         is_part && prediction.is_some_and(|text| contains_whole(text, truth))
     };
     is_long_enough && contains_whole(raw, truth) && !was_taken()
-}
-
-/// A ground truth as a text.
-fn truth_text(target: &Target) -> String {
-    match &target.0 {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
 }
 
 fn is_number(text: &str) -> bool {

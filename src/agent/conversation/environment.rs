@@ -10,6 +10,7 @@ use crate::data::AgentError;
 use crate::data::conversation::Script;
 use crate::error::Result;
 use crate::system::cancel::Cancel;
+use crate::text::unquoted;
 
 /// Executes calls of tools in conversations.
 ///
@@ -146,10 +147,7 @@ impl ToolReply {
     /// The text for the agent.
     pub(super) fn text(&self) -> String {
         let (Self::Result(value) | Self::Error(value)) = self;
-        match value {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        }
+        unquoted(value)
     }
 }
 

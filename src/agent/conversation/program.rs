@@ -15,8 +15,8 @@ use crate::error::Result;
 #[cfg(feature = "bfcl")]
 use crate::system::cancel::Cancel;
 use crate::system::clock;
-use crate::text::escape_line_ends;
 use crate::text::hash::Fingerprint;
+use crate::text::{escape_line_ends, unquoted};
 
 /// An environment that is a long-running program, in any language.
 ///
@@ -149,9 +149,7 @@ impl WorkerEnvironment {
         match reply.get("error") {
             None | Some(Value::Null) => Ok(reply),
             Some(error) => {
-                let error = error
-                    .as_str()
-                    .map_or_else(|| error.to_string(), str::to_owned);
+                let error = unquoted(error);
                 Err(AgentError::of(FailureKind::Failed, error))
             }
         }

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::agent::Agent;
 use crate::data::conversation::{ConversationEnd, Script};
 use crate::text::hash::Fingerprint;
+use crate::text::unquoted;
 
 /// What the user does.
 pub(super) struct UserTurn {
@@ -107,10 +108,7 @@ impl SimulatedUser {
         let scenario = script.scenario.as_deref().unwrap_or_default();
         let mut system = format!("{ROLE} {}\n\nScenario:\n{scenario}", self.stop);
         if let Some(known) = &script.visible_to_user {
-            let known = match known {
-                Value::String(text) => text.clone(),
-                other => other.to_string(),
-            };
+            let known = unquoted(known);
             // Writing to a string cannot fail.
             let _ = write!(system, "\n\nWhat the user knows:\n{known}");
         }

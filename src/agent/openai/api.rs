@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::data::conversation::{ITEMS, content_text};
 use crate::error::{Error, Result};
+use crate::text::unquoted;
 
 /// The limit of tokens that Messages require, if none is set.
 const MAX_TOKENS: u64 = 4096;
@@ -135,10 +136,7 @@ impl Api {
 
     fn call(self, call: &Value) -> Value {
         let function = call.get("function").unwrap_or(call);
-        let arguments = match &function["arguments"] {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
+        let arguments = unquoted(&function["arguments"]);
         if self == Self::Responses {
             return json!({"type": "function_call", "call_id": call["id"], "name": function["name"],
                 "arguments": arguments});

@@ -10,6 +10,7 @@ use crate::data::conversation::ITEMS;
 use crate::data::{AgentError, FailureKind, Finish, Output, Usage};
 use crate::system::http::HttpReply;
 use crate::system::process::excerpt::beginning;
+use crate::text::unquoted;
 
 /// How many bytes of an unreadable reply are shown.
 const EXCERPT_BYTES: usize = 200;
@@ -178,10 +179,7 @@ impl ModelReply {
     }
 
     fn call(&mut self, id: &Value, name: &Value, arguments: &Value) {
-        let arguments = match arguments {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
+        let arguments = unquoted(arguments);
         self.tool_calls.push(json!({"id": id, "type": "function",
             "function": {"name": name, "arguments": arguments}}));
     }

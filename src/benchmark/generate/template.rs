@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::error::{Error, Result, nearest};
 use crate::scorer::item::fields::ItemFields;
-use crate::text::quoted;
+use crate::text::{quoted, unquoted};
 
 /// Placeholders besides fields of the reference.
 const NAMES: [&str; 6] = ["topic", "topics", "reference", "number", "count", "fields"];
@@ -96,10 +96,6 @@ fn render(parts: &[TemplatePart], filling: &Filling<'_>, prompt: &mut String) {
 impl Filling<'_> {
     /// The value of a placeholder; `None` if it does not exist.
     fn value(&self, name: &str) -> Option<String> {
-        let plain = |value: &Value| match value {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
         match name {
             "topic" => self.topic.map(str::to_owned),
             "topics" => (!self.topics.is_empty()).then(|| self.topics.join(", ")),
@@ -111,7 +107,7 @@ impl Filling<'_> {
             other => self
                 .reference?
                 .get(other.strip_prefix(OF_REFERENCE)?)
-                .map(plain),
+                .map(unquoted),
         }
     }
 }

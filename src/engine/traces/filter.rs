@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::trace::{Trace, parse_time};
 use crate::error::{Error, Result};
+use crate::text::unquoted;
 
 /// The legal forms, for errors.
 const FORMS: &str = "write `score(NAME) < 0.5`, `score(NAME) == LABEL`, `tag(NAME)`, `tag(NAME) == VALUE`, `tag == NAME`, or \
@@ -100,7 +101,7 @@ impl Condition {
             Some(tag) => std::slice::from_ref(tag),
             None => &[],
         };
-        let has_tag = |name: &str| tags.iter().any(|tag| text_of(tag) == name);
+        let has_tag = |name: &str| tags.iter().any(|tag| unquoted(tag) == name);
         let entry = |name: &str| {
             trace
                 .attributes
@@ -122,7 +123,7 @@ impl Condition {
             }
             Self::Tag(name) => has_tag(name) || entry(name).is_some_and(|value| !value.is_null()),
             Self::Entry(name, operator, wanted) => {
-                entry(name).is_some_and(|value| operator.holds(&text_of(value), wanted))
+                entry(name).is_some_and(|value| operator.holds(&unquoted(value), wanted))
             }
             Self::AnyTag(operator, name) => has_tag(name) == (*operator == Operator::Equal),
             Self::Time(operator, wanted) => {
@@ -130,12 +131,6 @@ impl Condition {
             }
         }
     }
-}
-
-fn text_of(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 struct Parser<'a> {

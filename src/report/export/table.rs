@@ -1,11 +1,10 @@
 //! A run as a table with a row per record, shared by `csv` and `parquet`.
 
-use serde_json::Value;
-
 use super::error_kind;
 use super::scores::verdicts;
 use crate::data::Record;
 use crate::report::reported::ReportedRun;
+use crate::text::unquoted_if_any;
 
 /// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,7 +129,9 @@ impl ExportTable {
             }
         }
         let slices = self.slices.iter();
-        row.extend(slices.map(|name| ExportCell::Text(record.slices.get(name).and_then(plain))));
+        row.extend(
+            slices.map(|name| ExportCell::Text(record.slices.get(name).and_then(unquoted_if_any))),
+        );
         let error = result.error.as_ref();
         let usage = result.usage.unwrap_or_default();
         let tokens =
@@ -151,19 +152,10 @@ impl ExportTable {
             ExportCell::Number(usage.cost_usd),
             count(result.redacted.into()),
             ExportCell::Text(result.prediction.clone()),
-            ExportCell::Text(plain(&record.ground_truth)),
+            ExportCell::Text(unquoted_if_any(&record.ground_truth)),
             ExportCell::Text(prompt),
             ExportCell::Text(answer),
         ]);
         row
-    }
-}
-
-/// A string as it is, other values as JSON.
-fn plain(value: &Value) -> Option<String> {
-    match value {
-        Value::Null => None,
-        Value::String(text) => Some(text.clone()),
-        other => Some(other.to_string()),
     }
 }

@@ -19,10 +19,10 @@ use crate::data::{Finish, Normalized, Output, ReplyForm, Score, Unread};
 use crate::error::{Error, Result};
 use crate::scorer::extract::Extract;
 use crate::scorer::item::kind::{decimal, folded};
-use crate::scorer::item::references::compared;
 use crate::scorer::item::verdict::WHY;
 use crate::scorer::{Answer, Entry, Example, OptionReader, Scorer};
 use crate::text::hash::Hasher;
+use crate::text::unquoted;
 
 const NAME: &str = "solver";
 
@@ -243,7 +243,7 @@ impl Scorer for Solver {
         if let Some(why) = why {
             score = score.detail(WHY, why);
         }
-        let wanted = crate::scorer::item::references::compared(wanted);
+        let wanted = unquoted(wanted);
         Ok(score.normalized(wanted, Normalized::None))
     }
 
@@ -300,10 +300,10 @@ const MARK: &str = "ANSWER:";
 /// The prompt for these members of an item; the answer should have the shape of `wanted`.
 fn prompt(material: &[(&str, &Value)], wanted: &Value) -> String {
     let text: Vec<String> = match material {
-        [(_, only)] => vec![compared(only)],
+        [(_, only)] => vec![unquoted(only)],
         several => several
             .iter()
-            .map(|(name, value)| format!("{name}: {}", compared(value)))
+            .map(|(name, value)| format!("{name}: {}", unquoted(value)))
             .collect(),
     };
     let text = text.join("\n\n");
@@ -401,7 +401,7 @@ impl SolverVote {
             Value::Array(_) | Value::Object(_) => {
                 serde_json::from_str::<Value>(&self.text).ok().as_ref() == Some(answer)
             }
-            other => self.key == key_of(&compared(other)),
+            other => self.key == key_of(&unquoted(other)),
         }
     }
 }

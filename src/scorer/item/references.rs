@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::text::hash::Hasher;
 use crate::text::near_copy::{NearCopies, NearCopy};
+use crate::text::unquoted;
 
 /// Items, with an index of one of their text fields.
 pub(crate) struct ReferenceItems {
@@ -31,7 +32,7 @@ impl ReferenceItems {
         let mut hash = Hasher::default();
         for (place, one) in items.iter().enumerate() {
             if let Some(text) = copy_of.and_then(|name| one.item.get(name)) {
-                near.add(&one.id, &compared(text));
+                near.add(&one.id, &unquoted(text));
             }
             places.insert(one.id.clone(), place);
             hash = hash.part(&one.id);
@@ -64,13 +65,5 @@ impl ReferenceItems {
     /// A hash of all ids and texts.
     pub(crate) fn hash(&self) -> &str {
         &self.hash
-    }
-}
-
-/// The text used for comparison: a string unchanged, anything else as JSON.
-pub(crate) fn compared(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
     }
 }

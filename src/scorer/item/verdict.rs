@@ -5,10 +5,11 @@ use serde_json::{Map, Value};
 use super::checks::{self, CheckMode, ItemChecks};
 use super::fields::ItemFields;
 use super::kind::FieldKind;
-use super::references::{ReferenceItems, compared};
+use super::references::ReferenceItems;
 use super::reply::{COMPLETE, ItemReply, READABLE, lacks};
 use crate::data::{Details, Normalized, Score};
 use crate::scorer::extract::Extract;
+use crate::text::unquoted;
 
 /// The reason of an accepted item.
 pub(crate) const ACCEPTED: &str = "accepted";
@@ -94,7 +95,7 @@ impl<'a> ItemTally<'a> {
         if self.checks.mode(checks::NO_COPY_OF_REFERENCE) == CheckMode::Off {
             return;
         }
-        let near = references.nearest(&compared(text));
+        let near = references.nearest(&unquoted(text));
         let share = near.as_ref().map_or(0.0, |near| near.share);
         let is_copy = share >= self.checks.near_copy;
         self.check(checks::NO_COPY_OF_REFERENCE, !is_copy, || {
@@ -135,7 +136,7 @@ impl<'a> ItemTally<'a> {
             };
             let ends = fields
                 .get(end)
-                .is_some_and(|field| ends_in(&compared(text), value, &field.kind));
+                .is_some_and(|field| ends_in(&unquoted(text), value, &field.kind));
             self.check(&checks::ends_in_name(name, end), ends, || {
                 format!("had a `{name}` that did not end in its `{end}`")
             });
@@ -190,7 +191,7 @@ fn ends_in(text: &str, value: &Value, kind: &FieldKind) -> bool {
     }
     let (text, value) = (
         super::kind::folded(text),
-        super::kind::folded(&compared(value)),
+        super::kind::folded(&unquoted(value)),
     );
     let (text, value) = (
         text.trim_end_matches(without_end),

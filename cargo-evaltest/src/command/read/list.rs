@@ -8,7 +8,7 @@ use evaltest::engine::report::document::{Block, Document, list};
 use evaltest::engine::report::render::terminal::{self, Paint, truncate};
 use evaltest::engine::run::drive::{Drive, Errand, SampleChoice};
 use evaltest::engine::run::listing::Listing;
-use evaltest::engine::text::clean;
+use evaltest::engine::text::{clean, unquoted};
 use evaltest::{Error, Exit, Registry, Result};
 
 use crate::console::{self, for_people};
@@ -210,9 +210,7 @@ fn stats(listing: &Listing) -> Document {
     }
     for (number, row) in (1..).zip(&listing.rows) {
         let columns = row.columns.iter().map(|(column, value)| {
-            let value = value
-                .as_str()
-                .map_or_else(|| value.to_string(), str::to_owned);
+            let value = unquoted(value);
             format!("{column}: {}", truncate(&clean(&value), WIDTH))
         });
         let masked = row.is_masked.then(|| {

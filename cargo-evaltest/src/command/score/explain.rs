@@ -6,11 +6,10 @@ use clap::Args;
 use evaltest::engine::data::display_prediction;
 use evaltest::engine::report::document::{Block, list};
 use evaltest::engine::report::render::terminal::{self, Paint};
-use evaltest::engine::text::clean;
+use evaltest::engine::text::{clean, unquoted};
 use evaltest::scorer::Scorer;
 use evaltest::{Error, Exit, Extraction, Result, Target};
 use evaltest::{Normalized, Score};
-use serde_json::Value;
 
 use super::calls::CallChecker;
 use crate::answers::{AnswerInput, AnsweredSample, AnswersArgs, Wanted};
@@ -170,7 +169,7 @@ impl Explanation<'_> {
             titled("raw answer", raw),
             Block::paragraph(format!("extraction: {extract}{from}")),
             titled("prediction", prediction.as_deref()),
-            titled("ground truth", Some(&plain(&self.answered.target.0))),
+            titled("ground truth", Some(&unquoted(&self.answered.target.0))),
         ];
         blocks.extend(of_score(&score));
         Ok(blocks)
@@ -191,7 +190,7 @@ fn of_score(score: &Score) -> Vec<Block> {
     ];
     let sides = sides.map(|(side, text)| format!("{side}: {}", normalized(text)));
     let details = score.details.iter();
-    let details = list(details.map(|(name, value)| format!("{name}: {}", plain(value))));
+    let details = list(details.map(|(name, value)| format!("{name}: {}", unquoted(value))));
     let details = details.map(|details| Block::group("details:", [details]));
     let verdict = if score.correct { "correct" } else { "wrong" };
     let verdict = format!(
@@ -201,13 +200,6 @@ fn of_score(score: &Score) -> Vec<Block> {
     let compared = Block::group("compared:", list(sides));
     let blocks = std::iter::once(compared).chain(details);
     blocks.chain([Block::paragraph(verdict)]).collect()
-}
-
-/// A string as it is, other values as JSON.
-fn plain(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn titled(title: &str, text: Option<&str>) -> Block {

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::text::hash::Hasher;
+use crate::text::unquoted;
 
 /// Converts a message. An invalid one becomes a user message, so that nothing is lost.
 pub(super) fn message(value: &Value, id: &str) -> Value {
@@ -111,9 +112,7 @@ fn tool_calls(calls: &[Value]) -> Value {
             Some(Value::Object(arguments)) => object["arguments"] = arguments.into(),
             Some(Value::Null) => {}
             _ => {
-                let text = given
-                    .as_str()
-                    .map_or_else(|| given.to_string(), str::to_owned);
+                let text = unquoted(&given);
                 object["parse_error"] = format!("the arguments are no object: {text}").into();
             }
         }

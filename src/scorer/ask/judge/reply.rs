@@ -1,12 +1,11 @@
 //! `Reply`: the reply of a judge within an agent's output, and whether it can be a reply at all.
 
-use serde_json::Value;
-
 use super::reading::{self, Reading};
 use super::rubric::Grading;
 
 use crate::data::{Finish, Output, Unread};
 use crate::system::process::excerpt::beginning;
+use crate::text::unquoted;
 
 /// How much of an unreadable reply is shown.
 const EXCERPT_BYTES: usize = 160;
@@ -61,10 +60,7 @@ fn text(output: &Output) -> String {
         let arguments = call
             .pointer("/function/arguments")
             .or(call.get("arguments"))?;
-        Some(match arguments {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        })
+        Some(unquoted(arguments))
     });
     let arguments: Vec<String> = arguments.collect();
     if arguments.is_empty() {

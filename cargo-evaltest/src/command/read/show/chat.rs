@@ -1,6 +1,6 @@
 //! A conversation, as people read it.
 
-use evaltest::engine::text::excerpt;
+use evaltest::engine::text::{excerpt, unquoted};
 use serde_json::Value;
 
 use super::truncate;
@@ -69,10 +69,7 @@ pub(super) fn chat(messages: &[Value]) -> String {
         }
         for call in message["tool_calls"].as_array().into_iter().flatten() {
             let function = call.get("function").unwrap_or(call);
-            let arguments = match &function["arguments"] {
-                Value::String(text) => text.clone(),
-                other => other.to_string(),
-            };
+            let arguments = unquoted(&function["arguments"]);
             let name = function["name"].as_str().unwrap_or_default();
             let result = result(&call["id"]);
             lines.push(format!(
