@@ -140,7 +140,7 @@ pub enum Unread {
 }
 
 /// Words in errors of endpoints whose content filter, not a limit, rejected a request.
-const OF_A_FILTER: [&str; 8] = [
+pub(crate) const OF_A_FILTER: [&str; 8] = [
     "content_filter",
     "content filter",
     "content_policy",

@@ -4,9 +4,11 @@ use serde_json::{Value, json};
 
 use crate::agent::reply::marks::is_error;
 use crate::agent::reply::read;
+use crate::data::judged::OF_A_FILTER;
 use crate::data::{AgentError, FailureKind};
 use crate::system::http::{HttpReply, retry_after};
 use crate::system::process::excerpt::beginning;
+use crate::text::unquoted;
 
 /// How many bytes of an error's code are shown.
 const CODE_BYTES: usize = 60;
@@ -15,9 +17,9 @@ const EXCERPT_BYTES: usize = 500;
 /// This many requests called wrong, with none answered, are the fault of the eval.
 const REFUSALS: u32 = 3;
 
-/// Phrases for problems of one sample only: it is too long, violates a policy, or has a picture that the model cannot
-/// see.
-const OF_A_SAMPLE: [&str; 17] = [
+/// Phrases for problems of one sample only: it is too long, or has a picture that the model cannot see. Those of content
+/// filters are [`OF_A_FILTER`].
+const OF_A_SAMPLE: [&str; 9] = [
     "context length",
     "context_length",
     "context size",
@@ -26,15 +28,7 @@ const OF_A_SAMPLE: [&str; 17] = [
     "maximum context",
     "too long",
     "too many tokens",
-    "content_filter",
-    "content filter",
-    "content_policy",
-    "content management policy",
-    "responsibleai",
-    "moderation",
-    "flagged",
     "image",
-    "safety",
 ];
 /// Phrases for an account without credit. Endpoints reply 429 then, and waiting does not help.
 const OF_AN_EMPTY_ACCOUNT: [&str; 4] = [
@@ -121,7 +115,7 @@ pub(crate) fn kind_of(
         408 | 409 | 425 | 500.. => FailureKind::Busy,
         413 => FailureKind::Refused,
         401 => FailureKind::Misconfigured,
-        400.. if has(&OF_A_SAMPLE) => FailureKind::Refused,
+        400.. if has(&OF_A_SAMPLE) || has(&OF_A_FILTER) => FailureKind::Refused,
         403 => FailureKind::Misconfigured,
         _ if has_answered => FailureKind::Refused,
         400 | 422 => {
@@ -236,9 +230,7 @@ fn details(json: &Value) -> Option<String> {
         .iter()
         .find_map(|key| error.get(key));
     let details = details.filter(|details| is_error(details))?;
-    let details = details
-        .as_str()
-        .map_or_else(|| details.to_string(), str::to_owned);
+    let details = unquoted(details);
     Some(format!(
         "; details: {}",
         beginning(details.as_bytes(), EXCERPT_BYTES)
