@@ -32,7 +32,7 @@ use crate::flow;
 use crate::report::event::Observer;
 use crate::run::CiPolicy;
 use crate::run::drive::{Audience, Destination, Drive, Resumption};
-use crate::store::{RunDir, RunStatus, runs_in, stamp_and_id};
+use crate::store::{RunDir, runs_in, stamp_and_id};
 use crate::system::cancel::Cancel;
 use crate::system::file::absolute;
 use crate::system::project::display;
@@ -202,7 +202,7 @@ impl Flow {
         let stage = FlowStage::Generate;
         let earlier = self.earlier(stage);
         // If nothing was accepted, failed items are requested again.
-        let over = earlier.as_ref().filter(|dir| is_finished(dir));
+        let over = earlier.as_ref().filter(|dir| dir.is_finished());
         let over = over.map(flow::made).transpose()?;
         let made = if let Some(made) = over.filter(|made| made.figures.accepted > 0) {
             (host.notify)(&FlowNews::WasOver(stage));
@@ -243,7 +243,7 @@ impl Flow {
         find: fn(&StageRun) -> Result<T>,
     ) -> Result<Option<StageEnd<T>>> {
         let earlier = self.earlier(stage);
-        let over = earlier.as_ref().filter(|dir| is_finished(dir));
+        let over = earlier.as_ref().filter(|dir| dir.is_finished());
         let over = over.and_then(|dir| StageRun::read(dir).ok());
         let over = over.filter(|run| run.unread().is_none());
         let read = if let Some(run) = over {
@@ -343,7 +343,7 @@ impl Flow {
         let spec = &self.checked.spec;
         let own = spec.gates_of(FlowStage::Review);
         let gates = (!own.is_empty()).then_some(&*own);
-        let judge = self.earlier(FlowStage::Judge).filter(is_finished);
+        let judge = self.earlier(FlowStage::Judge).filter(RunDir::is_finished);
         let judge = judge.and_then(|dir| StageRun::read(&dir).ok());
         let Some(found) = reviews(items, judge.as_ref(), gates)? else {
             return Ok(Exit::Passed);
@@ -461,12 +461,6 @@ fn is_same_but_judge(configuration: &Value, state: &FlowState) -> bool {
         keys
     };
     without(configuration) == without(&state.configuration)
-}
-
-/// Whether a run has finished.
-fn is_finished(dir: &RunDir) -> bool {
-    let manifest = dir.manifest();
-    manifest.is_ok_and(|manifest| manifest.status == RunStatus::Finished)
 }
 
 /// An error with its hint, in one line.

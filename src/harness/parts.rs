@@ -13,7 +13,7 @@ use super::verdict::{self, TestVerdict};
 use crate::data::Record;
 use crate::error::{Error, Result};
 use crate::eval::plan::Plan;
-use crate::run::shard::trial_parts::{AGAIN, TrialParts, is_finished};
+use crate::run::shard::trial_parts::{AGAIN, TrialParts};
 use crate::run::{Caller, CiPolicy, RunOptions, RunOrigin, Scope, Session};
 use crate::snapshot;
 use crate::snapshot::Policy;
@@ -272,7 +272,7 @@ impl TrialRun {
 
 /// Whether the sample of a part was answered in every epoch, without an outage.
 fn has_answer(part: &Path) -> bool {
-    let is_finished = RunDir::open(part).is_ok_and(|part| is_finished(&part));
+    let is_finished = RunDir::open(part).is_ok_and(|part| part.is_finished());
     let records = is_finished.then(|| read_records(&part.join(RECORDS)));
     let records: Vec<_> = records
         .and_then(Result::ok)

@@ -35,6 +35,12 @@ impl RunDir {
         super::journal::is_held(&self.file(JOURNAL))
     }
 
+    /// Whether the run has finished.
+    pub(crate) fn is_finished(&self) -> bool {
+        let manifest = self.manifest();
+        manifest.is_ok_and(|manifest| manifest.status == RunStatus::Finished)
+    }
+
     /// Refuses a run whose files were changed. A changed journal is only a notice, which is returned.
     ///
     /// # Errors

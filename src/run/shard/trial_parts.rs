@@ -20,7 +20,7 @@ use crate::store::abandoned::holds_only;
 use crate::store::files::{JOURNAL, is_made_by_run};
 use crate::store::journal::Kind;
 use crate::store::places::PartPlaces;
-use crate::store::{RunDir, RunPart, RunStatus, stamp_of};
+use crate::store::{RunDir, RunPart, stamp_of};
 use crate::system::file::remove;
 use crate::system::file::remove::make_new_folder;
 use crate::system::process::ProcessMark;
@@ -102,7 +102,7 @@ impl TrialParts {
         let mut finished = Vec::new();
         let mut others = Vec::new();
         for part in self.parts() {
-            if is_finished(&part) {
+            if part.is_finished() {
                 let places = PartPlaces::read(&part)?.places;
                 finished.push((places, part));
             } else if !paid_nothing(&part) {
@@ -197,7 +197,7 @@ impl TrialParts {
 
     /// The finished parts.
     pub(crate) fn finished(&self) -> Vec<RunDir> {
-        self.parts().filter(is_finished).collect()
+        self.parts().filter(RunDir::is_finished).collect()
     }
 
     /// Removes parts that are now in a run, those without an answer, and repeated tests; then the folders around them
@@ -208,7 +208,7 @@ impl TrialParts {
                 continue;
             };
             if !part.is_going_on()
-                && (is_repeat(&path) || is_finished(&part) || paid_nothing(&part))
+                && (is_repeat(&path) || part.is_finished() || paid_nothing(&part))
             {
                 part.remove();
             }
@@ -304,10 +304,4 @@ fn folders(folder: &Path) -> Vec<PathBuf> {
         .collect();
     paths.sort();
     paths
-}
-
-/// Whether a part is finished.
-pub(crate) fn is_finished(part: &RunDir) -> bool {
-    let manifest = part.manifest();
-    manifest.is_ok_and(|manifest| manifest.status == RunStatus::Finished)
 }
