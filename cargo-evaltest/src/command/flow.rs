@@ -19,6 +19,7 @@ use evaltest::engine::text::{Override, clean, nearest, shell_word};
 use evaltest::{Cancel, Error, Exit, Result};
 use serde_json::Value;
 
+use super::run::options::{absolute, place};
 use crate::progress::{Ahead, Progress};
 use crate::{console, discover};
 
@@ -382,18 +383,4 @@ impl FlowArgs {
             (None, None) => Ok(discover::root()?.join(DEFAULT_OUTPUT_ROOT)),
         }
     }
-}
-
-/// Resolves a path relative to the current folder, as in a shell.
-fn place(path: &Path) -> Result<String> {
-    let typed = path.to_string_lossy();
-    if typed.starts_with("hf://") {
-        return Ok(typed.into_owned());
-    }
-    Ok(absolute(path)?.to_string_lossy().into_owned())
-}
-
-fn absolute(path: &Path) -> Result<PathBuf> {
-    std::path::absolute(path)
-        .map_err(|error| Error::usage(format!("`{}` is not a path: {error}", path.display())))
 }

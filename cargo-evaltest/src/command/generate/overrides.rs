@@ -1,7 +1,5 @@
 //! Converts flags to keys of a spec.
 
-use std::path::Path;
-
 use evaltest::engine::generate::per_minute;
 use evaltest::engine::store::RunDir;
 use evaltest::engine::text::Override;
@@ -9,7 +7,7 @@ use evaltest::{Error, Result};
 use serde_json::Value;
 
 use super::{Disagreement, GenerateArgs};
-use crate::command::run::options::absolute;
+use crate::command::run::options::place;
 use crate::run_ids;
 
 impl GenerateArgs {
@@ -73,13 +71,4 @@ impl GenerateArgs {
             || of_run().unwrap_or_default()
             || of_spec().unwrap_or_default()
     }
-}
-
-/// Resolves a path relative to the current folder.
-fn place(path: &Path) -> Result<String> {
-    let typed = path.to_string_lossy();
-    if typed.starts_with("hf://") {
-        return Ok(typed.into_owned());
-    }
-    Ok(absolute(path)?.to_string_lossy().into_owned())
 }

@@ -177,6 +177,15 @@ fn drawn_seed() -> u64 {
     RandomState::new().hash_one(()) % 1_000_000
 }
 
+/// Resolves a typed path relative to the current folder; a dataset of the Hub stays as it is.
+pub(in crate::command) fn place(path: &Path) -> Result<String> {
+    let typed = path.to_string_lossy();
+    if typed.starts_with("hf://") {
+        return Ok(typed.into_owned());
+    }
+    Ok(absolute(path)?.to_string_lossy().into_owned())
+}
+
 /// Makes a typed path absolute.
 pub(in crate::command) fn absolute(path: &Path) -> Result<PathBuf> {
     std::path::absolute(path)
