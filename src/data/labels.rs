@@ -301,7 +301,7 @@ impl ItemLabels {
 }
 
 /// The error for a member of the wrong type.
-fn wrong(name: &str, wanted: &str, found: &Value) -> Error {
+pub(crate) fn wrong(name: &str, wanted: &str, found: &Value) -> Error {
     let rendered = excerpt(&found.to_string());
     Error::usage(format!(
         "`{name}` must be {wanted}, found {}: `{rendered}`",

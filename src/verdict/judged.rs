@@ -25,9 +25,9 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use crate::data::dataset::{jsonl, kind};
+use crate::data::dataset::jsonl;
+use crate::data::labels::wrong;
 use crate::error::{Error, Result};
-use crate::text::excerpt;
 
 /// A line of a verdict file.
 ///
@@ -71,15 +71,6 @@ fn share(fields: &Map<String, Value>, name: &str) -> Result<Option<f64>> {
     let number = value.as_f64().filter(|number| (0.0..=1.0).contains(number));
     let wrong = || wrong(name, "a number from 0 to 1", value);
     number.map(Some).ok_or_else(wrong)
-}
-
-/// The error for a member of another type or range.
-fn wrong(name: &str, wanted: &str, found: &Value) -> Error {
-    let rendered = excerpt(&found.to_string());
-    Error::usage(format!(
-        "`{name}` must be {wanted}, found {}: `{rendered}`",
-        kind(found)
-    ))
 }
 
 /// The error for a missing member.
