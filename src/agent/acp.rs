@@ -17,7 +17,9 @@ use serde_json::{Value, json};
 use super::Agent;
 use super::command::{Cwd, absolute, cancelled, time_left};
 use super::conversation::SERVER;
-use super::program::{Confinement, Program, confines, forward_program, passes_variables};
+use super::program::{
+    Confinement, Program, confines, forward_pool, forward_program, passes_variables,
+};
 use super::worker::fallen::{session_lost, timed_out};
 use super::worker::pool::{Key, Pool, Pooled, WorkerRefusal};
 use crate::data::{AgentError, FailureKind, Output, Task};
@@ -513,6 +515,7 @@ impl Agent for Acp {
     }
 
     forward_program!(self);
+    forward_pool!(self, "acp");
 
     fn needs_scratch(&self) -> bool {
         self.cwd == Cwd::Scratch && self.confinement.sandbox.is_none()
@@ -535,22 +538,6 @@ impl Agent for Acp {
         Some(keys.hex())
     }
 
-    fn check(&self) -> Result<()> {
-        self.confinement.check()?;
-        self.program.check("acp", Path::new(""))?;
-        self.pool.renew();
-        let unusable = |failure| self.program.unusable("acp", &failure);
-        self.try_out().map_err(unusable)
-    }
-
-    fn keeps_sessions(&self) -> bool {
-        true
-    }
-
-    fn takes_server(&self) -> bool {
-        self.confinement.sandbox.is_none()
-    }
-
     fn executes_calls(&self) -> bool {
         true
     }
@@ -562,10 +549,6 @@ impl Agent for Acp {
         {
             process.end_session(held.id);
         }
-    }
-
-    fn close(&self) {
-        self.pool.close();
     }
 
     fn takes_base_urls(&self) -> bool {

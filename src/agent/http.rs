@@ -268,17 +268,7 @@ impl Places {
         let mut metadata = Map::new();
         marks.note(&mut metadata);
         let figures = self.figures(reply);
-        let mut output = Output {
-            text,
-            messages,
-            tool_calls,
-            usage: figures.reported(),
-            steps: figures.steps,
-            conversation: None,
-            metadata,
-        };
-        figures.note(&mut output.metadata);
-        Ok(output)
+        Ok(figures.output(text, messages, tool_calls, metadata))
     }
 
     /// The error of a reply: that of an API by its code, that of an agent by its text.

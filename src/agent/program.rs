@@ -264,6 +264,32 @@ macro_rules! forward_program {
     };
 }
 
+/// The methods of an agent whose `program` stays, in a `pool` of processes.
+macro_rules! forward_pool {
+    ($self:ident, $name:literal) => {
+        fn check(&$self) -> Result<()> {
+            $self.confinement.check()?;
+            $self.program.check($name, Path::new(""))?;
+            $self.pool.renew();
+            let unusable = |failure| $self.program.unusable($name, &failure);
+            $self.try_out().map_err(unusable)
+        }
+
+        fn keeps_sessions(&$self) -> bool {
+            true
+        }
+
+        fn takes_server(&$self) -> bool {
+            $self.confinement.sandbox.is_none()
+        }
+
+        fn close(&$self) {
+            $self.pool.close();
+        }
+    };
+}
+
 pub(super) use confines;
+pub(super) use forward_pool;
 pub(super) use forward_program;
 pub(crate) use passes_variables;

@@ -35,7 +35,9 @@ use std::time::{Duration, Instant};
 
 use super::Agent;
 use super::command::{Input, absolute, cancelled, time_left};
-use super::program::{Confinement, Program, confines, forward_program, passes_variables};
+use super::program::{
+    Confinement, Program, confines, forward_pool, forward_program, passes_variables,
+};
 use crate::data::task::Live;
 use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::error::Result;
@@ -372,6 +374,7 @@ impl Agent for Worker {
     }
 
     forward_program!(self);
+    forward_pool!(self, "worker");
 
     fn needs_scratch(&self) -> bool {
         self.scratch
@@ -392,22 +395,6 @@ impl Agent for Worker {
         Some(keys.hex())
     }
 
-    fn check(&self) -> Result<()> {
-        self.confinement.check()?;
-        self.program.check("worker", Path::new(""))?;
-        self.pool.renew();
-        let unusable = |failure| self.program.unusable("worker", &failure);
-        self.try_out().map_err(unusable)
-    }
-
-    fn keeps_sessions(&self) -> bool {
-        true
-    }
-
-    fn takes_server(&self) -> bool {
-        self.confinement.sandbox.is_none()
-    }
-
     fn expect_server(&self) {
         self.expects_server.store(true, Ordering::Relaxed);
     }
@@ -416,10 +403,6 @@ impl Agent for Worker {
         if let Some(driver) = self.forget(session) {
             driver.send(message::end(session));
         }
-    }
-
-    fn close(&self) {
-        self.pool.close();
     }
 }
 

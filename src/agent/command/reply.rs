@@ -89,17 +89,9 @@ pub(in crate::agent) fn object(
         Some(value) => return Err(bad(expected("answer", "a string", &value))),
     };
     let figures = ReportedFigures::of(&reply);
-    let mut output = Output {
-        text,
-        messages: array(&mut reply, "messages").map_err(&bad)?,
-        tool_calls: array(&mut reply, "tool_calls").map_err(&bad)?,
-        usage: figures.reported(),
-        steps: figures.steps,
-        conversation: None,
-        metadata,
-    };
-    figures.note(&mut output.metadata);
-    Ok(output)
+    let messages = array(&mut reply, "messages").map_err(&bad)?;
+    let tool_calls = array(&mut reply, "tool_calls").map_err(&bad)?;
+    Ok(figures.output(text, messages, tool_calls, metadata))
 }
 
 /// The agent's own reason for not answering: its `error`, or a mark of an outage.

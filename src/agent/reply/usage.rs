@@ -261,6 +261,27 @@ impl ReportedFigures {
         !self.dropped.is_empty()
     }
 
+    /// An output with these figures.
+    pub(crate) fn output(
+        self,
+        text: Option<String>,
+        messages: Vec<Value>,
+        tool_calls: Vec<Value>,
+        mut metadata: Map<String, Value>,
+    ) -> Output {
+        let (usage, steps) = (self.reported(), self.steps);
+        self.note(&mut metadata);
+        Output {
+            text,
+            messages,
+            tool_calls,
+            usage,
+            steps,
+            conversation: None,
+            metadata,
+        }
+    }
+
     /// The usage, if any was reported.
     pub(crate) fn reported(&self) -> Option<Usage> {
         (self.usage != Usage::default()).then_some(self.usage)
