@@ -7,7 +7,8 @@ use regex::Regex;
 
 use crate::benchmark::items::TOPIC;
 use crate::benchmark::rows::{
-    AbsentSlices, ProblemRow, Roles, RowBenchmark, RowSource, RowTable, Rules, Usual, slice_of,
+    AbsentSlices, ProblemRow, Roles, RowBenchmark, RowSource, RowTable, Rules, Usual,
+    names_columns, selects_ids, slice_of,
 };
 use crate::data::Sample;
 use crate::data::dataset::{Columns, scalar};
@@ -77,12 +78,7 @@ impl Aime {
         })
     }
 
-    /// Column names of prompt, ground truth and id, if they are not the usual ones.
-    #[must_use]
-    pub fn columns(mut self, columns: Columns) -> Self {
-        self.columns = columns;
-        self
-    }
+    names_columns!();
 
     /// Names the column of the year.
     #[must_use]
@@ -99,12 +95,7 @@ impl Aime {
         self
     }
 
-    /// Selects the samples with these ids.
-    #[must_use]
-    pub fn ids<I: Into<String>>(mut self, ids: impl IntoIterator<Item = I>) -> Self {
-        self.rows.only(ids);
-        self
-    }
+    selects_ids!();
 }
 
 /// The year in the name of the file, or else of its dataset; none if there are several.

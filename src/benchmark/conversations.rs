@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::benchmark::rows::{RowBenchmark, RowSource, RowTable, Rules};
+use crate::benchmark::rows::{RowBenchmark, RowSource, RowTable, Rules, selects_ids};
 use crate::data::conversation::{SCRIPT, Script, ScriptTurn, content_text};
 use crate::data::dataset::{required, scalar, slice_value};
 use crate::data::reviews::REVIEW;
@@ -51,12 +51,7 @@ impl Conversations {
         })
     }
 
-    /// Selects the conversations with these ids.
-    #[must_use]
-    pub fn ids<I: Into<String>>(mut self, ids: impl IntoIterator<Item = I>) -> Self {
-        self.rows.only(ids);
-        self
-    }
+    selects_ids!();
 }
 
 /// The keys that make a sample a conversation, besides `turns` and `scenario`.

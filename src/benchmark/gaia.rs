@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use crate::benchmark::rows::{
-    AbsentSlices, RowBenchmark, RowSource, RowTable, Rules, without_truths,
+    AbsentSlices, RowBenchmark, RowSource, RowTable, Rules, names_columns, selects_ids,
+    without_truths,
 };
 use crate::data::dataset::{
     Columns, Field, Header, Table, WRONG_PATH, Written, required, scalar, slice_value,
@@ -121,19 +122,9 @@ impl Gaia {
         self
     }
 
-    /// Column names that are not the usual ones. A named column must exist.
-    #[must_use]
-    pub fn columns(mut self, columns: Columns) -> Self {
-        self.columns = columns;
-        self
-    }
+    names_columns!();
 
-    /// Only the samples of these ids.
-    #[must_use]
-    pub fn ids<I: Into<String>>(mut self, ids: impl IntoIterator<Item = I>) -> Self {
-        self.rows.only(ids);
-        self
-    }
+    selects_ids!();
 
     /// The metadata of the split in a source.
     fn metadata(&self, source: &RowSource) -> Result<MetadataFile> {

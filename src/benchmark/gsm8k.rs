@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::benchmark::rows::{ProblemRow, Roles, RowBenchmark, RowSource, RowTable, Rules, Usual};
+use crate::benchmark::rows::{
+    ProblemRow, Roles, RowBenchmark, RowSource, RowTable, Rules, Usual, names_columns, selects_ids,
+};
 use crate::data::Sample;
 use crate::data::dataset::Columns;
 use crate::error::Result;
@@ -55,19 +57,9 @@ impl Gsm8k {
         })
     }
 
-    /// Column names of prompt, ground truth and id, if they are not the usual ones.
-    #[must_use]
-    pub fn columns(mut self, columns: Columns) -> Self {
-        self.columns = columns;
-        self
-    }
+    names_columns!();
 
-    /// Selects the samples with these ids.
-    #[must_use]
-    pub fn ids<I: Into<String>>(mut self, ids: impl IntoIterator<Item = I>) -> Self {
-        self.rows.only(ids);
-        self
-    }
+    selects_ids!();
 }
 
 impl RowBenchmark for Gsm8k {

@@ -7,7 +7,9 @@ mod layout;
 
 use std::path::{Path, PathBuf};
 
-use crate::benchmark::rows::{RowBenchmark, RowSource, RowTable, Rules, without_truths};
+use crate::benchmark::rows::{
+    RowBenchmark, RowSource, RowTable, Rules, selects_ids, without_truths,
+};
 use crate::data::dataset::Written;
 use crate::error::Result;
 use crate::scorer::extract::Extract;
@@ -154,12 +156,7 @@ impl Qa {
         self
     }
 
-    /// Selects the samples with these ids.
-    #[must_use]
-    pub fn ids<I: Into<String>>(mut self, ids: impl IntoIterator<Item = I>) -> Self {
-        self.rows.only(ids);
-        self
-    }
+    selects_ids!();
 }
 
 /// Base folder of attachment paths.

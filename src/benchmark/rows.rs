@@ -23,6 +23,32 @@ use crate::scorer::extract::Extract;
 use crate::scorer::{Maker, Scorer};
 use crate::text::{quoted, shell_word};
 
+/// The method that selects among the `rows` of a type.
+macro_rules! selects_ids {
+    () => {
+        /// Selects the samples with these ids.
+        #[must_use]
+        pub fn ids<I: Into<String>>(mut self, ids: impl IntoIterator<Item = I>) -> Self {
+            self.rows.only(ids);
+            self
+        }
+    };
+}
+
+/// The method that sets the `columns` of a type.
+macro_rules! names_columns {
+    () => {
+        /// Column names that are not the usual ones. A named column must exist.
+        #[must_use]
+        pub fn columns(mut self, columns: Columns) -> Self {
+            self.columns = columns;
+            self
+        }
+    };
+}
+
+pub(super) use {names_columns, selects_ids};
+
 /// Properties of a benchmark besides its rows.
 pub(crate) struct Rules {
     pub(crate) name: &'static str,
