@@ -151,6 +151,14 @@ impl Error {
         self.0.hint.as_deref()
     }
 
+    /// Message and hint in one line.
+    pub(crate) fn on_one_line(&self) -> String {
+        match self.hint_text() {
+            Some(hint) => format!("{}; {hint}", self.message()),
+            None => self.message().to_owned(),
+        }
+    }
+
     /// The exit status of a command with this error: `Usage` for errors in the input, `Infrastructure` for environment
     /// errors.
     pub fn exit(&self) -> Exit {

@@ -14,7 +14,7 @@ use std::time::UNIX_EPOCH;
 
 use serde_json::json;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::report::Detail;
 use crate::report::compare::texts::first_flips;
 use crate::report::compare::{self, compare};
@@ -274,17 +274,9 @@ impl Served for RunsView {
             ("GET", "runs") => match self.html(page) {
                 Ok(Some(html)) => ServedAnswer::fine("text/html; charset=utf-8", html),
                 Ok(None) => nothing(),
-                Err(error) => ServedAnswer::refused(500, &message(&error)),
+                Err(error) => ServedAnswer::refused(500, &error.on_one_line()),
             },
             _ => nothing(),
         }
-    }
-}
-
-/// An error in one line.
-fn message(error: &Error) -> String {
-    match error.hint_text() {
-        Some(hint) => format!("{}; {hint}", error.message()),
-        None => error.message().to_owned(),
     }
 }

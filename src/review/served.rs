@@ -9,7 +9,7 @@ use super::items::JudgeSeen;
 use super::store::{CurrentReview, ReviewOutcome, ReviewWord, SeenItem};
 use super::{Review, math};
 use crate::data::reviews::{POINTS, ReviewStatus, Verification};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::report::render::html::page::hash;
 use crate::serve::{Served, ServedAnswer, ServedPage, ServedRequest};
 use crate::system::project::display;
@@ -63,7 +63,7 @@ impl Served for ReviewServed {
             }
             _ => return ServedAnswer::refused(404, "there is nothing here"),
         };
-        answer.unwrap_or_else(|error| ServedAnswer::refused(500, &message(&error)))
+        answer.unwrap_or_else(|error| ServedAnswer::refused(500, &error.on_one_line()))
     }
 }
 
@@ -187,7 +187,7 @@ impl Review {
             ReviewOutcome::Journaled(error) => {
                 let mut saved = self.saved(place, &current);
                 saved["saved_to"] = display(&self.store.journal()).into();
-                saved["warning"] = message(&error).into();
+                saved["warning"] = error.on_one_line().into();
                 fine(&saved)
             }
             ReviewOutcome::Stale => {
@@ -328,14 +328,6 @@ fn mine(submission: &Verification) -> Value {
 
 fn fine(value: &Value) -> ServedAnswer {
     ServedAnswer::fine("application/json", value.to_string().into_bytes())
-}
-
-/// An error in one line.
-fn message(error: &Error) -> String {
-    match error.hint_text() {
-        Some(hint) => format!("{}; {hint}", error.message()),
-        None => error.message().to_owned(),
-    }
 }
 
 // The page of a review: one file with inline style and script, which the browser verifies by their hashes.
