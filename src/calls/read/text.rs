@@ -63,14 +63,23 @@ fn blocks<'a>(
     effort: &mut Effort,
 ) -> Result<Vec<Call>, TooComplex> {
     let mut all = Vec::new();
+    // Where the calls of the block before begin, and whether they are JSON.
+    let mut before = (0, false);
     for block in blocks {
         effort.spend(block.len())?;
-        all.extend(calls_of_block(block, effort)?);
+        let (calls, is_json) = calls_of_block(block, effort)?;
+        // The same calls once more in another notation: shown, not made.
+        let repeats = is_json != before.1 && !calls.is_empty() && all[before.0..] == calls[..];
+        if !repeats {
+            before = (all.len(), is_json);
+            all.extend(calls);
+        }
     }
     Ok(all)
 }
 
-fn calls_of_block(block: &str, effort: &mut Effort) -> Result<Vec<Call>, TooComplex> {
+/// The calls of a block, and whether they are JSON.
+fn calls_of_block(block: &str, effort: &mut Effort) -> Result<(Vec<Call>, bool), TooComplex> {
     // The first line may name the language.
     let is_word = |line: &str| {
         line.trim()
@@ -81,14 +90,17 @@ fn calls_of_block(block: &str, effort: &mut Effort) -> Result<Vec<Call>, TooComp
         Some((first, rest)) if is_word(first) => rest,
         _ => block,
     };
-    if let Some(calls) = as_json(block).or_else(|| as_calls(block)) {
-        return Ok(calls);
+    if let Some(calls) = as_json(block) {
+        return Ok((calls, true));
+    }
+    if let Some(calls) = as_calls(block) {
+        return Ok((calls, false));
     }
     let calls = json_in(block, effort)?;
     if calls.is_empty() {
-        return calls_in(block, effort);
+        return Ok((calls_in(block, effort)?, false));
     }
-    Ok(calls)
+    Ok((calls, true))
 }
 
 /// The whole text as JSON, or as the Python data that models write instead.

@@ -37,6 +37,9 @@ fn names_and_arguments_count_and_their_spelling_does_not() {
         "Let me see.\n```python\nf(a=5,\n  b='x y')\n```\nDone.",
         "```json\n{\"tool_calls\": [{\"name\": \"f\", \"arguments\": {\"a\": 5, \"b\": \"x y\"}}]}\n```",
         "```tool_call\nf(a=5, b='x y')\n```",
+        // The same call in two notations.
+        "```json\n{\"f\": {\"a\": 5, \"b\": \"x y\"}}\n```\nIn code:\n```python\nf(a=5, b='x y')\n```",
+        "I call {\"f\": {\"a\": 5, \"b\": \"x y\"}}:\n```python\nf(a=5, b='x y')\n```",
         "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": 5, \"b\": \"x y\"}}\n</tool_call>",
         "<tool_calls><tool_call>{\"name\": \"f\", \"arguments\": {\"a\": 5, \"b\": \"x y\"}}</tool_call></tool_calls>",
         "I don't know (yet), so {maybe} f(a=5, b='x y') will tell me about g(x).",
@@ -55,6 +58,13 @@ fn names_and_arguments_count_and_their_spelling_does_not() {
             ("f(a=5, b='x  y')", truth.clone(), 0.0, "wrong_arguments"),
             ("f(a=5, b='X Y')", truth.clone(), 0.0, "wrong_arguments"),
             ("f(a=5)", truth.clone(), 0.0, "wrong_arguments"),
+            // In one notation it is made twice.
+            (
+                "```\nf(a=5, b='x y')\n```\nand\n```\nf(a=5, b='x y')\n```",
+                truth.clone(),
+                0.0,
+                "wrong_count",
+            ),
             (
                 "f(a=5, b='x y', c=1)",
                 truth.clone(),
