@@ -28,6 +28,7 @@ use crate::error::{Error, Result, Under, nearest};
 use crate::scorer::Scorer;
 use crate::text::{MatchScope, compile};
 
+pub(in crate::scorer) use final_answer::{reference_value, undressed};
 pub(crate) use json::find as find_json;
 
 /// How the prediction is extracted from the raw answer.

@@ -149,6 +149,29 @@ const ENDINGS: [&str; 10] = [
     "<br>",
 ];
 
+/// The value of a reference answer that is written like a reply: boxed (`$\boxed{42}$`), emphasised (`**42**`), or behind a
+/// label.
+pub(in crate::scorer) fn reference_value(text: &str) -> &str {
+    match last(text) {
+        (value, FoundBy::Label | FoundBy::Tag | FoundBy::Box) => value,
+        _ => unwrap(text),
+    }
+}
+
+/// The content of a text that is a box (`\boxed{42}`, `$\boxed{42}$`) or emphasised (`**42**`), and nothing else.
+pub(in crate::scorer) fn undressed(text: &str) -> Option<&str> {
+    let bare = text.trim();
+    let bare = PAIRS[9..13]
+        .iter()
+        .find_map(|pair| within(bare, *pair))
+        .unwrap_or(bare);
+    [("\\boxed{", "}"), ("\\fbox{", "}"), ("**", "**")]
+        .iter()
+        .find_map(|pair| within(bare, *pair))
+        .map(unwrap)
+        .filter(|content| !content.is_empty())
+}
+
 fn unwrap(line: &str) -> &str {
     let line = behind_emphasis(line);
     let is_around = |c: char| c.is_whitespace() || is_invisible(c) || matches!(c, '*' | '`');

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::data::{Normalized, Score, Target};
 use crate::error::{Error, Result};
-use crate::scorer::extract::Extract;
+use crate::scorer::extract::{Extract, reference_value};
 use crate::scorer::string::text_rule::TextRule;
 use crate::scorer::{Answer, Entry, Example};
 
@@ -115,7 +115,10 @@ impl TextRule for AimeScorer {
 /// The integer of a ground truth, which is a string or a number.
 pub(crate) fn ground_truth(target: &Target) -> Result<u16> {
     let found = match &target.0 {
-        Value::String(text) => read(text),
+        Value::String(text) => match read(text) {
+            Read::NoInteger => read(reference_value(text)),
+            found => found,
+        },
         Value::Number(number) => read(&number.to_string()),
         _ => Read::NoInteger,
     };

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::data::{Normalized, Score, Target};
 use crate::error::{Error, Result};
-use crate::scorer::extract::Extract;
 use crate::scorer::extract::gsm8k::leading_number;
+use crate::scorer::extract::{Extract, reference_value};
 use crate::scorer::string::text_rule::TextRule;
 use crate::scorer::{Answer, Entry, Example};
 
@@ -120,7 +120,8 @@ pub(crate) fn ground_truth(target: &Target) -> Result<String> {
     let number = match &target.0 {
         Value::String(text) => Extract::gsm8k()
             .apply(text)
-            .and_then(|found| leading_number(&found)),
+            .and_then(|found| leading_number(&found))
+            .or_else(|| leading_number(reference_value(text))),
         Value::Number(number) => leading_number(&number.to_string()),
         _ => None,
     };

@@ -18,6 +18,7 @@ use super::super::{Answer, Entry, Example, OptionReader};
 use crate::data::{Normalized, Score, Target};
 use crate::error::{Error, Result};
 use crate::scorer;
+use crate::scorer::extract::reference_value;
 use crate::text::{snippet, yaml};
 use number::ExactNumber;
 use read::NumberReader;
@@ -210,11 +211,15 @@ impl Numeric {
         match target {
             // JSON uses points, whatever the option says.
             Value::Number(number) => Self::default().reader().read(&number.to_string()),
-            Value::String(text) => self.reader().read(text).or_else(|| {
-                // As a spec may spell it: `0x1F`.
-                let json = yaml::json_spelling(text)?;
-                Self::default().reader().read(&json)
-            }),
+            Value::String(text) => self
+                .reader()
+                .read(text)
+                .or_else(|| {
+                    // As a spec may spell it: `0x1F`.
+                    let json = yaml::json_spelling(text)?;
+                    Self::default().reader().read(&json)
+                })
+                .or_else(|| self.reader().read(reference_value(text))),
             _ => {
                 return Err(Error::usage(format!(
                     "`ground_truth` must be a number or a string for scorer `{NAME}`"

@@ -12,7 +12,7 @@ use super::folding::Folding;
 use crate::data::score::OTHER;
 use crate::data::{Normalized, Score};
 use crate::error::{Error, Result};
-use crate::scorer::extract::Extract;
+use crate::scorer::extract::{Extract, reference_value};
 use crate::text::{is_invisible, snippet};
 
 const NAME: &str = "choice";
@@ -149,7 +149,11 @@ impl Choice {
                 .and_then(|place| letters.chars().nth(place)),
         };
         let text = target.as_str().unwrap_or_default();
-        let by_letter = bare_letter(text).filter(|letter| letters.contains(*letter));
+        let by_letter = |text| bare_letter(text).filter(|letter| letters.contains(*letter));
+        let (text, by_letter) = match (by_letter(text), reference_value(text)) {
+            (None, value) if named(text, letters, choices).is_none() => (value, by_letter(value)),
+            (by_letter, _) => (text, by_letter),
+        };
         let by_text = named(text, letters, choices);
         match (by_index.or(by_letter), by_text) {
             (Some(letter), Some(other)) if letter != other => {

@@ -12,7 +12,7 @@ use super::super::{Answer, Reads, Scorer, shares};
 use super::folding::visible;
 use crate::data::{Finish, Normalized, Sample, Score, Target};
 use crate::error::{Error, Result};
-use crate::scorer::extract::Extract;
+use crate::scorer::extract::{Extract, undressed};
 use crate::text::is_invisible;
 
 /// A rule that compares a prediction with the ground truth.
@@ -156,20 +156,36 @@ pub(in crate::scorer) fn truth_text<'a>(target: &'a Target, scorer: &str) -> Res
 pub(in crate::scorer) struct Golds<'a> {
     texts: Vec<&'a str>,
     is_list: bool,
+    /// Whether one is boxed or emphasised: then a prediction may be, too.
+    is_dressed: bool,
 }
 
 impl<'a> Golds<'a> {
-    /// Reads a ground truth; anything but a string or a non-empty array of strings is an error.
+    /// Reads a ground truth; anything but a string or a non-empty array of strings is an error. The content of a boxed or
+    /// emphasised text counts as the answer: `\boxed{42}`, `**42**`.
     pub(in crate::scorer) fn read(target: &'a Target, scorer: &str) -> Result<Self> {
+        let mut is_dressed = false;
+        let mut content = |text: &'a str| match undressed(text) {
+            Some(content) => {
+                is_dressed = true;
+                content
+            }
+            None => text,
+        };
         let (texts, is_list) = match &target.0 {
-            Value::String(text) => (Some(vec![text.as_str()]), false),
+            Value::String(text) => (Some(vec![content(text)]), false),
             Value::Array(items) if !items.is_empty() => {
-                (items.iter().map(Value::as_str).collect(), true)
+                let texts = items.iter().map(|item| item.as_str().map(&mut content));
+                (texts.collect(), true)
             }
             _ => (None, false),
         };
         match texts {
-            Some(texts) => Ok(Self { texts, is_list }),
+            Some(texts) => Ok(Self {
+                texts,
+                is_list,
+                is_dressed,
+            }),
             None => Err(Error::usage(format!(
                 "`ground_truth` must be a string or a non-empty array of strings for scorer `{scorer}`"
             ))
@@ -185,7 +201,8 @@ impl<'a> Golds<'a> {
         compare: impl FnOnce(Option<&str>, &[String]) -> Result<Score>,
     ) -> Result<Score> {
         let texts: Vec<String> = self.texts.iter().map(|text| normalize(text)).collect();
-        let prediction = prediction.map(normalize);
+        let content = |text| undressed(text).filter(|_| self.is_dressed);
+        let prediction = prediction.map(|text| normalize(content(text).unwrap_or(text)));
         let score = compare(prediction.as_deref(), &texts)?;
         let prediction = prediction.map_or(Normalized::None, Normalized::Text);
         Ok(score.normalized(prediction, self.normalized(texts)))
