@@ -6,6 +6,7 @@
 //! evals (`index`), the runs of an eval (`eval/NAME`), one of them (`run/ID`), and a comparison (`compare/ID/ID`): an
 //! address is compared with those of the runs that are there, and never becomes a path.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -42,6 +43,16 @@ pub struct RunsView {
     texts: MaskedTexts,
     /// The last page, and its address and version.
     made: Mutex<Option<(String, Arc<[u8]>)>>,
+    /// The overview of each run, as of a version of its files.
+    overviews: Mutex<HashMap<PathBuf, ReadOverview>>,
+}
+
+/// An overview that was read, or `None` if it cannot be read.
+#[derive(Debug)]
+struct ReadOverview {
+    /// The version of the files that were read.
+    version: String,
+    overview: Option<Arc<RunOverview>>,
 }
 
 /// A page, by its address.
@@ -69,6 +80,7 @@ impl RunsView {
             roots,
             texts,
             made: Mutex::default(),
+            overviews: Mutex::default(),
         };
         // A run in progress may have nothing to show yet.
         if !is_running(&view.dirs) {
@@ -83,24 +95,44 @@ impl RunsView {
         runs.collect()
     }
 
-    /// One-line overviews in the order of their starts, of one eval or of all; runs that cannot be read are omitted.
-    fn overviews(&self, eval: Option<&str>) -> Vec<RunOverview> {
-        let runs = self.all().into_iter();
-        let runs = runs.filter_map(|dir| RunOverview::of(&dir).ok());
-        let runs = runs.filter(|run| eval.is_none_or(|eval| run.eval == eval));
+    /// One-line overviews in the order of their starts; runs that cannot be read are omitted. Only those whose files have
+    /// changed are read again.
+    fn overviews(&self) -> Vec<Arc<RunOverview>> {
+        let mut known = lock(&self.overviews);
+        let mut current = HashMap::new();
+        for dir in self.all() {
+            let version = version(std::slice::from_ref(&dir), &[MANIFEST, SUMMARY]);
+            let read = known.remove(dir.path());
+            let read = read.filter(|read| read.version == version);
+            let read = read.unwrap_or_else(|| ReadOverview {
+                version,
+                overview: RunOverview::of(&dir).ok().map(Arc::new),
+            });
+            current.insert(dir.path().to_owned(), read);
+        }
+        *known = current;
+        let runs = known.values().filter_map(|read| read.overview.clone());
         let mut runs: Vec<_> = runs.collect();
-        runs.sort_by(|one, other| one.started_at.cmp(&other.started_at));
+        runs.sort_by(|one, other| {
+            let [one, other] = [one, other].map(|run| (&run.started_at, &run.run_dir));
+            one.cmp(&other)
+        });
+        runs
+    }
+
+    /// The overviews of an eval.
+    fn overviews_of(&self, eval: &str) -> Vec<Arc<RunOverview>> {
+        let mut runs = self.overviews();
+        runs.retain(|run| run.eval == eval);
         runs
     }
 
     /// The page with this address, if there is one.
     fn shown(&self, page: &str) -> Option<Shown> {
         let run = |id: &str| {
-            let is_one = |dir: &RunDir| {
-                let manifest = dir.manifest_unverified();
-                manifest.is_ok_and(|manifest| address(&manifest.run_id) == id)
-            };
-            self.all().into_iter().find(is_one)
+            let mut runs = self.overviews().into_iter();
+            let run = runs.find(|run| address(&run.run_id) == id)?;
+            RunDir::open(&run.run_dir).ok()
         };
         let parts: Vec<&str> = page.split('/').collect();
         match *parts {
@@ -108,10 +140,9 @@ impl RunsView {
             [""] => Some(Shown::Runs(self.dirs.clone())),
             ["index"] => Some(Shown::Index),
             ["eval", name] => {
-                let runs = self.all().into_iter();
-                let mut evals = runs.filter_map(|dir| Some(dir.manifest_unverified().ok()?.eval));
-                let eval = evals.find(|eval| address(eval) == name)?;
-                Some(Shown::Eval(eval))
+                let mut runs = self.overviews().into_iter();
+                let run = runs.find(|run| address(&run.eval) == name)?;
+                Some(Shown::Eval(run.eval.clone()))
             }
             ["run", id] => run(id).map(Shown::Run),
             ["compare", a, b] => Some(Shown::Compared([run(a)?, run(b)?])),
@@ -119,13 +150,14 @@ impl RunsView {
         }
     }
 
-    /// The runs whose files a page depends on.
-    fn sources(&self, shown: &Shown) -> Vec<RunDir> {
+    /// The runs that a page depends on, and their files.
+    fn sources(&self, shown: &Shown) -> (Vec<RunDir>, &'static [&'static str]) {
+        let all: &[&str] = &[MANIFEST, JOURNAL, SUMMARY];
         match shown {
-            Shown::Runs(dirs) => dirs.clone(),
-            Shown::Run(dir) => vec![dir.clone()],
-            Shown::Compared(dirs) => dirs.to_vec(),
-            Shown::Index | Shown::Eval(_) => self.all(),
+            Shown::Runs(dirs) => (dirs.clone(), all),
+            Shown::Run(dir) => (vec![dir.clone()], all),
+            Shown::Compared(dirs) => (dirs.to_vec(), all),
+            Shown::Index | Shown::Eval(_) => (self.all(), &[MANIFEST, SUMMARY]),
         }
     }
 
@@ -141,9 +173,9 @@ impl RunsView {
     fn write(&self, shown: &Shown, html: &mut Vec<u8>) -> Result<()> {
         let unwritten = |error: io::Error| unwritten(&error);
         match shown {
-            Shown::Index => html::document(&index::evals(&self.overviews(None)), 1, html),
+            Shown::Index => html::document(&index::evals(&self.overviews()), 1, html),
             Shown::Eval(name) => {
-                let runs = self.overviews(Some(name));
+                let runs = self.overviews_of(name);
                 html::document(&index::eval(name, &runs), 1, html)
             }
             Shown::Runs(dirs) => {
@@ -154,7 +186,7 @@ impl RunsView {
             }
             Shown::Run(dir) => {
                 let run = RunOverview::of(dir)?;
-                let above = index::above(&run, &self.overviews(Some(&run.eval)));
+                let above = index::above(&run, &self.overviews_of(&run.eval));
                 html::blocks(&above, 1, html).map_err(unwritten)?;
                 return content(&[self.read(dir)?], html);
             }
@@ -173,7 +205,8 @@ impl RunsView {
             return Ok(None);
         };
         // Taken before reading: later writes cause another read.
-        let version = format!("{page} {}", version(&self.sources(&shown)));
+        let (dirs, files) = self.sources(&shown);
+        let version = format!("{page} {}", version(&dirs, files));
         if let Some((known, html)) = &*made
             && *known == version
         {
@@ -191,11 +224,11 @@ fn is_running(dirs: &[RunDir]) -> bool {
     dirs.iter().any(RunDir::is_going_on)
 }
 
-/// Changes whenever a file of a run changes.
-fn version(dirs: &[RunDir]) -> String {
+/// Changes whenever one of these files of a run changes.
+fn version(dirs: &[RunDir], files: &[&str]) -> String {
     let mut version = String::new();
     for dir in dirs {
-        for file in [MANIFEST, JOURNAL, SUMMARY] {
+        for file in files {
             let about = dir.file(file).metadata().ok();
             let changed = about.as_ref().and_then(|about| about.modified().ok());
             let changed = changed.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
@@ -225,7 +258,7 @@ fn compared(dirs: &[RunDir; 2], texts: MaskedTexts) -> Result<Document> {
             CHARS,
         )?);
     }
-    let document = compare::document(&compared, flips.as_deref(), Vec::new(), Detail::Full);
+    let document = compare::document(&compared, shown.as_ref(), Vec::new(), Detail::Full);
     Ok(document)
 }
 
@@ -267,8 +300,8 @@ impl Served for RunsView {
                 let Some(shown) = self.shown(page) else {
                     return nothing();
                 };
-                let dirs = self.sources(&shown);
-                let state = json!({"version": version(&dirs), "running": is_running(&dirs)});
+                let (dirs, files) = self.sources(&shown);
+                let state = json!({"version": version(&dirs, files), "running": is_running(&dirs)});
                 ServedAnswer::fine("application/json", state.to_string().into_bytes())
             }
             ("GET", "runs") => match self.html(page) {

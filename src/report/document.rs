@@ -123,17 +123,17 @@ pub struct Table {
     pub head_tone: Tone,
     /// Rows with a cell per column; trailing cells may be missing.
     pub rows: Vec<Vec<Line>>,
-    /// A switch above the table. Only on pages.
-    pub filter: Option<RowFilter>,
+    /// What hides rows of the table. Only on pages.
+    pub filter: Option<TableFilter>,
 }
 
-/// A switch that hides all rows of a table but some.
+/// What hides rows of a table.
 #[derive(Clone, Debug, PartialEq)]
-pub struct RowFilter {
-    /// Its label.
-    pub label: String,
-    /// Whether each row stays.
-    pub rows: Vec<bool>,
+pub enum TableFilter {
+    /// A switch above the table, by its label, and whether each row stays.
+    Switch(String, Vec<bool>),
+    /// Fields for the values of the columns with these heads, and for any text. Needs a script.
+    Columns(Vec<&'static str>),
 }
 
 /// Alignment of a column.

@@ -207,6 +207,16 @@ pub(in crate::report) fn minute(time: &str) -> String {
     time.get(..16).unwrap_or(time).replace('T', " ")
 }
 
+/// RFC 3339 times in order, without seconds unless two of them would look equal.
+pub(in crate::report) fn times(times: &[String]) -> Vec<String> {
+    let minutes: Vec<String> = times.iter().map(|time| minute(time)).collect();
+    if minutes.windows(2).all(|two| two[0] != two[1]) {
+        return minutes;
+    }
+    let second = |time: &String| time.get(..19).unwrap_or(time).replace('T', " ");
+    times.iter().map(second).collect()
+}
+
 /// The name of the agent in reports: its program or model, or else its kind.
 pub(in crate::report) fn agent_name(
     agent: Option<&str>,
@@ -231,6 +241,20 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn equal_minutes_have_seconds() {
+        let check = |given: [&str; 2], expect: [&str; 2]| {
+            assert_eq!(times(&given.map(str::to_owned)), expect, "{given:?}");
+        };
+        let (first, second) = ("2026-11-23T06:47:58.585Z", "2026-11-23T06:48:02Z");
+        check([first, second], ["2026-11-23 06:47", "2026-11-23 06:48"]);
+        let later = "2026-11-23T06:47:59Z";
+        check(
+            [first, later],
+            ["2026-11-23 06:47:58", "2026-11-23 06:47:59"],
+        );
+    }
 
     #[test]
     fn an_agent_has_the_name_of_its_program() {

@@ -5,6 +5,7 @@ use std::net::TcpStream;
 use std::process::{Child, Stdio};
 
 use needs::needs;
+use serde_json::{Value, json};
 
 use crate::browser::Browser;
 use crate::project::{Project, Ran};
@@ -13,13 +14,13 @@ use crate::signals::send;
 use crate::wait::until;
 
 /// A server that is ended when dropped.
-struct View {
+pub(crate) struct View {
     program: Child,
-    url: String,
+    pub(crate) url: String,
 }
 
 impl View {
-    fn open(project: &Project, arguments: &str) -> Self {
+    pub(crate) fn open(project: &Project, arguments: &str) -> Self {
         let mut program = project
             .command(&format!("view {arguments}"))
             .stdout(Stdio::piped())
@@ -211,6 +212,7 @@ fn without_a_run_all_evals_are_listed() {
         "/runs/eval/e",
         &[
             "<h1>e</h1>",
+            "<div data-filter=\"agent verdict commit\">",
             "<a href=\"#run/one\">one</a>",
             "<a href=\"#compare/one/two\">baseline</a>, <a href=\"#compare/one/two\">previous run</a>",
         ],
@@ -229,6 +231,15 @@ fn without_a_run_all_evals_are_listed() {
         &["<h2>Became wrong: 1</h2>", "What is 2?"],
     );
     has("/state/compare/one/two", &["\"running\":false"]);
+    // Manifests that did not change are not read again; what changed is.
+    let changed = project.runs().remove(1).join("summary.json");
+    let before = view.get("/state/index");
+    let mut summary: Value = serde_json::from_slice(&std::fs::read(&changed).unwrap()).unwrap();
+    summary["accuracy"] = 0.75.into();
+    summary["accuracy_bounds"] = json!([0.75, 0.75]);
+    std::fs::write(&changed, summary.to_string()).unwrap();
+    assert_ne!(view.get("/state/index"), before);
+    has("/runs/index", &["data-label=\"accuracy\">75.0 % ("]);
     for nothing in [
         "/runs/run/three",
         "/runs/run/..%2Fsnapshots",
@@ -280,6 +291,54 @@ fn from_the_index_one_comes_to_runs_samples_and_comparisons() {
     tab.until("document.querySelector('h2')?.textContent === 'Difference'");
     tab.click("a", "All evals");
     tab.until("document.querySelector('h1')?.textContent === 'Evals'");
+    let none: &[String] = &[];
+    assert_eq!(tab.complaints(), none);
+}
+
+/// The runs that the table shows.
+const RUNS: &str = "[...document.querySelectorAll('[data-filter] tbody tr')].filter((it) => it.getClientRects().length).map((it) => it.querySelector('th').textContent.trim()).join(' ')";
+
+#[needs(browser)]
+#[test]
+fn runs_of_an_eval_are_filtered_and_any_two_are_compared() {
+    let project = requested::project(4, "", "gates: [accuracy >= 0.4]\n");
+    project.run("run eval.yaml --run-id one");
+    project.run("run eval.yaml --run-id two");
+    requested::agent(&project, "echo wrong; exit");
+    project.run("run eval.yaml --run-id three");
+    let view = View::open(&project, "");
+    let mut tab = Browser::open(&view.url, 1000);
+    tab.until("document.querySelector('h1')?.textContent === 'Evals'");
+    tab.eval("location.hash = 'eval/e'");
+    tab.until("document.querySelector('#by-text')");
+    assert_eq!(tab.eval(RUNS), "three two one");
+    // All are of one agent and without a commit.
+    let fields = "[...document.querySelectorAll('[data-filter] .field label')].map((it) => it.textContent.trim()).join(' ')";
+    assert_eq!(tab.eval(fields), "Search verdict");
+    tab.fill("#by-verdict", "passed");
+    assert_eq!(tab.eval(RUNS), "two one");
+    assert_eq!(
+        tab.text("[data-filter] [role=status]"),
+        "2 of 3 runs. Tick two to compare them."
+    );
+    tab.fill("#by-verdict", "");
+    tab.fill("#by-text", "THREE");
+    assert_eq!(tab.eval(RUNS), "three");
+    tab.fill("#by-text", "");
+    let disabled = "document.querySelector('#compare').disabled";
+    assert_eq!(tab.eval(disabled), true);
+    tab.eval("document.querySelector('#compare-three').click()");
+    tab.eval("document.querySelector('#compare-one').click()");
+    assert_eq!(tab.eval(disabled), false);
+    // What was chosen is still there after the page was read again.
+    tab.eval("location.hash = 'index'");
+    tab.until("document.querySelector('h1')?.textContent === 'Evals'");
+    tab.eval("location.hash = 'eval/e'");
+    tab.until("document.querySelector('#compare-one')?.checked");
+    tab.click("button", "Compare two runs");
+    tab.until("document.querySelector('h1')?.textContent.startsWith('e: ')");
+    // The older one is A.
+    assert_eq!(tab.eval("location.hash"), "#compare/one/three");
     let none: &[String] = &[];
     assert_eq!(tab.complaints(), none);
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::data::Record;
 use crate::error::Result;
-use crate::report::document::{Align, Block, Line, RowFilter, Table, Tone};
+use crate::report::document::{Align, Block, Line, Table, TableFilter, Tone};
 use crate::report::figures::{ReportedSample, SampleOutcome};
 use crate::report::reported::ReportedRun;
 use crate::store::files::RECORDS;
@@ -56,10 +56,7 @@ pub fn answers(runs: &[ReportedRun], names: &[String]) -> Result<Vec<Block>> {
     }
     heads.extend(names.iter().map(|name| (&**name, Align::Left)));
     let mut table = Table::new(&heads);
-    let mut filter = RowFilter {
-        label: format!("models disagree: {count}"),
-        rows: Vec::new(),
-    };
+    let mut stays = Vec::new();
     // In the order of the dataset.
     for id in order.iter().filter(|id| listed.contains(&id.as_str())) {
         let samples = texts.iter().map(|texts| texts.get(id));
@@ -77,11 +74,12 @@ pub fn answers(runs: &[ReportedRun], names: &[String]) -> Result<Vec<Block>> {
                 .map(|(outcome, sample)| cell(*outcome, sample)),
         );
         table.rows.push(row);
-        filter.rows.push(differs(id));
+        stays.push(differs(id));
     }
     let rows = table.rows.len();
     "Answers by model".clone_into(&mut table.caption);
-    table.filter = Some(filter);
+    let label = format!("models disagree: {count}");
+    table.filter = Some(TableFilter::Switch(label, stays));
     let mut blocks = vec![Block::section("Answers side by side")];
     blocks.extend(table.block());
     if rows < order.len() {

@@ -6,7 +6,9 @@ use std::io::{self, Write};
 
 use self::escape::{lines, text};
 use self::page::HtmlPage;
-use super::super::document::{Align, Block, Document, Fold, Group, Line, Span, Table, Tone};
+use super::super::document::{
+    Align, Block, Document, Fold, Group, Line, Span, Table, TableFilter, Tone,
+};
 
 pub(crate) mod chart;
 mod embedded;
@@ -161,12 +163,20 @@ fn table(content: &Table, out: &mut dyn Write) -> io::Result<()> {
         "" => "Table",
         caption => caption,
     };
-    if let Some(filter) = &content.filter {
-        let label = text(&filter.label);
-        writeln!(
-            out,
-            "<div class=\"filtered\">\n<label class=\"tools\"><input type=\"checkbox\"> {label}</label>"
-        )?;
+    let mut stays: &[bool] = &[];
+    match &content.filter {
+        Some(TableFilter::Switch(label, rows)) => {
+            stays = rows;
+            let label = text(label);
+            writeln!(
+                out,
+                "<div class=\"filtered\">\n<label class=\"tools\"><input type=\"checkbox\"> {label}</label>"
+            )?;
+        }
+        Some(TableFilter::Columns(heads)) => {
+            writeln!(out, "<div data-filter=\"{}\">", text(&heads.join(" ")))?;
+        }
+        None => {}
     }
     // A table wider than the page scrolls, with the keyboard, too.
     writeln!(
@@ -184,8 +194,7 @@ fn table(content: &Table, out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(out, "</tr></thead><tbody>")?;
     for (number, row) in content.rows.iter().enumerate() {
-        let stays = content.filter.as_ref().and_then(|it| it.rows.get(number));
-        let hidden = if stays == Some(&false) {
+        let hidden = if stays.get(number) == Some(&false) {
             " class=\"other\""
         } else {
             ""
@@ -251,3 +260,4 @@ mod tests {
         }
     }
 }
+            "<pre><mark class=\"wrong\">&lt;z&gt;</mark>&quot;</pre>",

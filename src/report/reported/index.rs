@@ -4,18 +4,20 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::overview::{OverviewStatus, RunOverview};
-use super::{agent_name, minute};
+use super::{agent_name, minute, times};
 use crate::exit::Exit;
 use crate::figure::{Interval, Points, Seconds, Usd, counted, or_dash};
-use crate::report::document::{Align, Block, Document, Fold, Line, Table, Tone};
+use crate::report::document::{Align, Block, Document, Fold, Line, Table, TableFilter, Tone};
 use crate::report::section::accuracy;
 
 /// Number of runs in the line of history.
 const HISTORY: usize = 20;
-/// Maximum number of listed runs of an eval.
-const LISTED: usize = 200;
+/// Maximum number of listed runs of an eval, and of other runs to compare a run with.
+const LISTED: usize = 1_000;
+const OTHERS: usize = 200;
 
 /// A name as part of an address: characters other than letters, digits and `.-_` are percent-encoded.
 pub fn address(name: &str) -> String {
@@ -28,7 +30,7 @@ pub fn address(name: &str) -> String {
 }
 
 /// The evals with their latest runs. Runs are in the order of their starts.
-pub fn evals(runs: &[RunOverview]) -> Document {
+pub fn evals(runs: &[Arc<RunOverview>]) -> Document {
     let mut evals = BTreeMap::<&str, Vec<&RunOverview>>::new();
     for run in runs {
         evals.entry(&run.eval).or_default().push(run);
@@ -68,11 +70,12 @@ pub fn evals(runs: &[RunOverview]) -> Document {
 }
 
 /// The runs of an eval, the newest first.
-pub fn eval(name: &str, runs: &[RunOverview]) -> Document {
+pub fn eval(name: &str, runs: &[Arc<RunOverview>]) -> Document {
     let mut table = Table::new(&[
         ("run", Align::Left),
         ("started (UTC)", Align::Left),
         ("agent", Align::Left),
+        ("commit", Align::Left),
         ("verdict", Align::Left),
         ("accuracy", Align::Right),
         ("since the baseline", Align::Right),
@@ -81,6 +84,8 @@ pub fn eval(name: &str, runs: &[RunOverview]) -> Document {
         ("time", Align::Right),
         ("compare with", Align::Left),
     ]);
+    let started: Vec<String> = runs.iter().map(|run| run.started_at.clone()).collect();
+    let started = times(&started);
     for (place, run) in runs.iter().enumerate().rev().take(LISTED) {
         let (agent, model) = (run.agent.as_deref(), run.model.as_deref());
         let agent = agent_name(agent, model, run.program.as_deref());
@@ -88,7 +93,7 @@ pub fn eval(name: &str, runs: &[RunOverview]) -> Document {
             ("baseline", baseline(run, runs)),
             (
                 "previous run",
-                place.checked_sub(1).map(|place| &runs[place]),
+                place.checked_sub(1).map(|place| &*runs[place]),
             ),
         ];
         let others = others
@@ -103,8 +108,9 @@ pub fn eval(name: &str, runs: &[RunOverview]) -> Document {
         }
         table.row([
             link(run, run.run_id.clone()),
-            minute(&run.started_at).into(),
+            started[place].as_str().into(),
             or_dash(agent).into(),
+            or_dash(run.commit.as_deref().and_then(|commit| commit.get(..7))).into(),
             verdict(run),
             accuracy_of(run).into(),
             change(run),
@@ -116,6 +122,13 @@ pub fn eval(name: &str, runs: &[RunOverview]) -> Document {
     }
     let mut document = Document::new(name);
     document.blocks.push(way());
+    if runs.len() > LISTED {
+        let older = runs.len() - LISTED;
+        document.paragraph(format!(
+            "The newest {LISTED} runs; {older} older ones are not listed."
+        ));
+    }
+    table.filter = Some(TableFilter::Columns(vec!["agent", "verdict", "commit"]));
     document.table(table.without_empty());
     document
 }
@@ -126,7 +139,7 @@ pub fn way() -> Block {
 }
 
 /// Links from the page of a run to its eval, and to comparisons with other runs of the eval.
-pub fn above(run: &RunOverview, runs: &[RunOverview]) -> Vec<Block> {
+pub fn above(run: &RunOverview, runs: &[Arc<RunOverview>]) -> Vec<Block> {
     let way = Line::default().link("All evals", "index").plain(" · ");
     let way = way.link(
         format!("Runs of {}", run.eval),
@@ -134,7 +147,7 @@ pub fn above(run: &RunOverview, runs: &[RunOverview]) -> Vec<Block> {
     );
     let accepted = baseline(run, runs).map(|it| &it.run_id);
     let others = runs.iter().rev().filter(|other| other.run_id != run.run_id);
-    let others = others.take(LISTED).map(|other| {
+    let others = others.take(OTHERS).map(|other| {
         let word = if Some(&other.run_id) == accepted {
             " (the baseline)"
         } else {
@@ -157,11 +170,11 @@ pub fn above(run: &RunOverview, runs: &[RunOverview]) -> Vec<Block> {
 }
 
 /// The accepted run, if it is among these.
-fn baseline<'a>(run: &RunOverview, runs: &'a [RunOverview]) -> Option<&'a RunOverview> {
+fn baseline<'a>(run: &RunOverview, runs: &'a [Arc<RunOverview>]) -> Option<&'a RunOverview> {
     let accepted = &run.change.as_ref()?.runs;
     let is_one =
         |other: &&RunOverview| other.run_id != run.run_id && accepted.contains(&other.run_id);
-    runs.iter().rfind(is_one)
+    runs.iter().map(|run| &**run).rfind(is_one)
 }
 
 fn compared(a: &RunOverview, b: &RunOverview) -> String {

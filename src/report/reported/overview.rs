@@ -74,6 +74,9 @@ pub struct RunOverview {
     /// The change of accuracy since the baseline.
     #[serde(skip)]
     pub change: Option<OverviewChange>,
+    /// The commit that it ran at.
+    #[serde(skip)]
+    pub commit: Option<String>,
 }
 
 /// The change of a run since its baseline.
@@ -177,6 +180,7 @@ impl RunOverview {
             gates: summary.map(|summary| counted(summary.gates.iter().map(|gate| gate.verdict))),
             exit_code: summary.map(|summary| summary.exit_code),
             change: summary.and_then(|summary| summary.change.clone()),
+            commit: manifest.git_sha,
             run_dir: dir.path().to_owned(),
             run_id: manifest.run_id,
             tier: manifest.tier,

@@ -22,4 +22,7 @@ macro_rules! pieces {
 pub(crate) const REPORT: &str = pieces!("enliven();\n");
 
 /// For a page that loads its data from a local server.
-pub(crate) const VIEW: &str = pieces!(include_str!("script/view.js"));
+pub(crate) const VIEW: &str = pieces!(
+    include_str!("script/runs.js"),
+    include_str!("script/view.js")
+);

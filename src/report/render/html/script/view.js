@@ -52,6 +52,7 @@ const replaced = (html) => {
   content.innerHTML = html;
   content.querySelectorAll("details").forEach((it, place) => place in open && (it.open = open[place]));
   enliven();
+  enlivenRuns(page);
   const field = id ? document.getElementById(id) : null;
   if (field) field.focus({ preventScroll: true });
   if (field && typeof selectionStart === "number") field.setSelectionRange(selectionStart, selectionEnd);
