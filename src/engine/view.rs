@@ -17,7 +17,7 @@ use serde_json::json;
 
 use crate::error::Result;
 use crate::report::Detail;
-use crate::report::compare::texts::first_flips;
+use crate::report::compare::texts::PairTexts;
 use crate::report::compare::{self, compare};
 use crate::report::document::Document;
 use crate::report::format::unwritten;
@@ -249,14 +249,9 @@ const CHARS: usize = 4_000;
 fn compared(dirs: &[RunDir; 2], texts: MaskedTexts) -> Result<Document> {
     let compared = compare(dirs, texts)?;
     let is_masked = texts == MaskedTexts::Hidden && compared.runs.iter().any(|run| run.masked);
-    let mut flips = None;
+    let mut shown = None;
     if let ([pair], false) = (&*compared.pairs, is_masked) {
-        flips = Some(first_flips(
-            [&dirs[0], &dirs[1]],
-            &pair.flips,
-            FLIPS,
-            CHARS,
-        )?);
+        shown = Some(PairTexts::of_all([&dirs[0], &dirs[1]], pair, FLIPS, CHARS)?);
     }
     let document = compare::document(&compared, shown.as_ref(), Vec::new(), Detail::Full);
     Ok(document)

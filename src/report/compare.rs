@@ -5,12 +5,14 @@
 //! samples are read again ([`texts`]).
 
 pub mod answers;
+mod flips;
 pub mod ids;
 mod join;
 mod rows;
 mod section;
 mod sentences;
 pub mod texts;
+mod words;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

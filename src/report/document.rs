@@ -45,6 +45,8 @@ pub enum Block {
     Chart(Chart),
     /// A preformatted text of several lines.
     Verbatim(String),
+    /// The same with parts highlighted in a colour, by whether each is. Only pages highlight.
+    Marked(Tone, Vec<(bool, String)>),
     /// Blocks below an introductory line.
     Group(Group),
     /// Blocks in a frame whose colour signals the state.

@@ -110,6 +110,48 @@ fn means_of_scorers_are_compared() {
         .says("fuzzy similarity");
 }
 
+#[test]
+fn a_page_marks_the_words_in_which_two_answers_differ() {
+    let answers = |surely: &str, two: &str| {
+        format!(
+            "case $EVALTEST_SAMPLE_ID in q000) echo \"{surely}, it is 000.\"; exit;; q002) echo \"I get {two} at last\"; exit;; esac"
+        )
+    };
+    let project = requested::project(5, &answers("I think", "002"), "scorer: includes\n");
+    project.run("run eval.yaml --run-id before");
+    requested::agent(&project, &answers("I am sure", "<3>"));
+    project.run("run eval.yaml --run-id after");
+    let whole = page(&project, "before after");
+    has(
+        &whole,
+        &[
+            // The right answer is green, and the wrong one red.
+            "<pre>I get <mark class=\"right\">002</mark> at last</pre>",
+            "<pre>I get <mark class=\"wrong\">&lt;3&gt;</mark> at last</pre>",
+            "<h2>Another answer, the same verdict: 1</h2>\n<details><summary>Both answers</summary>\n\
+             <details open><summary><code>q000</code>",
+            "<pre>I <mark class=\"other\">think</mark>, it is 000.</pre>",
+            "<pre>I <mark class=\"other\">am sure</mark>, it is 000.</pre>",
+        ],
+    );
+    let places = [
+        "<h2>Became wrong: 1</h2>",
+        "<h2>Another answer",
+        "<h2>Run details</h2>",
+    ];
+    let places = places.map(|part| whole.find(part));
+    assert!(
+        places.is_sorted() && places[0].is_some(),
+        "{places:?} in\n{whole}"
+    );
+    // A terminal has what flipped, and no marks.
+    let out = project.run("compare before after").exits(0).out;
+    assert!(
+        out.contains("I get <3> at last") && !out.contains("Another answer"),
+        "{out}"
+    );
+}
+
 /// The page of a comparison.
 fn page(project: &Project, arguments: &str) -> String {
     let expected = format!("compare {arguments} --html pages/page.html");
@@ -143,11 +185,11 @@ fn a_page_has_prompts_and_answers_beside_each_other() {
             "<th scope=\"row\">scorer: gaia</th>",
             "<th scope=\"row\">fuzzy similarity</th>",
             "<th scope=\"row\">latency p95</th>",
-            "<h2>Became wrong: 4</h2>\n<details open><summary><code>q000</code>",
-            "<p><span class=\"soft\">question</span></p>\n<pre>What is 0?</pre>\n\
-             <p><span class=\"soft\">expected</span></p>\n<pre>000</pre>\n<div class=\"sides\">\n\
-             <div>\n<p><strong>A </strong><span class=\"good\">correct</span></p>\n<pre>000</pre>\n</div>\n\
-             <div>\n<p><strong>B </strong><span class=\"bad\">wrong</span>, mismatch</p>",
+            // A short question stands in the title.
+            "<h2>Became wrong: 4</h2>\n<details open><summary><code>q000</code> <span class=\"soft\">What is 0?</span></summary>\n\
+             <ul class=\"facts\">\n<li><span class=\"soft\">expected</span> <b>000</b></li>\n\
+             <li><span class=\"soft\">A</span> <b>000 (<span class=\"good\">correct</span>)</b></li>\n\
+             <li><span class=\"soft\">B</span> <b>99 (<span class=\"bad\">wrong</span>, mismatch)</b></li>",
             "<h2>Became correct: 1</h2>",
         ],
     );
@@ -163,7 +205,7 @@ fn a_page_has_prompts_and_answers_beside_each_other() {
         &few,
         &["<details><summary>All by name</summary>\n<p><code>q000</code>, <code>q002</code>"],
     );
-    assert_eq!(few.matches(">question</span>").count(), 2);
+    assert_eq!(few.matches("<details open><summary><code>q0").count(), 2);
     project
         .run("compare before after --html page.html --json")
         .exits(2);
@@ -223,8 +265,8 @@ fn a_page_shows_nothing_of_a_masked_eval_and_runs_nothing_that_an_agent_said() {
         &open,
         &[
             "<code>&lt;b&gt;q</code>",
-            "<pre>&lt;/pre&gt;&lt;script&gt;alert(1)&lt;/script&gt;\\u{202e}</pre>",
-            "<pre>&lt;img src=x&gt;</pre>",
+            "<span class=\"soft\">&lt;/pre&gt;&lt;script&gt;alert(1)&lt;/script&gt;\\u{202e}</span></summary>",
+            "<b>&lt;img src=x&gt; (<span class=\"bad\">",
         ],
     );
     assert!(

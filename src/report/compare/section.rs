@@ -3,9 +3,9 @@
 //! For two runs: the result, where they differ, and the flips with both answers. For more: each run, and all pairs.
 //! Lists are truncated, so that the size of the report does not depend on the runs.
 
-use super::ids::IdList;
+use super::flips::{flips, names};
 use super::sentences::{ALPHA, contradictions, difference_cells, sentences, verdict, word_of_pair};
-use super::texts::{FlipAnswer, FlipTexts};
+use super::texts::PairTexts;
 use super::{ComparedRun, ComparedRuns, RunPair};
 use crate::figure::{Interval, P, Seconds, Share, Usd, ci95, counted, or_dash};
 use crate::report::document::{
@@ -16,16 +16,15 @@ use crate::report::reported::{agent_name, minute};
 use crate::report::section::Detail;
 use crate::report::section::accuracy;
 use crate::stats::as_f64;
-use crate::text::excerpt;
 use crate::verdict::check::{ComparedVerdict, PairedFigures};
 use crate::verdict::compare::RunsComparison;
 use crate::verdict::summary::VALUE;
 
-/// The report of a comparison. Flips are those of two runs; `None` if their texts must not be shown. `answers` are those of
-/// more runs side by side.
+/// The report of a comparison. Texts are those of two runs; `None` if they must not be shown. `answers` are those of more
+/// runs side by side.
 pub fn document(
     compared: &ComparedRuns,
-    flips: Option<&[FlipTexts]>,
+    texts: Option<&PairTexts>,
     answers: Vec<Block>,
     detail: Detail,
 ) -> Document {
@@ -33,7 +32,7 @@ pub fn document(
     let (title, blocks) = match (&*runs, &*compared.pairs) {
         (&[a, b], [pair]) => (
             verdict([a, b], &pair.comparison),
-            two([a, b], pair, flips, detail),
+            two([a, b], pair, texts, detail),
         ),
         (runs, pairs) => (
             format!("{} runs", runs.len()),
@@ -74,7 +73,7 @@ fn name(run: &ComparedRun) -> Line {
 fn two(
     runs: [&ComparedRun; 2],
     pair: &RunPair,
-    flips: Option<&[FlipTexts]>,
+    texts: Option<&PairTexts>,
     detail: Detail,
 ) -> Vec<Block> {
     let compared = &pair.comparison;
@@ -88,7 +87,7 @@ fn two(
     let others = sentences.map(|sentence| Line::default().marked(&sentence));
     let lines = first.into_iter().chain(others);
     let mut blocks = Vec::new();
-    if flips.is_none() && !(pair.flips.worse.is_empty() && pair.flips.better.is_empty()) {
+    if texts.is_none() && !(pair.flips.worse.is_empty() && pair.flips.better.is_empty()) {
         blocks.push(Block::Note(Line::default().marked(
             "the eval masks its snapshots, so questions and answers are not shown; `--show-texts` shows them",
         )));
@@ -96,29 +95,19 @@ fn two(
     let lines = lines.map(Block::Paragraph);
     blocks.push(Block::Framed(tone, lines.collect()));
     blocks.extend(differences(compared, detail));
-    blocks.extend(means(compared, detail));
-    blocks.extend(amounts(compared));
-    blocks.extend(figures(&runs));
-    for (title, ids, worse) in [
-        ("Became wrong", &pair.flips.worse, true),
-        ("Became correct", &pair.flips.better, false),
-    ] {
-        if ids.is_empty() {
-            continue;
-        }
-        blocks.push(Block::section(format!("{title}: {}", ids.count())));
-        let flips = flips.unwrap_or_default().iter();
-        let flips = flips.filter(|flip| flip.worse == worse);
-        let before = blocks.len();
-        blocks.extend(flips.map(|it| flip(runs, it, detail)));
-        if ((blocks.len() - before) as u64) < ids.count() {
-            blocks.push(Block::folded(
-                Fold::Closed,
-                "All by name",
-                [names(ids, detail)],
-            ));
-        }
-    }
+    let flips = flips(runs, pair, texts, detail);
+    let figures = [
+        means(compared, detail),
+        amounts(compared),
+        figures(&runs).into(),
+    ]
+    .concat();
+    // What flipped is at the end of a screen, and at the top of a page.
+    let rest = match detail {
+        Detail::Brief => [figures, flips],
+        Detail::Full => [flips, figures],
+    };
+    blocks.extend(rest.into_iter().flatten());
     let unpaired = pair.unpaired.lists(runs).map(|(what, ids)| {
         let title = format!("{what}: {}", ids.count());
         Block::folded(Fold::Closed, title, [names(ids, detail)])
@@ -335,102 +324,6 @@ fn figures(runs: &[&ComparedRun]) -> [Block; 2] {
 /// The range of the accuracy, if missing verdicts may change it.
 fn range(run: &ComparedRun) -> Option<[f64; 2]> {
     run.accuracy_bounds.filter(|[low, high]| low < high)
-}
-
-/// The first ids of a list.
-fn names(ids: &IdList, detail: Detail) -> Block {
-    let most = match detail {
-        Detail::Brief => 20,
-        Detail::Full => 200,
-    };
-    let named = ids.first().iter().take(most);
-    let more = ids.count().saturating_sub(named.len() as u64);
-    let line = named
-        .enumerate()
-        .fold(Line::default(), |line, (place, id)| {
-            let comma = if place == 0 { "" } else { ", " };
-            line.plain(comma).code(id)
-        });
-    Block::Paragraph(match more {
-        0 => line,
-        more => line
-            .plain(format!(" and {more} more: "))
-            .code("cargo evaltest compare --json"),
-    })
-}
-
-/// A flipped sample: the question and both answers.
-fn flip([a, b]: [&ComparedRun; 2], flip: &FlipTexts, detail: Detail) -> Block {
-    let sides = [(a, &flip.a), (b, &flip.b)];
-    let id = Line::default().code(&flip.id);
-    if detail == Detail::Brief {
-        let mut facts = vec![("asked".to_owned(), excerpt(&flip.prompt).into())];
-        let truth = flip.ground_truth.as_deref();
-        facts.extend(truth.map(|truth| ("truth".to_owned(), excerpt(truth).into())));
-        for (run, side) in sides {
-            let question = side.prompt.as_deref();
-            let question = question
-                .map(|question| (format!("{} asked", run.letter), excerpt(question).into()));
-            facts.extend(question);
-            let answer = side.answer.as_deref();
-            let answer = answer.map_or_else(|| "(nothing)".to_owned(), excerpt);
-            let line = Line::from(answer).plain("  (").line(correctness(side));
-            facts.push((run.letter.clone(), line.plain(")")));
-        }
-        if let Some(turn) = &flip.turn {
-            for (run, text) in [(a, &turn.a), (b, &turn.b)] {
-                let name = format!("turn {}, {}", turn.turn, run.letter);
-                facts.push((name, excerpt(or_nothing(text)).into()));
-            }
-        }
-        return Block::group(id, [Block::Facts(facts)]);
-    }
-    let text = |title: &str, text: &str| {
-        let title = Line::default().toned(Tone::Faint, title);
-        [Block::Paragraph(title), Block::Verbatim(text.to_owned())]
-    };
-    let mut blocks = Vec::from(text("question", &flip.prompt));
-    blocks.extend(flip.ground_truth.iter().flat_map(|it| text("expected", it)));
-    let sides = sides.map(|(run, side)| {
-        let title = Line::default().strong(format!("{} ", run.letter));
-        let mut title = title.line(correctness(side));
-        if run.epochs > 1 {
-            title = title.toned(Tone::Faint, format!(", epoch {}", side.epoch));
-        }
-        let mut blocks = vec![Block::Paragraph(title)];
-        blocks.extend(side.prompt.iter().flat_map(|it| text("asked as", it)));
-        blocks.push(match &side.answer {
-            Some(answer) => Block::Verbatim(answer.clone()),
-            None => Block::Paragraph(Line::default().toned(Tone::Faint, "(nothing)")),
-        });
-        blocks
-    });
-    blocks.push(Block::Columns(sides.into()));
-    if let Some(turn) = &flip.turn {
-        let title = format!("turn {}, the first that differs", turn.turn);
-        let title = Line::default().toned(Tone::Faint, title);
-        blocks.push(Block::Paragraph(title));
-        let sides = [&turn.a, &turn.b];
-        let sides = sides.map(|text| vec![Block::Verbatim(or_nothing(text).to_owned())]);
-        blocks.push(Block::Columns(sides.into()));
-    }
-    let first: String = flip.prompt.chars().take(100).collect();
-    let title = id.plain(" ").toned(Tone::Faint, first);
-    Block::folded(Fold::Open, title, blocks)
-}
-
-fn or_nothing(text: &str) -> &str {
-    if text.is_empty() { "(nothing)" } else { text }
-}
-
-/// `wrong, mismatch`
-fn correctness(answer: &FlipAnswer) -> Line {
-    if answer.correct {
-        return Line::default().toned(Tone::Good, "correct");
-    }
-    let reason = answer.reason.as_ref();
-    let reason = reason.map_or_else(String::new, |reason| format!(", {reason}"));
-    Line::default().toned(Tone::Bad, "wrong").plain(reason)
 }
 
 /// Three or more runs, and all pairs of them.

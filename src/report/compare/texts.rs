@@ -1,19 +1,119 @@
-//! Questions and answers of samples that flipped, read from the run directories.
+//! Questions and answers of samples that differ in two runs, read from the run directories.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::FlippedIds;
+use super::RunPair;
 use crate::data::conversation::transcript;
 use crate::data::{Output, Record};
 use crate::error::Result;
 use crate::store::files::RECORDS;
-use crate::store::{RunDir, read_records_where};
+use crate::store::{RunDir, read_records, read_records_where};
 
-/// A flipped sample, with both answers.
+/// Maximum number of samples searched for other answers, so that memory does not depend on the dataset.
+const MOST_READ: usize = 20_000;
+
+/// The samples whose texts are shown.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct PairTexts {
+    /// The first that flipped.
+    pub flips: Vec<FlipTexts>,
+    /// The first with the same verdict and another answer.
+    pub changed: Vec<FlipTexts>,
+    /// The number of these.
+    pub all_changed: usize,
+}
+
+impl PairTexts {
+    /// The texts of the first `most` flipped samples, in each direction, each truncated to `chars` characters.
+    ///
+    /// # Errors
+    /// If a run cannot be read.
+    pub fn of_flips(dirs: [&RunDir; 2], pair: &RunPair, most: usize, chars: usize) -> Result<Self> {
+        let (worse, better) = (pair.flips.worse.take(most)?, pair.flips.better.take(most)?);
+        let worse = worse.iter().map(|id| (id.as_str(), [true, false]));
+        let better = better.iter().map(|id| (id.as_str(), [false, true]));
+        let wanted: Vec<_> = worse.chain(better).collect();
+        Ok(Self {
+            flips: texts_of(dirs, &wanted, chars)?,
+            ..Self::default()
+        })
+    }
+
+    /// The same with the first `most` samples with another answer and the same verdict.
+    ///
+    /// # Errors
+    /// If a run cannot be read.
+    pub fn of_all(dirs: [&RunDir; 2], pair: &RunPair, most: usize, chars: usize) -> Result<Self> {
+        let ids = changed(dirs, pair)?;
+        let wanted = ids.iter().take(most);
+        let wanted: Vec<_> = wanted.map(|(id, right)| (&**id, [*right; 2])).collect();
+        Ok(Self {
+            changed: texts_of(dirs, &wanted, chars)?,
+            all_changed: ids.len(),
+            ..Self::of_flips(dirs, pair, most, chars)?
+        })
+    }
+}
+
+/// The first samples with the same verdict and another answer, and whether they are right. Of several epochs, answers
+/// differ anyway.
+fn changed([a, b]: [&RunDir; 2], pair: &RunPair) -> Result<Vec<(String, bool)>> {
+    let mut changed = Vec::new();
+    let others = pair.unpaired.changed.take(MOST_READ)?;
+    let others: HashSet<String> = others.into_iter().collect();
+    let mut before = HashMap::new();
+    for record in read_records(&a.file(RECORDS))?.take(MOST_READ) {
+        let record = record?;
+        if record.epoch > 0 {
+            return Ok(changed);
+        }
+        if is_compared(&record) && !others.contains(&record.sample_id) {
+            let answer = answer(&record).map(str::trim).map(digest);
+            before.insert(
+                record.sample_id.clone(),
+                (answer, record.result.is_correct()),
+            );
+        }
+    }
+    for record in read_records(&b.file(RECORDS))?.take(MOST_READ) {
+        let record = record?;
+        if record.epoch > 0 {
+            return Ok(Vec::new());
+        }
+        let right = record.result.is_correct();
+        let now = answer(&record).map(str::trim).map(digest);
+        let before = before.get(&record.sample_id);
+        if is_compared(&record) && before.is_some_and(|it| it.1 == right && it.0 != now) {
+            changed.push((record.sample_id, right));
+        }
+    }
+    Ok(changed)
+}
+
+fn is_compared(record: &Record) -> bool {
+    record.perturb.is_none() && record.result.score.is_some()
+}
+
+fn digest(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The extracted prediction, or else the whole answer.
+fn answer(record: &Record) -> Option<&str> {
+    let raw = record.result.output.as_ref();
+    let raw = raw.and_then(|output| output.text.as_deref());
+    record.result.prediction.as_deref().or(raw)
+}
+
+/// A sample with both answers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct FlipTexts {
@@ -91,39 +191,20 @@ pub struct FlipAnswer {
     pub prompt: Option<String>,
 }
 
-/// A sample, and whether it became wrong.
-pub type WantedFlip<'a> = (&'a str, bool);
-
-/// The texts of the first `most` flipped samples of two runs, in each direction, each truncated to `chars` characters.
-///
-/// # Errors
-/// If a run cannot be read.
-pub fn first_flips(
-    dirs: [&RunDir; 2],
-    flips: &FlippedIds,
-    most: usize,
-    chars: usize,
-) -> Result<Vec<FlipTexts>> {
-    let (worse, better) = (flips.worse.take(most)?, flips.better.take(most)?);
-    let worse = worse.iter().map(|id| (id.as_str(), true));
-    let wanted = worse.chain(better.iter().map(|id| (id.as_str(), false)));
-    flip_texts(dirs, &wanted.collect::<Vec<_>>(), chars)
-}
+/// A sample, and whether its verdicts in A and in B are right.
+type WantedTexts<'a> = (&'a str, [bool; 2]);
 
 /// The texts of these samples in order, each truncated to `most` characters. Samples that a run lacks are omitted.
-///
-/// # Errors
-/// If a run cannot be read.
-pub fn flip_texts(
+fn texts_of(
     [a, b]: [&RunDir; 2],
-    wanted: &[WantedFlip<'_>],
+    wanted: &[WantedTexts<'_>],
     most: usize,
 ) -> Result<Vec<FlipTexts>> {
     let truncate = |text: &str| truncate(text, most);
-    let mut before = answers(a, wanted, |worse| worse)?;
-    let mut now = answers(b, wanted, |worse| !worse)?;
+    let mut before = answers(a, wanted, 0)?;
+    let mut now = answers(b, wanted, 1)?;
     let mut texts = Vec::new();
-    for (id, worse) in wanted {
+    for (id, [was_right, is_right]) in wanted {
         let Some((old, new)) = before.remove(*id).zip(now.remove(*id)) else {
             continue;
         };
@@ -135,7 +216,7 @@ pub fn flip_texts(
         };
         texts.push(FlipTexts {
             id: (*id).to_owned(),
-            worse: *worse,
+            worse: *was_right && !is_right,
             prompt: truncate(question),
             ground_truth: truth.as_deref().map(truncate),
             a: FlipAnswer::of(&old, &new, most),
@@ -153,13 +234,14 @@ struct LineId<'a> {
     sample_id: Cow<'a, str>,
 }
 
-/// A representative answer of a run for each of these samples: the first with the run's verdict.
+/// A representative answer of a run, the first (0) or the second, for each of these samples: the first with its verdict.
 fn answers(
     dir: &RunDir,
-    wanted: &[WantedFlip<'_>],
-    is_right: impl Fn(bool) -> bool,
+    wanted: &[WantedTexts<'_>],
+    side: usize,
 ) -> Result<HashMap<String, Record>> {
-    let wanted: HashMap<&str, bool> = wanted.iter().copied().collect();
+    let wanted = wanted.iter().map(|(id, right)| (*id, right[side]));
+    let wanted: HashMap<&str, bool> = wanted.collect();
     let mut found = HashMap::<String, Record>::new();
     if wanted.is_empty() {
         return Ok(found);
@@ -172,12 +254,11 @@ fn answers(
     let mut missing = wanted.len();
     for record in read_records_where(&dir.file(RECORDS), is_wanted)? {
         let record = record?;
-        let Some(worse) = wanted.get(&*record.sample_id) else {
+        let Some(right) = wanted.get(&*record.sample_id) else {
             continue;
         };
-        let fits = |record: &Record| {
-            record.result.score.is_some() && record.result.is_correct() == is_right(*worse)
-        };
+        let fits =
+            |record: &Record| record.result.score.is_some() && record.result.is_correct() == *right;
         let known = found.get(&record.sample_id);
         if known.is_none_or(|known| !fits(known) && fits(&record)) {
             missing -= usize::from(fits(&record));
@@ -195,10 +276,8 @@ impl FlipAnswer {
     /// The answer of one run, compared with that of the other.
     fn of(record: &Record, other: &Record, most: usize) -> Self {
         let outcome = &record.result;
-        let raw = outcome.output.as_ref().and_then(|it| it.text.as_deref());
-        let answer = outcome.prediction.as_deref().or(raw);
         Self {
-            answer: answer.map(|answer| truncate(answer, most)),
+            answer: answer(record).map(|answer| truncate(answer, most)),
             correct: outcome.is_correct(),
             reason: outcome.score.as_ref().map(|score| score.reason.to_string()),
             epoch: record.epoch,

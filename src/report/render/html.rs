@@ -67,6 +67,21 @@ fn block(block: &Block, level: usize, out: &mut dyn Write) -> io::Result<()> {
         Block::Intervals(content) => chart::intervals(content, out),
         Block::Chart(content) => chart::chart(content, out),
         Block::Verbatim(text) => writeln!(out, "<pre>{}</pre>", lines(text)),
+        Block::Marked(tone, parts) => {
+            let class = match tone {
+                Tone::Good => "right",
+                Tone::Bad => "wrong",
+                Tone::Plain | Tone::Unsure | Tone::Faint => "other",
+            };
+            write!(out, "<pre>")?;
+            for (is_marked, part) in parts {
+                match is_marked {
+                    true => write!(out, "<mark class=\"{class}\">{}</mark>", lines(part))?,
+                    false => write!(out, "{}", lines(part))?,
+                }
+            }
+            writeln!(out, "</pre>")
+        }
         Block::Group(content) => group(content, level, out),
         Block::Framed(tone, framed) => {
             let class = match tone {
@@ -243,6 +258,9 @@ mod tests {
                 ..IntervalRow::default()
             }],
         }));
+        let parts = [(true, "<z>"), (false, "\"")];
+        let parts = parts.map(|(is_marked, part)| (is_marked, part.to_owned()));
+        doc.blocks.push(Block::Marked(Tone::Bad, parts.into()));
         let mut out = Vec::new();
         document(&doc, 1, &mut out).unwrap();
         let out = String::from_utf8(out).unwrap();
@@ -252,12 +270,12 @@ mod tests {
             "<tr><th scope=\"row\">&lt;script&gt;</th><td class=\"n\" data-label=\"n\">1</td></tr>",
             "<ol>\n<li>&lt;u&gt;</li>\n</ol>",
             "&lt;q&gt;",
+            "<pre><mark class=\"wrong\">&lt;z&gt;</mark>&quot;</pre>",
         ] {
             assert!(out.contains(expect), "`{expect}` is not in:\n{out}");
         }
-        for not in ["<a>", "<b>", "<i>", "<script>", "<u>", "<s>", "<q>"] {
+        for not in ["<a>", "<b>", "<i>", "<script>", "<u>", "<s>", "<q>", "<z>"] {
             assert!(!out.contains(not), "`{not}` is in:\n{out}");
         }
     }
 }
-            "<pre><mark class=\"wrong\">&lt;z&gt;</mark>&quot;</pre>",

@@ -9,7 +9,7 @@ use std::io::Write;
 use super::super::document::{
     Align, Block, Chart, Document, IntervalRow, Intervals, Line, Span, Table, Tone,
 };
-use super::terminal::in_figures;
+use super::terminal::{in_figures, unmarked};
 use crate::printable::{is_unseen, on_one_line};
 
 /// Number of cells of a bar.
@@ -84,12 +84,8 @@ fn block(block: &Block, level: usize, out: &mut dyn Write) -> io::Result<()> {
             self::table(&table, out)
         }
         Block::Chart(_) => Ok(()),
-        // Indented, so that nothing in it can end the block.
-        Block::Verbatim(text) => {
-            writeln!(out)?;
-            let mut lines = text.lines();
-            lines.try_for_each(|line| writeln!(out, "    {}", on_one_line(line)))
-        }
+        Block::Verbatim(text) => verbatim(text, out),
+        Block::Marked(_, parts) => verbatim(&unmarked(parts), out),
         Block::Group(group) => {
             writeln!(out, "\n{}", line(&group.title))?;
             blocks(&group.blocks, level, out)
@@ -99,6 +95,13 @@ fn block(block: &Block, level: usize, out: &mut dyn Write) -> io::Result<()> {
             .iter()
             .try_for_each(|column| blocks(column, level, out)),
     }
+}
+
+/// A preformatted text: indented, so that nothing in it can end the block.
+fn verbatim(text: &str, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out)?;
+    let mut lines = text.lines();
+    lines.try_for_each(|line| writeln!(out, "    {}", on_one_line(line)))
 }
 
 /// A line of text, escaped.

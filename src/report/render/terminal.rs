@@ -87,9 +87,8 @@ fn block(block: &Block, indent: usize, paint: Paint, out: &mut dyn Write) -> io:
         Block::Table(content) => table(content, indent, paint, out),
         Block::Intervals(content) => table(&in_figures(content), indent, paint, out),
         Block::Chart(_) => Ok(()),
-        Block::Verbatim(text) => text
-            .lines()
-            .try_for_each(|line| line_of(&clean(line), indent, out)),
+        Block::Verbatim(text) => verbatim(text, indent, out),
+        Block::Marked(_, parts) => verbatim(&unmarked(parts), indent, out),
         Block::Group(group) => {
             line(&group.title)?;
             blocks(&group.blocks, indent + STEP, paint, out)
@@ -99,6 +98,16 @@ fn block(block: &Block, indent: usize, paint: Paint, out: &mut dyn Write) -> io:
             .iter()
             .try_for_each(|column| blocks(column, indent, paint, out)),
     }
+}
+
+fn verbatim(text: &str, indent: usize, out: &mut dyn Write) -> io::Result<()> {
+    let mut lines = text.lines();
+    lines.try_for_each(|line| line_of(&clean(line), indent, out))
+}
+
+/// A text without its highlights.
+pub(super) fn unmarked(parts: &[(bool, String)]) -> String {
+    parts.iter().map(|(_, part)| &**part).collect()
 }
 
 /// Values with intervals as a table, for formats without charts.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use evaltest::engine::report::Detail;
 use evaltest::engine::report::compare::answers::answers;
-use evaltest::engine::report::compare::texts::{FlipTexts, first_flips};
+use evaltest::engine::report::compare::texts::PairTexts;
 use evaltest::engine::report::compare::{ComparedRun, ComparedRuns, RunPair, compare, document};
 use evaltest::engine::report::render::{html, terminal};
 use evaltest::engine::report::reported::{MaskedTexts, ReportedRun};
@@ -85,16 +85,16 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit> {
     let compared = compare(&dirs, hidden)?;
     let is_masked = compared.runs.iter().any(|run| run.masked) && !args.show_texts;
     let texts = if is_masked {
-        Vec::new()
+        PairTexts::default()
     } else {
         texts(&dirs, &compared.pairs, args)?
     };
     if args.json {
-        let (compared, texts) = (&compared, &*texts);
+        let (compared, texts) = (&compared, &texts);
         console::print_long_json(&ComparisonJson { compared, texts })?;
         return Ok(Exit::Passed);
     }
-    let texts = (!is_masked).then_some(&*texts);
+    let texts = (!is_masked).then_some(&texts);
     let Some(file) = &args.html else {
         let document = document(&compared, texts, Vec::new(), Detail::Brief);
         console::print(|out| terminal::document(&document, colour::paint(), out))?;
@@ -134,23 +134,21 @@ pub(in crate::command) fn to_file(
     write_atomically_by(path, write)
 }
 
-/// Texts of the first flipped samples of two runs.
-fn texts(dirs: &[RunDir], pairs: &[RunPair], args: &CompareArgs) -> Result<Vec<FlipTexts>> {
-    let (most, chars) = match args.html {
-        None => (10, CHARS),
-        Some(_) => (100, PAGE_CHARS),
-    };
-    let most = args.flips.unwrap_or(most);
+/// Texts of the first samples in which two runs differ.
+fn texts(dirs: &[RunDir], pairs: &[RunPair], args: &CompareArgs) -> Result<PairTexts> {
     let ([a, b], [pair]) = (dirs, pairs) else {
-        return Ok(Vec::new());
+        return Ok(PairTexts::default());
     };
-    first_flips([a, b], &pair.flips, most, chars)
+    match args.html {
+        None => PairTexts::of_flips([a, b], pair, args.flips.unwrap_or(10), CHARS),
+        Some(_) => PairTexts::of_all([a, b], pair, args.flips.unwrap_or(100), PAGE_CHARS),
+    }
 }
 
 /// Serializes the comparison as JSON in a streaming way, because its id lists may be too long for memory.
 struct ComparisonJson<'a> {
     compared: &'a ComparedRuns,
-    texts: &'a [FlipTexts],
+    texts: &'a PairTexts,
 }
 
 /// One pair of several runs.
@@ -170,7 +168,7 @@ impl Serialize for ComparisonJson<'_> {
         let mut map = serializer.serialize_map(None)?;
         if let [pair] = &**pairs {
             figures(pair, &mut map)?;
-            map.serialize_entry("texts", self.texts)?;
+            map.serialize_entry("texts", &self.texts.flips)?;
         } else {
             let pairs = pairs.iter().map(|pair| PairJson { runs, pair });
             map.serialize_entry("pairs", &pairs.collect::<Vec<_>>())?;
