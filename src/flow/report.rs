@@ -1,6 +1,6 @@
 //! The reports of a flow, as blocks that render to Markdown and HTML, and as files.
 //!
-//! The comprehensive report has seven sections; that of a single stage has the same parts for this stage. For a stage
+//! The comprehensive report has seven sections, the conclusion first; that of a single stage has parts for this stage. For a stage
 //! without figures it gives the reason instead of an empty table.
 
 mod conclusion;
@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::figure::{Interval, P, Seconds, Share, Usd, ci95, counted, or_dash, share_cell};
 use crate::flow::figures::{ComparedItems, GeneratedItems};
 use crate::report::document::Align::{Left, Right};
-use crate::report::document::{Document, Line, Table};
+use crate::report::document::{Block, Document, Fold, Line, Table};
 use crate::report::render::{html, markdown};
 use crate::system::file::write_atomically;
 
@@ -63,29 +63,50 @@ pub(super) fn write_reports(
     Ok(names)
 }
 
-/// The comprehensive report.
+/// The comprehensive report: the result first, then what it rests on, in detail.
 fn comprehensive(figures: &FlowFigures) -> Document {
     let found = findings(figures);
     let name = &figures.basics.name;
     let mut report = Document::new(format!("{name}: generated items, judged and compared"));
-    report.section("1. Basic information");
-    basics(figures, &mut report);
-    report.section("2. Generation");
-    stage(&figures.generation, &mut report, generation);
-    report.section("3. Judge");
-    stage(&figures.judge, &mut report, judge::judge);
-    if let Some(reviewed) = &figures.reviewed {
-        judge::people(reviewed, &mut report);
-    }
-    report.section("4. Win rate against real items");
-    stage(&figures.winrate, &mut report, winrate);
-    report.section("5. Conclusion");
+    report.section("1. Conclusion");
     conclusion(figures, &found, &mut report);
-    report.section("6. Suggestions");
-    suggestions(figures, &found, &mut report);
-    report.section("7. Next steps");
+    report.section("2. Next steps");
     next_steps(figures, &mut report);
+    report.section("3. Suggestions");
+    suggestions(figures, &found, &mut report);
+    report.section("4. Generation");
+    folded(&mut report, |report| {
+        stage(&figures.generation, report, generation);
+    });
+    report.section("5. Judge");
+    folded(&mut report, |report| {
+        stage(&figures.judge, report, judge::judge);
+        if let Some(reviewed) = &figures.reviewed {
+            judge::people(reviewed, report);
+        }
+    });
+    report.section("6. Win rate against real items");
+    folded(&mut report, |report| {
+        stage(&figures.winrate, report, winrate);
+    });
+    report.section("7. Setup and cost");
+    basics(figures, &mut report);
     report
+}
+
+/// Adds blocks; those from the first table or heading on are collapsed on a page.
+fn folded(report: &mut Document, write: impl FnOnce(&mut Document)) {
+    let mut part = Document::default();
+    write(&mut part);
+    let is_detail = |block: &Block| matches!(block, Block::Table(_) | Block::Heading(..));
+    let first = part.blocks.iter().position(is_detail);
+    let details = part.blocks.split_off(first.unwrap_or(part.blocks.len()));
+    report.blocks.extend(part.blocks);
+    if !details.is_empty() {
+        report
+            .blocks
+            .push(Block::folded(Fold::Closed, "Details", details));
+    }
 }
 
 /// The report of a single stage.
@@ -141,8 +162,7 @@ fn basics(figures: &FlowFigures, report: &mut Document) {
     let reference = basics.reference.as_deref().unwrap_or("none were named");
     let accepted = figures.generation.found().map(|items| items.accepted);
     let version = concat!("evaltest ", env!("CARGO_PKG_VERSION"));
-    let mut table = Table::new(&[("what", Left), ("is", Left)]);
-    for (what, is) in [
+    let facts = [
         ("flow", Some(basics.run_id.clone())),
         ("started", Some(format!("{started} UTC"))),
         ("generator", Some(basics.generator.clone())),
@@ -155,10 +175,10 @@ fn basics(figures: &FlowFigures, report: &mut Document) {
         ),
         ("seed", basics.seed.map(|seed| seed.to_string())),
         ("written by", Some(version.to_owned())),
-    ] {
-        table.rows.extend(is.map(|is| vec![what.into(), is.into()]));
-    }
-    report.table(table);
+    ];
+    let facts = facts.into_iter();
+    let facts = facts.filter_map(|(what, is)| Some((what.to_owned(), is?.into())));
+    report.blocks.push(Block::Facts(facts.collect()));
     if basics.judges_itself {
         report.note(
             "The judge is the generator itself. Models favour what they wrote themselves: its points and wins are no \
@@ -204,7 +224,7 @@ fn costs(costs: &[StageCost], report: &mut Document) {
         row("all", costs);
     }
     report.part("Cost and time");
-    report.table(table);
+    report.table(table.without_empty());
 }
 
 /// A table of counts with their shares; the head explains the brackets.

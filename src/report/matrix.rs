@@ -334,7 +334,7 @@ pub fn document(ranking: &Ranking) -> Document {
     for run in &ranking.runs {
         table.row(cells(run));
     }
-    document.table(table);
+    document.table(table.without_empty());
     let pairs = match ranking.pairs.len() {
         0 => None,
         1 => Some("the pair".to_owned()),

@@ -8,6 +8,8 @@ pub mod overview;
 pub mod runs;
 mod screen;
 
+#[cfg(feature = "command")]
+pub(super) use screen::gate_figure;
 pub use screen::sample_rows;
 
 use std::io::{self, Write};

@@ -254,7 +254,7 @@ fn a_page_has_all_of_it_and_nothing_from_elsewhere() {
     let text = without.replace_all(&page, "");
     for expect in [
         "<title>Trend of gaia</title>",
-        "<h1>gaia: 40 runs since 2026-09-01, 1 baseline accepted (evals/snapshots/gaia/history.jsonl)</h1>",
+        "<h1>gaia: 40 runs since 2026-09-01, 1 baseline accepted</h1>",
         "accuracy fell by 14.8 points",
         "level: &lt;2&gt;",
         "<polygon class=\"band\" ",

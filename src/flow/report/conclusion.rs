@@ -1,13 +1,15 @@
-//! The end of a report: conclusion, suggestions, next steps.
+//! The result of a flow: conclusion, next steps, suggestions.
 
-use crate::figure::counted;
-use crate::flow::figures::FlowFigures;
+use crate::figure::{ci95, counted, share_cell};
+use crate::flow::figures::{FlowFigures, GeneratedItems};
 use crate::flow::findings::FlowFinding;
-use crate::report::document::{Block, Document, Line};
+use crate::report::document::{
+    Block, Document, IntervalRow, IntervalScale, Intervals, Line, Tone, list,
+};
 use crate::text::shell_word;
 use crate::verdict::result::Verdict;
 
-/// The findings and the verdicts of the gates.
+/// The findings, the main figures as a chart, and the verdicts of the gates.
 pub(super) fn conclusion(figures: &FlowFigures, found: &[FlowFinding], report: &mut Document) {
     for (stage, why) in failures(figures) {
         report.note(
@@ -18,12 +20,62 @@ pub(super) fn conclusion(figures: &FlowFigures, found: &[FlowFinding], report: &
                 .plain(". Nothing is concluded about it."),
         );
     }
-    let sentences: Vec<_> = found.iter().filter_map(FlowFinding::text).collect();
-    if sentences.is_empty() {
-        report.paragraph("There is no figure to conclude from.");
-    }
-    report.list(sentences.iter().map(|it| Line::default().marked(it)));
+    let sentences = found.iter().filter_map(FlowFinding::text);
+    let sentences = list(sentences.map(|text| Line::default().marked(&text)));
+    let nothing = || Block::paragraph("There is no figure to conclude from.");
+    let blocks = chart(figures).into_iter();
+    let blocks = blocks.chain([sentences.unwrap_or_else(nothing)]);
+    let framed = Block::Framed(tone(figures), blocks.collect());
+    report.blocks.push(framed);
     gates(figures, report);
+}
+
+/// The colour of the worst verdict.
+fn tone(figures: &FlowFigures) -> Tone {
+    let has = |verdict| figures.gates.iter().any(|gate| gate.verdict == verdict);
+    if has(Verdict::Failed) {
+        Tone::Bad
+    } else if failures(figures).next().is_some() || has(Verdict::Inconclusive) {
+        Tone::Unsure
+    } else if has(Verdict::Passed) {
+        Tone::Good
+    } else {
+        Tone::Plain
+    }
+}
+
+/// The share of accepted items, of items that pass the judge, and the win rate.
+fn chart(figures: &FlowFigures) -> Option<Block> {
+    let made = figures.generation.found().map(GeneratedItems::share);
+    let passed = figures.judge.found().map(|judged| judged.pass);
+    let row = |label: &str, value: f64, interval: Option<[f64; 2]>, note: String| IntervalRow {
+        label: label.to_owned(),
+        value: Some(value),
+        interval,
+        figures: share_cell(Some(value), interval),
+        note,
+        ..IntervalRow::default()
+    };
+    let shares = [("accepted items", made), ("pass the judge", passed)];
+    let shares = shares.into_iter().filter_map(|(label, share)| {
+        let share = share?;
+        let note = format!("{} of {}", share.part, share.of);
+        Some(row(label, share.share?, share.ci95, note))
+    });
+    let pairs = figures.winrate.found().map(|compared| &compared.pairs);
+    let won = pairs.and_then(|pairs| {
+        let note = format!("{}, 50 % is equal", counted(pairs.n, "pair"));
+        Some(row("win rate", pairs.win_rate?, pairs.ci95, note))
+    });
+    let rows: Vec<_> = shares.chain(won).collect();
+    (!rows.is_empty()).then(|| {
+        Block::Intervals(Intervals {
+            caption: "Main figures".to_owned(),
+            heads: ["", ci95!("share, "), "of"].map(str::to_owned),
+            scale: IntervalScale::SHARES,
+            rows,
+        })
+    })
 }
 
 fn gates(figures: &FlowFigures, report: &mut Document) {
@@ -51,7 +103,7 @@ pub(super) fn suggestions(figures: &FlowFigures, found: &[FlowFinding], report: 
     let mut advice: Vec<String> = Vec::new();
     if failures(figures).next().is_some() {
         advice.push(
-            "fix the cause of the failed stage, then continue: answered requests are not repeated (part 7)"
+            "fix the cause of the failed stage, then continue: answered requests are not repeated (see the next steps)"
                 .to_owned(),
         );
     }

@@ -2,15 +2,15 @@
 
 use super::outages;
 use crate::figure::{Of100, Points, Seconds, Usd, ci95, part_of};
-use crate::report::document::{Align, Block, Document, Line, Table};
+use crate::report::document::{Block, Document, Line, Tone};
 use crate::report::figures::RunFigures;
 use crate::report::reported::ReportedRun;
 use crate::report::section::overview::{
-    self, ChangeVerdict, change_value, change_verdict, cost_per_thousand, difference, gate_counts,
-    titled,
+    self, ChangeVerdict, change_verdict, cost_per_thousand, difference, gate_counts, titled,
 };
 use crate::report::section::slices::in_order;
 use crate::report::section::{Source, accuracy, listed, reviewed_lines};
+use crate::report::terminal::gate_figure;
 use crate::verdict::result::Verdict;
 use crate::verdict::summary::{Group, Summary};
 
@@ -19,64 +19,67 @@ const NAMED: usize = 5;
 
 pub(super) fn document(run: &ReportedRun, figures: &RunFigures) -> Document {
     let summary = &run.summary;
+    let source = Source::of_run(run, figures);
     let mut document = Document::new(summary.eval.clone());
-    document
-        .blocks
-        .extend(overview::verdict(run).map(Block::Paragraph));
-    document
-        .blocks
-        .extend(overview::notes(&Source::of_run(run, figures)));
-    document.table(table(run));
+    document.blocks.push(overview::overview(&source));
+    document.blocks.extend(overview::notes(&source));
+    let (known, unknown) = amounts(run);
+    document.blocks.push(Block::Facts(known));
+    if !unknown.is_empty() {
+        let text = format!("Not known: {}.", unknown.join("; "));
+        document.paragraph(Line::default().toned(Tone::Faint, text));
+    }
     changes(summary, figures, &mut document);
     document.section("Risk");
     document.blocks.push(Block::List(risks(run)));
     document
 }
 
-fn table(run: &ReportedRun) -> Table {
+/// Cost, outages and waits: the known ones with their values, and the others with the reason.
+fn amounts(run: &ReportedRun) -> (Vec<(String, Line)>, Vec<String>) {
     let summary = &run.summary;
-    let mut table = Table::new(&[("figure", Align::Left), ("value", Align::Left)]);
-    let mut row = |name: &str, value: String| table.row([name.to_owned(), value]);
-    row("right answers", accuracy::value(summary));
-    row(
-        "change since the accepted run",
-        summary.change.as_ref().map_or_else(
-            || "there is no accepted run to compare it with".to_owned(),
-            |it| change_value(it, summary),
-        ),
-    );
+    let (mut known, mut unknown) = (Vec::new(), Vec::new());
+    let mut row = |name: &str, value: Result<String, &str>| match value {
+        Ok(value) => known.push((name.to_owned(), value.into())),
+        Err(why) => unknown.push(format!("{name} ({why})")),
+    };
+    if summary.change.is_none() {
+        row("change", Err("there is no accepted run to compare it with"));
+    }
     let judge = summary.judge.as_ref();
     let judged = judge.and_then(|judge| judge.usage.cost_usd).map(Usd);
-    let judged = judged.map(|cost| format!(", and {cost} for the judges of this run"));
     let cost = cost_per_thousand(summary, "");
-    let cost = cost.unwrap_or_else(|| "not known: the agent does not report it".to_owned());
-    row("cost of 1,000 answers", cost + &judged.unwrap_or_default());
-    let (lacking, attempts) = outages(summary);
-    let outages = if run.is_recorded() {
-        "not known: the answers came from the cache".to_owned()
+    row(
+        "cost of 1,000 answers",
+        cost.ok_or("the agent does not report it"),
+    );
+    if let Some(judged) = judged {
+        row("cost of the judges of this run", Ok(judged.to_string()));
+    }
+    if run.is_recorded() {
+        let why = "the answers were recorded before";
+        row("outages and waits", Err(why));
     } else {
-        part_of(lacking, attempts, "tries")
-    };
-    row("outages: no answer came", outages);
-    let wait = match &summary.latency_s {
-        _ if run.is_recorded() => "not known: the answers were recorded before".to_owned(),
-        None => "not known".to_owned(),
-        Some(latency) => format!(
-            "19 of 20 within {} (p95), half within {}",
-            Seconds(latency.p95),
-            Seconds(latency.p50)
-        ),
-    };
-    row("wait for an answer", wait);
+        let (lacking, attempts) = outages(summary);
+        row(
+            "outages: no answer came",
+            Ok(part_of(lacking, attempts, "tries")),
+        );
+        let wait = summary.latency_s.map(|latency| {
+            let [p95, p50] = [latency.p95, latency.p50].map(Seconds);
+            format!("19 of 20 within {p95} (p95), half within {p50}")
+        });
+        row("wait for an answer", wait.ok_or("no answer came"));
+    }
     if let Some(reviewed) = &summary.reviewed {
         let lines = reviewed_lines(reviewed);
-        row("what people say", lines.join("; "));
+        row("what people say", Ok(lines.join("; ")));
     }
     row(
         "gates",
-        gate_counts(summary).unwrap_or_else(|| "none is asked".to_owned()),
+        Ok(gate_counts(summary).unwrap_or_else(|| "none".to_owned())),
     );
-    table
+    (known, unknown)
 }
 
 /// Improvements and regressions.
@@ -154,11 +157,11 @@ fn risks(run: &ReportedRun) -> Vec<Line> {
             Verdict::Inconclusive => "A gate is open",
             Verdict::Passed | Verdict::Ignored => continue,
         };
+        let name = result.gate.to_string();
         // The rest is for people who read gates every day.
-        let first = result.message.split([';', '\n']).next().unwrap_or_default();
-        let line = Line::from(format!("{what}, "))
-            .code(result.gate.to_string())
-            .plain(": ");
+        let figure = gate_figure(result, &name);
+        let first = figure.split([';', '\n']).next().unwrap_or_default();
+        let line = Line::from(format!("{what}, ")).code(name).plain(": ");
         risks.push(line.marked(first.trim_end()).plain("."));
     }
     risks

@@ -132,13 +132,13 @@ fn gates(run: &Run, is_listed: impl Fn(Verdict) -> bool) -> Option<Block> {
     let widths = names.iter().map(|name| name.chars().count());
     let width = widths.max().unwrap_or_default().min(WIDEST_GATE);
     list(gates.into_iter().zip(names).map(|(gate, name)| {
-        let figure = next::in_run(&figure(gate, &name), &run.dir);
+        let figure = next::in_run(&gate_figure(gate, &name), &run.dir);
         mark(gate.verdict).plain(format!(" {name:width$}  {figure}"))
     }))
 }
 
 /// The figure of a gate. A gate without one, or whose figure does not show why, says it in words.
-fn figure(gate: &GateResult, name: &str) -> String {
+pub(in crate::report) fn gate_figure(gate: &GateResult, name: &str) -> String {
     if next::lacks_baseline(gate) {
         return "no baseline yet".to_owned();
     }

@@ -257,11 +257,14 @@ impl<'a> TierCharts<'a> {
             last = Some((run, entry.line));
         }
         let newest = pieces.last()?.last()?.label.clone();
-        let end = |entry: Option<&&TrendEntry<'_>>| {
-            entry.map_or_else(String::new, |entry| {
-                let time = minute(entry.of.time);
-                time.get(..10).unwrap_or(&time).to_owned()
-            })
+        let ends = [self.runs.first(), self.runs.last()];
+        let ends = ends.map(|entry| entry.map_or_else(String::new, |it| minute(it.of.time)));
+        let days = ends.each_ref().map(|time| time.get(..10).unwrap_or(time));
+        // Runs of one day differ by their times.
+        let ends = if days[0] == days[1] {
+            ends
+        } else {
+            days.map(str::to_owned)
         };
         Some(SeriesChart {
             caption: caption.to_owned(),
@@ -269,7 +272,7 @@ impl<'a> TierCharts<'a> {
             size,
             runs: self.runs.len(),
             lines: vec![SeriesLine { class: "", pieces }],
-            ends: [end(self.runs.first()), end(self.runs.last())],
+            ends,
             ..SeriesChart::default()
         })
     }

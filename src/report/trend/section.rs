@@ -5,6 +5,7 @@ use super::{EvalTrend, minute, short_commit};
 use crate::figure::{Interval, P, Points, Seconds, Share, Usd, ci95, counted};
 use crate::report::document::{Align, Block, Document, Line, Table, Tone};
 use crate::report::render::terminal::truncate;
+use crate::report::reported;
 use crate::report::section::Detail;
 use crate::report::section::accuracy;
 use crate::verdict::alert::{AlertResult, AlertVerdict};
@@ -24,7 +25,10 @@ pub fn document(eval: &EvalTrend<'_>, detail: Detail) -> Document {
     if accepted > 0 {
         title = format!("{title}, {} accepted", counted(accepted as u64, "baseline"));
     }
-    let mut document = Document::new(format!("{title} ({})", eval.file));
+    let mut document = Document::new(match detail {
+        Detail::Brief => format!("{title} ({})", eval.file),
+        Detail::Full => title,
+    });
     match detail {
         Detail::Brief => {
             let lines = 0..eval.trend.lines.len();
@@ -36,6 +40,7 @@ pub fn document(eval: &EvalTrend<'_>, detail: Detail) -> Document {
             document.blocks.extend(alerts(eval));
         }
         Detail::Full => {
+            document.paragraph(Line::default().toned(Tone::Faint, &eval.file));
             for notice in &eval.notices {
                 document.note(notice);
             }
@@ -109,9 +114,8 @@ fn bars(eval: &EvalTrend<'_>, line: usize) -> Option<Block> {
 /// The cell of a run in a column.
 type Cell = fn(&TrendEntry<'_>) -> Option<String>;
 
-/// The columns before that of the marks. Empty ones are dropped.
-const COLUMNS: [(&str, Cell); 10] = [
-    ("time (UTC)", |entry| Some(minute(entry.of.time))),
+/// The columns between those of times and marks. Empty ones are dropped.
+const COLUMNS: [(&str, Cell); 9] = [
     ("commit", |entry| short_commit(entry.of)),
     ("tier", |entry| entry.of.tier.clone()),
     ("samples", |entry| {
@@ -135,10 +139,13 @@ fn table(eval: &EvalTrend<'_>, detail: Detail) -> Table {
     let entries = eval.entries();
     let has = |(_, cell): &&(&str, Cell)| entries.iter().any(|entry| cell(entry).is_some());
     let columns: Vec<_> = COLUMNS.iter().filter(has).collect();
-    let mut table = Table::of_numbers(columns.iter().map(|(head, _)| *head));
+    let times: Vec<String> = entries.iter().map(|it| it.of.time.to_string()).collect();
+    let heads = columns.iter().map(|(head, _)| *head);
+    let mut table = Table::of_numbers(std::iter::once("time (UTC)").chain(heads));
     table.heads.push(("changes".to_owned(), Align::Left));
-    for entry in entries {
+    for (entry, time) in entries.iter().zip(reported::times(&times)) {
         let cells = columns.iter().map(|(_, cell)| cell(entry));
+        let cells = std::iter::once(Some(time)).chain(cells);
         let cells = cells.map(|text| Line::from(text.unwrap_or_default()));
         table.row(cells.chain([marks(entry, detail)]));
     }

@@ -280,7 +280,7 @@ fn axis(scale: IntervalScale) -> String {
         let anchor = anchor(share);
         let _ = write!(
             svg,
-            "<line class=\"mark\" x1=\"{at}\" x2=\"{at}\" y1=\"48%\" y2=\"100%\"/>\
+            "<line class=\"mark\" x1=\"{at}\" x2=\"{at}\" y1=\"46%\" y2=\"64%\"/>\
              <text class=\"{anchor}\" x=\"{at}\" y=\"40%\">{}</text>",
             text(scale.marked)
         );

@@ -42,6 +42,8 @@ const diff = (before, after) => {
     if (last && last[0] === kind) last[1] += text;
     else joined.push([kind, text]);
   }
+  // Texts without a common word have nothing to compare.
+  if (!joined.some(([kind, text]) => kind === "same" && /[\p{L}\p{N}]/u.test(text))) return null;
   const nodes = joined.map(([kind, text]) => (kind === "same" ? visible(text) : make("mark", { class: kind }, visible(text))));
   return make("pre", { dir: "auto" }, ...nodes);
 };

@@ -45,7 +45,8 @@ const sample = (samples, number) => {
     nodes.push(make("div", { class: "sides" }, block(texts.p !== undefined ? "Answer, as extracted" : "Answer", got), block("Expected", expected)));
   }
   if (typeof got === "string" && typeof expected === "string" && row[STANDING] === 1 && got !== expected) {
-    nodes.push(make("h4", {}, "Difference: ", make("mark", { class: "right" }, "expected"), " ", make("mark", { class: "wrong" }, "answered")), diff(expected, got));
+    const changes = diff(expected, got);
+    if (changes) nodes.push(make("h4", {}, "Difference: ", make("mark", { class: "right" }, "expected"), " ", make("mark", { class: "wrong" }, "answered")), changes);
   }
   if (texts.n) nodes.push(make("div", { class: "sides" }, block("Answer, as compared", texts.n[0]), block("Expected, as compared", texts.n[1])));
   if (texts.p !== undefined && texts.a !== undefined) nodes.push(make("h4", {}, "Whole answer"), said(texts.a));
