@@ -4,6 +4,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -169,9 +170,32 @@ impl Browser {
 
     /// Has a screen of this width.
     pub(crate) fn width(&mut self, width: u32) {
+        self.screen(width, 900);
+    }
+
+    /// Has a screen of this size.
+    pub(crate) fn screen(&mut self, width: u32, height: u32) {
         let screen =
-            json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
+            json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
         self.call("Emulation.setDeviceMetricsOverride", &screen);
+    }
+
+    /// Writes what the screen shows as a PNG.
+    #[track_caller]
+    pub(crate) fn screenshot(&mut self, path: &Path) {
+        let shot = self.call("Page.captureScreenshot", &json!({"format": "png"}));
+        let mut decoder = Command::new("base64")
+            .arg("-d")
+            .stdin(Stdio::piped())
+            .stdout(File::create(path).unwrap())
+            .spawn()
+            .unwrap();
+        let mut input = decoder.stdin.take().unwrap();
+        input
+            .write_all(shot["data"].as_str().unwrap().as_bytes())
+            .unwrap();
+        drop(input);
+        assert!(decoder.wait().unwrap().success());
     }
 
     /// Reads the page anew, as somebody who presses F5.
@@ -198,7 +222,11 @@ impl Browser {
 
     /// Has it look as this medium has it: `print`, or the screen with features such as `prefers-color-scheme`.
     pub(crate) fn medium(&mut self, medium: &str, scheme: &str) {
-        let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
+        // Nothing is looked at halfway.
+        let features = json!([
+            {"name": "prefers-color-scheme", "value": scheme},
+            {"name": "prefers-reduced-motion", "value": "reduce"},
+        ]);
         let wanted = json!({"media": medium, "features": features});
         self.call("Emulation.setEmulatedMedia", &wanted);
     }

@@ -234,10 +234,10 @@ fn samples_are_filtered_searched_sorted_and_looked_at() {
 }
 
 /// The elements that are wider than the page, but for what scrolls by itself.
-const TOO_WIDE: &str = "[...document.querySelectorAll('main *')].filter((it) => !it.closest('.wide') && it.getBoundingClientRect().right > innerWidth + 1).map((it) => it.outerHTML.slice(0, 80)).join('; ')";
+pub(crate) const TOO_WIDE: &str = "[...document.querySelectorAll('main *')].filter((it) => !it.closest('.wide') && it.getBoundingClientRect().right > innerWidth + 1).map((it) => it.outerHTML.slice(0, 80)).join('; ')";
 
 /// The least contrast of a text with what is behind it, and of which text.
-const CONTRAST: &str = r"(() => {
+pub(crate) const CONTRAST: &str = r"(() => {
   const numbers = (color) => color.match(/[\d.]+/g).map(Number);
   const light = ([r, g, b]) => [r, g, b].map((c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4).reduce((sum, c, at) => sum + c * [0.2126, 0.7152, 0.0722][at], 0);
   let least = [99, ''];

@@ -121,6 +121,7 @@ mod scored;
 mod scorer_process;
 mod scorers;
 mod screen;
+mod screenshots;
 mod secrets;
 mod server;
 mod shard;

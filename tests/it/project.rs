@@ -83,7 +83,7 @@ pub(crate) fn root() -> PathBuf {
 }
 
 /// The target folder of this build.
-fn target() -> PathBuf {
+pub(crate) fn target() -> PathBuf {
     let program = Path::new(env!("CARGO_BIN_EXE_cargo-evaltest"));
     program.ancestors().nth(2).unwrap().to_owned()
 }
