@@ -272,7 +272,7 @@ fn random_sums(
         permutations - 1
     };
     let mut sums = vec![0.0; drawn];
-    for values in tables(samples) {
+    each_table(samples, |values| {
         let count = values.len() as u64;
         // Three of 21 bits from each number: the chances of two arrangements differ by less than a thousandth.
         for sums in sums.chunks_mut(3) {
@@ -283,7 +283,7 @@ fn random_sums(
                 bits >>= 21;
             }
         }
-    }
+    });
     if is_antisymmetric {
         let opposite: Vec<f64> = sums.iter().map(|sum| -sum).collect();
         sums.extend(opposite);
@@ -292,22 +292,27 @@ fn random_sums(
     sums
 }
 
-/// The values of the samples; those of several samples with few arrangements are one table.
-fn tables(samples: &[&Arrangements]) -> Vec<Vec<f64>> {
-    let mut tables: Vec<Vec<f64>> = Vec::new();
+/// Calls `see` with the values of the samples; those of several samples with few arrangements are one table. One table
+/// is in memory: a million samples have gigabytes of them.
+fn each_table(samples: &[&Arrangements], mut see: impl FnMut(&[f64])) {
+    let mut table: Vec<f64> = Vec::new();
     for sample in samples {
-        match tables.last_mut() {
-            Some(last) if last.len() * sample.values.len() <= LARGEST_TABLE => {
-                let pairs = sample
-                    .values
-                    .iter()
-                    .flat_map(|value| last.iter().map(move |sum| sum + value));
-                *last = pairs.collect();
-            }
-            _ => tables.push(sample.values.clone()),
+        let values = &sample.values;
+        if !table.is_empty() && table.len() * values.len() <= LARGEST_TABLE {
+            let pairs = values
+                .iter()
+                .flat_map(|value| table.iter().map(move |sum| sum + value));
+            table = pairs.collect();
+            continue;
         }
+        if !table.is_empty() {
+            see(&table);
+        }
+        table.clone_from(values);
     }
-    tables
+    if !table.is_empty() {
+        see(&table);
+    }
 }
 
 #[cfg(test)]
