@@ -172,7 +172,10 @@ pub mod verdict {
     pub use crate::verdict::alert::{Alert, AlertJudge, AlertResult, AlertVerdict, Alerts};
     pub use crate::verdict::baseline::figures::AnswerFigures;
     pub use crate::verdict::baseline::marks::Marks;
-    pub use crate::verdict::baseline::{Baseline, BaselineRun, BaselineSample, CurrentSample};
+    pub use crate::verdict::baseline::{
+        Baseline, BaselineRow, BaselineRun, BaselineSample, BaselineSamples, CurrentRow,
+        CurrentSample, CurrentSamples,
+    };
     pub use crate::verdict::check::{ComparedVerdict, ErrorBounds, PairedFigures, SeenDrop};
     pub use crate::verdict::compare::RunsComparison;
     pub use crate::verdict::compare::{PairedMean, PairedRatio};

@@ -8,6 +8,7 @@
 //! The data of a file is its [`Content`]; above it is a [`SnapshotHeader`] for reviewers. The `INSTA_*` variables have
 //! their usual meaning (`update`).
 
+use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::{fmt, fs};
@@ -17,8 +18,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::{Error, Result};
 use crate::system::file::{read_plain, write_atomically};
-use crate::text::hash::{Hasher, hex};
+use crate::text::hash::{Hasher, hex, of_hex};
 use crate::text::{file_name, portable_file_name};
+use crate::verdict::baseline::columns::Texts;
 use content::{digits, slices_text};
 
 #[cfg(feature = "command")]
@@ -149,46 +151,69 @@ fn write_attributes(folder: &Path) -> Result<()> {
     write_atomically(&path, &text)
 }
 
-/// Digests of snapshots by sample: verdicts, question and ground truth. `None` for a text that is not a valid digest.
+/// Digests of snapshots by sample: verdicts, question and ground truth.
 #[derive(Clone, Debug, Default)]
-struct Digests(Vec<(Box<str>, Option<[u8; 8]>)>);
+struct Digests {
+    ids: Texts,
+    digests: Vec<[u8; 8]>,
+    /// The places of texts that are no valid digests.
+    invalid: BTreeSet<usize>,
+}
 
 impl Digests {
     /// Adds a snapshot; [sort](Self::sorted) afterwards.
-    fn add(&mut self, id: Box<str>, content: &Content) {
-        let digest = Some(digest(&id, content));
-        self.0.push((id, digest));
+    fn add(&mut self, id: &str, content: &Content) {
+        self.push(id, Some(digest(id, content)));
+    }
+
+    fn push(&mut self, id: &str, digest: Option<[u8; 8]>) {
+        if digest.is_none() {
+            self.invalid.insert(self.len());
+        }
+        self.ids.push(id);
+        self.digests.push(digest.unwrap_or_default());
     }
 
     /// Sorts by id.
     #[must_use]
-    fn sorted(mut self) -> Self {
+    fn sorted(self) -> Self {
+        if self.ids.iter().is_sorted_by(|one, next| one < next) {
+            return self;
+        }
+        let id = |place: usize| self.ids.get(place);
+        let mut order: Vec<usize> = (0..self.len()).collect();
         // For a duplicate id the last one counts.
-        self.0.reverse();
-        self.0.sort_by(|one, other| one.0.cmp(&other.0));
-        self.0.dedup_by(|next, one| next.0 == one.0);
-        self
+        order.sort_unstable_by(|one, other| id(*one).cmp(id(*other)).then(other.cmp(one)));
+        order.dedup_by(|next, one| id(*next) == id(*one));
+        let mut sorted = Self::default();
+        for place in order {
+            sorted.push(id(place), self.digest(place));
+        }
+        sorted
     }
 
     fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.len() == 0
     }
 
     fn len(&self) -> usize {
-        self.0.len()
+        self.digests.len()
+    }
+
+    fn digest(&self, place: usize) -> Option<[u8; 8]> {
+        (!self.invalid.contains(&place)).then(|| self.digests[place])
     }
 
     /// Ids with their digests as text.
     fn iter(&self) -> impl Iterator<Item = (&str, String)> {
-        let text = |digest: &Option<[u8; 8]>| digest.map(|digest| hex(&digest));
-        self.0
-            .iter()
-            .map(move |(id, digest)| (&**id, text(digest).unwrap_or_default()))
+        let text = |place| self.digest(place).map(|digest| hex(&digest));
+        let ids = self.ids.iter().enumerate();
+        ids.map(move |(place, id)| (id, text(place).unwrap_or_default()))
     }
 
     /// The ids alone.
     fn ids(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|(id, _)| &**id)
+        self.ids.iter()
     }
 
     /// Whether there is one of this sample.
@@ -197,13 +222,13 @@ impl Digests {
     }
 
     fn place(&self, id: &str) -> Option<usize> {
-        self.0.binary_search_by(|(own, _)| (**own).cmp(id)).ok()
+        self.ids.place_in_order(id)
     }
 
     /// Whether a snapshot has the digest of the sample.
     fn has(&self, id: &str, content: &Content) -> bool {
         let place = self.place(id);
-        place.is_some_and(|place| self.0[place].1 == Some(digest(id, content)))
+        place.is_some_and(|place| self.digest(place) == Some(digest(id, content)))
     }
 }
 
@@ -218,11 +243,6 @@ fn digest(id: &str, content: &Content) -> [u8; 8] {
     };
     let figures = content.figures.lines();
     figures.iter().fold(hash, Hasher::part).first_bytes()
-}
-
-fn parse(text: &str) -> Option<[u8; 8]> {
-    let bytes = u64::from_str_radix(text, 16).ok()?.to_be_bytes();
-    (hex(&bytes) == text).then_some(bytes)
 }
 
 impl Serialize for Digests {
@@ -243,11 +263,11 @@ impl<'de> Deserialize<'de> for Digests {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Digests, A::Error> {
-                let mut digests = Vec::new();
-                while let Some((id, digest)) = map.next_entry::<Box<str>, String>()? {
-                    digests.push((id, parse(&digest)));
+                let mut digests = Digests::default();
+                while let Some((id, digest)) = map.next_entry::<String, String>()? {
+                    digests.push(&id, of_hex(&digest));
                 }
-                Ok(Digests(digests).sorted())
+                Ok(digests.sorted())
             }
         }
 

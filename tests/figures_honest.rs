@@ -6,7 +6,7 @@
 mod simulated;
 
 use evaltest::engine::verdict::{
-    AnswerFigures, Baseline, BaselineRun, BaselineSample, CurrentSample, Facts,
+    AnswerFigures, Baseline, BaselineRun, BaselineSample, CurrentSample, CurrentSamples, Facts,
 };
 use evaltest::{Gate, Record, Score, Summary, Verdict};
 use simulated::{Random, on_all};
@@ -163,7 +163,8 @@ impl Cell {
                 epochs: u32::try_from(before).unwrap(),
             }];
         }
-        let mut current = Vec::new();
+        let mut samples = Vec::new();
+        let mut current = CurrentSamples::default();
         let mut shift = [0.0; 2];
         for question in 0..self.questions {
             let effect = random.normal();
@@ -171,14 +172,12 @@ impl Cell {
                 shift = [0.4 * random.normal(), 0.4 * random.normal()];
             }
             let [was, is] = shift.map(|shift| effect + shift);
-            baseline.samples.insert(
-                id(question),
-                BaselineSample {
-                    answers: vec![Some(true); before],
-                    figures: self.figures(question, was, before, false, random),
-                    ..BaselineSample::default()
-                },
-            );
+            let sample = BaselineSample {
+                answers: vec![Some(true); before],
+                figures: self.figures(question, was, before, false, random),
+                ..BaselineSample::default()
+            };
+            samples.push((id(question), sample));
             current.push(CurrentSample {
                 id: id(question),
                 answers: vec![Some(true); now],
@@ -187,6 +186,7 @@ impl Cell {
                 ..CurrentSample::default()
             });
         }
+        baseline.samples = samples.into_iter().collect();
         let facts = Facts {
             current,
             baseline: Some(&baseline),

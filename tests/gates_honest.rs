@@ -7,7 +7,9 @@
 
 mod simulated;
 
-use evaltest::engine::verdict::{Baseline, BaselineRun, BaselineSample, CurrentSample, Facts};
+use evaltest::engine::verdict::{
+    Baseline, BaselineRun, BaselineSample, CurrentSample, CurrentSamples, Facts,
+};
 use evaltest::{Gate, Record, Score, Summary, Verdict};
 use simulated::{Random, on_all};
 
@@ -96,7 +98,7 @@ const GROUP: usize = 8;
 struct Comparison {
     agent: Agent,
     baseline: Baseline,
-    current: Vec<CurrentSample>,
+    current: CurrentSamples,
     summary: Summary,
     gates: [Gate; 1],
     counts: [usize; 2],
@@ -174,18 +176,22 @@ impl Comparison {
     }
 
     fn draw_baseline(&mut self, rates: &[f64], random: &mut Random) {
-        let samples = self.baseline.samples.values_mut();
-        let answers = samples.map(|sample| &mut sample.answers);
-        Self::draw(self.agent, answers, rates, random);
-        let samples = self.baseline.samples.values_mut();
-        Self::repeat(self.repeats, samples.map(|sample| &mut sample.answers));
+        let samples = self.baseline.samples.iter();
+        let mut answers: Vec<_> = samples.map(|sample| sample.answers().to_vec()).collect();
+        Self::draw(self.agent, answers.iter_mut(), rates, random);
+        Self::repeat(self.repeats, answers.iter_mut());
+        let mut answers = answers.into_iter();
+        let mut take = |sample: &mut BaselineSample| sample.answers = answers.next().unwrap();
+        self.baseline.samples.change(|_, sample| take(sample));
     }
 
     fn draw_now(&mut self, rates: &[f64], random: &mut Random) {
-        let answers = self.current.iter_mut().map(|sample| &mut sample.answers);
-        Self::draw(self.agent, answers, rates, random);
-        let samples = self.current.iter_mut();
-        Self::repeat(self.repeats, samples.map(|sample| &mut sample.answers));
+        let samples = self.current.iter();
+        let mut answers: Vec<_> = samples.map(|sample| sample.answers().to_vec()).collect();
+        Self::draw(self.agent, answers.iter_mut(), rates, random);
+        Self::repeat(self.repeats, answers.iter_mut());
+        self.current
+            .change(|place, sample| sample.answers.clone_from(&answers[place]));
     }
 
     fn repeat<'a>(repeats: bool, answers: impl Iterator<Item = &'a mut Vec<Option<bool>>>) {
@@ -200,13 +206,14 @@ impl Comparison {
         let size = if self.agent.is_grouped() { GROUP } else { 1 };
         let [m, k] = self.counts.map(|of| f64::from(u32::try_from(of).unwrap()));
         let all = m + k;
-        let before: Vec<_> = self.baseline.samples.values().collect();
+        let before: Vec<_> = self.baseline.samples.iter().collect();
+        let now: Vec<_> = self.current.iter().collect();
         let (mut above, mut variance) = (0.0, 0.0);
         let mut scores = vec![0.0; self.counts[0] + self.counts[1]];
-        for (before, now) in before.chunks(size).zip(self.current.chunks(size)) {
+        for (before, now) in before.chunks(size).zip(now.chunks(size)) {
             scores.fill(0.0);
             for (before, now) in before.iter().zip(now) {
-                let answers = before.answers.iter().chain(&now.answers);
+                let answers = before.answers().iter().chain(now.answers());
                 for (score, answer) in scores.iter_mut().zip(answers) {
                     *score += f64::from(u8::from(*answer == Some(true)));
                 }

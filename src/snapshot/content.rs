@@ -62,21 +62,22 @@ pub(super) const MASKED: &str = "(masked) ";
 impl Content {
     /// Whether question, files and ground truth are those of a record.
     pub(crate) fn is_of(&self, record: &Record) -> bool {
-        let old = self.clone().into_sample();
-        old.is_of(&record.input_hash, &record.target_hash, &Marks::of(record))
+        Marks::of(record).identify(
+            [self.input_hash(), &self.target_hash],
+            [&record.input_hash, &record.target_hash],
+        )
     }
 
     /// Converts to a baseline sample. A verdict that no answer has was edited by hand and replaces them.
     pub(crate) fn into_sample(self) -> BaselineSample {
         let (InputHash::Question(input_hash) | InputHash::Rendered(input_hash)) = self.input;
-        let (answers, ways, mut figures) = if self.answers.contains(&self.correct) {
+        let (answers, ways, figures) = if self.answers.contains(&self.correct) {
             (self.answers, self.ways, self.figures)
         } else {
             let answers = vec![self.correct];
             let figures = AnswerFigures::unknown(&answers);
             (answers, Vec::new(), figures)
         };
-        figures.shrink();
         BaselineSample {
             answers,
             ways,

@@ -15,11 +15,14 @@ use crate::stats::{
 /// The two-sided confidence interval `[low, high]` of the share of right answers at level `confidence` (above 0, below
 /// 1); `None` without answers.
 ///
-/// Entries are independent of each other: a sample with its answers, or a group of samples. With single answers this is
+/// Entries are independent of each other: a sample with its answers, or a group of samples, and how many are alike. With single answers this is
 /// Wilson's interval. Otherwise it is Wilson's interval for the effective number of independent answers, with Student's
 /// quantile; if all are right or all wrong, each entry counts once. The interval displayed with an accuracy is this one
 /// at 0.95.
-pub fn accuracy_interval(groups: &[AnswerCounts], confidence: f64) -> Option<[f64; 2]> {
+pub fn accuracy_interval(
+    groups: impl IntoIterator<Item = (AnswerCounts, u64)>,
+    confidence: f64,
+) -> Option<[f64; 2]> {
     clusters(groups).bounds(confidence)
 }
 
@@ -28,7 +31,10 @@ pub fn accuracy_interval(groups: &[AnswerCounts], confidence: f64) -> Option<[f6
 /// without answers.
 ///
 /// Binomial for single answers; otherwise normal, with the effective number of independent answers.
-pub(crate) fn chance_of_less(groups: &[AnswerCounts], threshold: f64) -> Option<f64> {
+pub(crate) fn chance_of_less(
+    groups: impl IntoIterator<Item = (AnswerCounts, u64)>,
+    threshold: f64,
+) -> Option<f64> {
     let clusters = clusters(groups);
     let answers = clusters.answers();
     if answers == 0 {
@@ -55,10 +61,10 @@ pub(crate) fn chance_of_less(groups: &[AnswerCounts], threshold: f64) -> Option<
     Some(normal::below((end - threshold) / error))
 }
 
-fn clusters(groups: &[AnswerCounts]) -> Clusters {
+fn clusters(groups: impl IntoIterator<Item = (AnswerCounts, u64)>) -> Clusters {
     let mut clusters = Clusters::default();
-    for AnswerCounts { right, of } in groups {
-        clusters.add(u64::from(*right.min(of)), u64::from(*of));
+    for (AnswerCounts { right, of }, times) in groups {
+        clusters.add_times(u64::from(right.min(of)), u64::from(of), times);
     }
     clusters
 }
@@ -219,6 +225,11 @@ mod accuracy_tests {
     use crate::stats::simulated::draw;
     use crate::stats::{SplitMix64, wilson95};
 
+    /// Each group once.
+    fn once(groups: &[AnswerCounts]) -> impl Iterator<Item = (AnswerCounts, u64)> {
+        groups.iter().map(|group| (*group, 1))
+    }
+
     fn single(right: u32, of: u32) -> Vec<AnswerCounts> {
         (0..of)
             .map(|i| AnswerCounts::new(u32::from(i < right), 1))
@@ -228,17 +239,17 @@ mod accuracy_tests {
     #[test]
     fn of_single_answers_it_is_wilson() {
         for (right, of) in [(0, 5), (3, 7), (40, 40), (99, 165)] {
-            let [low, high] = accuracy_interval(&single(right, of), 0.95).unwrap();
+            let [low, high] = accuracy_interval(once(&single(right, of)), 0.95).unwrap();
             let [l, h] = wilson95(u64::from(right), u64::from(of)).unwrap();
             assert!((low - l).abs() < 1e-9 && (high - h).abs() < 1e-9);
         }
         // statsmodels.stats.proportion.proportion_confint(99, 165, 0.10, "wilson")
-        let [low, high] = accuracy_interval(&single(99, 165), 0.9).unwrap();
+        let [low, high] = accuracy_interval(once(&single(99, 165)), 0.9).unwrap();
         assert!(
             (low - 0.536_141_6).abs() < 1e-6 && (high - 0.660_631_8).abs() < 1e-6,
             "{low} {high}"
         );
-        assert_eq!(accuracy_interval(&[], 0.95), None);
+        assert_eq!(accuracy_interval([], 0.95), None);
     }
 
     #[test]
@@ -255,7 +266,7 @@ mod accuracy_tests {
                         draw(of, rate, &mut random)
                     })
                     .collect();
-                let [low, high] = accuracy_interval(&groups, 0.95).unwrap();
+                let [low, high] = accuracy_interval(once(&groups), 0.95).unwrap();
                 low <= 0.62 && 0.62 <= high
             });
             let held = f64::from(u32::try_from(held.count()).unwrap()) / f64::from(RUNS);
@@ -269,8 +280,8 @@ mod accuracy_tests {
             .into_iter()
             .flat_map(|(right, count)| vec![AnswerCounts::new(right, 2); count])
             .collect();
-        let displayed = clusters(&groups).interval95();
-        assert_eq!(displayed, accuracy_interval(&groups, 0.95));
+        let displayed = clusters(once(&groups)).interval95();
+        assert_eq!(displayed, accuracy_interval(once(&groups), 0.95));
         assert!(
             (displayed.unwrap()[1] - 0.8301).abs() < 5e-5,
             "{displayed:?}"
@@ -280,10 +291,10 @@ mod accuracy_tests {
     #[test]
     fn one_group_says_nothing() {
         assert_eq!(
-            accuracy_interval(&[AnswerCounts::new(4, 8)], 0.95),
+            accuracy_interval([(AnswerCounts::new(4, 8), 1)], 0.95),
             Some([0.0, 1.0])
         );
-        let [low, high] = accuracy_interval(&single(1, 1), 0.95).unwrap();
+        let [low, high] = accuracy_interval(once(&single(1, 1)), 0.95).unwrap();
         assert!(low < 0.3 && high > 0.99);
     }
 
@@ -291,7 +302,7 @@ mod accuracy_tests {
     fn chance_puts_a_just_good_agent_below() {
         #[track_caller]
         fn check(groups: &[AnswerCounts], threshold: f64, expect: f64) {
-            let got = chance_of_less(groups, threshold).unwrap();
+            let got = chance_of_less(once(groups), threshold).unwrap();
             assert!((got - expect).abs() < 1e-6, "{got}, not {expect}");
         }
         // scipy.stats.binom.cdf(98, 165, 0.6), (24, 40, 0.62), (30, 50, 0.62)
@@ -300,12 +311,12 @@ mod accuracy_tests {
         check(&single(50, 50), 0.62, 0.437_649_0);
         check(&single(50, 50), 1.0, 0.0);
         check(&single(50, 50), 0.0, 0.0);
-        assert_eq!(chance_of_less(&[], 0.6), None);
+        assert_eq!(chance_of_less([], 0.6), None);
         // Ten fully correlated groups are about ten answers: the chance is slightly below one half.
         let groups: Vec<_> = (0..10)
             .map(|i| AnswerCounts::new(8 * u32::from(i < 6), 8))
             .collect();
-        let chance = chance_of_less(&groups, 0.6).unwrap();
+        let chance = chance_of_less(once(&groups), 0.6).unwrap();
         assert!(chance > 0.4 && chance < 0.5, "{chance}");
     }
 }

@@ -163,6 +163,12 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
         .collect()
 }
 
+/// The eight bytes that [`hex`] writes as this text, if any.
+pub(crate) fn of_hex(text: &str) -> Option<[u8; 8]> {
+    let bytes = u64::from_str_radix(text, 16).ok()?.to_be_bytes();
+    (hex(&bytes) == text).then_some(bytes)
+}
+
 /// Builds an agent's fingerprint from named parts. The values are hashed, as they may contain a key.
 #[derive(Clone, Default)]
 pub(crate) struct Fingerprint(Hasher);

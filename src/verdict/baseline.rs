@@ -3,25 +3,24 @@
 //! A baseline is one or several whole runs. Snapshots accepted one by one (`digest_matches: false`) are not a random
 //! sample: keeping only good answers makes an unchanged agent look worse from then on.
 
+pub(crate) mod columns;
+pub(crate) mod current;
 pub(crate) mod figures;
 pub(crate) mod marks;
 pub(crate) mod older_ids;
 pub(crate) mod readers;
+pub(crate) mod samples;
 pub(crate) mod ways;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
-use serde_json::Value;
-
-use crate::data::{FoundBy, Record, Status};
+use crate::data::FoundBy;
 use crate::error::{Error, Result};
 use crate::stats::AnswerCounts;
-use crate::text::hash::MaskKey;
-use crate::verdict::baseline::figures::{AnswerFigures, FigureRules};
-use crate::verdict::baseline::marks::Marks;
 use crate::verdict::baseline::readers::Readers;
 use crate::verdict::gate::Slice;
+pub use current::{CurrentRow, CurrentSample, CurrentSamples};
+pub use samples::{BaselineRow, BaselineSample, BaselineSamples};
 
 /// The accepted runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,7 +32,7 @@ pub struct Baseline {
     /// The versions by which its answers were read; the oldest, if its runs differ.
     pub readers: Readers,
     /// The samples by id.
-    pub samples: BTreeMap<String, BaselineSample>,
+    pub samples: BaselineSamples,
     /// The ids of samples whose snapshots were not read, since a run does not ask them; in order.
     pub unread: Vec<Box<str>>,
     /// Whether the snapshots are still those of these runs.
@@ -64,187 +63,11 @@ pub struct BaselineRun {
     pub epochs: u32,
 }
 
-/// A sample of the accepted runs.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct BaselineSample {
-    /// The verdict on each answer, in the order of runs and epochs; `None` if there was none.
-    pub answers: Vec<Option<bool>>,
-    /// How each answer was found; `None` if unknown.
-    pub ways: Vec<Option<FoundBy>>,
-    /// The figures of the answers; empty if unknown.
-    pub figures: AnswerFigures,
-    /// Hash of the question with its files, or its mask; of the whole prompt in snapshots of version 1.
-    pub input_hash: String,
-    /// Hash of the ground truth, or its mask.
-    pub target_hash: String,
-    /// The slices that it belonged to, shared with samples of the same; empty if unknown.
-    pub slices: Arc<[Slice]>,
-}
-
-/// A sample of the current run, as far as the comparison needs it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct CurrentSample {
-    /// The sample's id.
-    pub id: String,
-    /// Its id in the baseline, if that wrote the same number in another form.
-    pub older_id: Option<String>,
-    /// The verdict on each answer, in the order of epochs; `None` if it errored or was never requested. Empty if no
-    /// verdict is expected.
-    pub answers: Vec<Option<bool>>,
-    /// How each of these answers was found; `None` if unknown.
-    pub ways: Vec<Option<FoundBy>>,
-    /// The figures of all answers, with or without a verdict; empty if the baseline has none of the sample.
-    pub figures: AnswerFigures,
-    /// The same by the name of the scorer, if there are several.
-    pub by_scorer: BTreeMap<String, Vec<Option<bool>>>,
-    /// Hash of the input of the agent.
-    pub input_hash: String,
-    /// Hash of the ground truth.
-    pub target_hash: String,
-    /// Masks and older hashes that also identify it.
-    pub marks: Marks,
-    /// Whether it was not asked, or not in all epochs.
-    pub skipped: bool,
-    /// The slices it belongs to.
-    pub slices: Arc<[Slice]>,
-    /// The group of dependent samples, such as those on one passage.
-    pub cluster: Option<String>,
-    /// Seconds of each timed answer.
-    pub latencies_s: Vec<f64>,
-    /// Answers with a verdict that came from the cache.
-    pub cached: u32,
-}
-
-impl CurrentSample {
-    /// From the first record of a sample.
-    pub(crate) fn of(record: &Record) -> Self {
-        let mut sample = Self {
-            id: record.sample_id.clone(),
-            input_hash: record.input_hash.clone(),
-            target_hash: record.target_hash.clone(),
-            marks: Marks::of(record),
-            slices: Slice::all_of(record).into(),
-            cluster: record.cluster.clone(),
-            ..Self::default()
-        };
-        sample.add(record);
-        sample
-    }
-
-    /// The same, which a baseline may know by another form of its id. With its figures, if the baseline has those of
-    /// the sample, by these rules.
-    pub(crate) fn in_baseline(
-        record: &Record,
-        baseline: Option<&Baseline>,
-        rules: FigureRules<'_>,
-    ) -> Self {
-        let mut sample = Self::of(record);
-        let older = baseline.and_then(|baseline| baseline.id_of(&sample.id));
-        if let Some(older) = older.filter(|older| *older != sample.id) {
-            let hash = &record.target_hash;
-            let target = older_ids::target_hash([&sample.id, older], &record.ground_truth, hash);
-            sample.marks.targets.extend(target);
-            sample.older_id = Some(older.to_owned());
-        }
-        sample.add_figures(record, baseline, rules);
-        sample
-    }
-
-    /// Adds the figures of an answer, if the baseline has those of the sample.
-    pub(crate) fn add_figures(
-        &mut self,
-        record: &Record,
-        baseline: Option<&Baseline>,
-        rules: FigureRules<'_>,
-    ) {
-        let Some(baseline) = baseline else {
-            return;
-        };
-        if baseline
-            .sample(self)
-            .is_none_or(|sample| sample.figures.is_empty())
-        {
-            return;
-        }
-        let key = MaskKey::from_hex(&record.mask).filter(|_| baseline.mask_id.is_some());
-        let rules = FigureRules {
-            key: key.as_ref(),
-            ..rules
-        };
-        self.figures.append(AnswerFigures::of(record, rules));
-    }
-
-    /// Adds the record of the next epoch; the first is added by `of`.
-    pub(crate) fn add(&mut self, record: &Record) {
-        let outcome = &record.result;
-        self.skipped |= outcome.status == Status::Skipped;
-        let before = self.answers.len();
-        let is_timed = match outcome.status {
-            Status::Scored => {
-                self.answers.push(Some(outcome.is_correct()));
-                self.cached += u32::from(outcome.cached);
-                true
-            }
-            Status::Unscored => true,
-            Status::ScorerFailed => {
-                self.answers.push(None);
-                true
-            }
-            Status::AgentFailed
-            | Status::TimedOut
-            | Status::UserFailed
-            | Status::EnvironmentFailed
-            | Status::Skipped => {
-                self.answers.push(None);
-                false
-            }
-        };
-        if self.answers.len() > before {
-            self.ways.push(ways::of(outcome));
-        }
-        for (scorer, score) in &outcome.scores {
-            let verdict = score.get("correct").and_then(Value::as_bool);
-            match self.by_scorer.get_mut(scorer) {
-                Some(answers) => answers.push(verdict),
-                None => drop(self.by_scorer.insert(scorer.clone(), vec![verdict])),
-            }
-        }
-        let latency = outcome.latency_s;
-        if is_timed && outcome.is_timed() && latency.is_finite() && latency >= 0.0 {
-            self.latencies_s.push(latency);
-        }
-    }
-
-    /// Replaces all hashes by those of the same sample in the baseline, if it is the same, so that a million samples need
-    /// not keep every hash that may identify them. No others are compared any more.
-    pub(crate) fn settle(&mut self, baseline: &Baseline) {
-        let before = baseline.sample(self);
-        if let Some(before) = before.filter(|before| before.slices == self.slices) {
-            self.slices = Arc::clone(&before.slices);
-        }
-        let same = before.filter(|it| it.is_of(&self.input_hash, &self.target_hash, &self.marks));
-        if let Some(same) = same {
-            self.input_hash.clone_from(&same.input_hash);
-            self.target_hash.clone_from(&same.target_hash);
-        }
-        self.marks = Marks::default();
-        self.answers.shrink_to_fit();
-        self.ways.shrink_to_fit();
-        self.latencies_s.shrink_to_fit();
-        self.figures.shrink();
-    }
-
-    /// Whether the sample belongs to a slice; every sample belongs to `None`.
-    pub(crate) fn is_in(&self, slice: Option<&Slice>) -> bool {
-        slice.is_none_or(|slice| self.slices.contains(slice))
-    }
-}
-
 /// The samples of two sets of runs, paired.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pairing<'a> {
     /// Samples with a verdict in the baseline for which one is expected now.
-    pub(crate) pairs: Vec<Pair<'a>>,
+    pub(crate) pairs: Pairs<'a>,
     /// Ids that the baseline does not have.
     pub(crate) added: Vec<&'a str>,
     /// Ids that only the baseline has.
@@ -259,6 +82,15 @@ pub(crate) struct Pairing<'a> {
     pub(crate) expected: usize,
     /// Whether an answer of now did not come from the cache.
     pub(crate) has_fresh: bool,
+}
+
+/// The samples with a verdict in the baseline for which one is expected now, each found in the columns of both.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pairs<'a> {
+    /// Nothing without pairs.
+    of: Option<(&'a Baseline, &'a CurrentSamples)>,
+    /// The places of each: its rank in the baseline, and its place now.
+    places: Vec<[u32; 2]>,
 }
 
 /// One sample in both, with at least one verdict in the baseline.
@@ -288,35 +120,76 @@ pub struct Flip {
     pub worse: bool,
 }
 
-impl BaselineSample {
-    /// With a single answer.
-    pub fn once(correct: Option<bool>) -> Self {
+impl<'a> Pairing<'a> {
+    fn add(&mut self, sample: CurrentRow<'a>, before: Option<BaselineRow<'a>>) {
+        let id = sample.id();
+        let Some(before) = before else {
+            return self.added.push(id);
+        };
+        self.expected += usize::from(before.has_verdict());
+        if !sample.is_same_as(before) {
+            return self.changed.push(id);
+        }
+        if sample.answers().is_empty() || !before.has_verdict() {
+            return self.unscored.push(id);
+        }
+        self.has_fresh |= sample.has_fresh();
+        let places = [before.rank, sample.place].map(columns::number);
+        self.pairs.places.push(places);
+    }
+}
+
+impl PartialEq for Pairs<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for Pairs<'_> {}
+
+impl<'a> Pairs<'a> {
+    pub(crate) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Pair<'a>> + Clone {
+        let of = self.of.iter().copied();
+        of.flat_map(move |(baseline, current)| {
+            let places = self.places.iter();
+            places.map(move |[rank, place]| {
+                let before = baseline.samples.row(*rank as usize);
+                Pair::of(before, current.row(*place as usize), baseline.majorities)
+            })
+        })
+    }
+}
+
+impl<'a> Pair<'a> {
+    /// Of a sample as it was and is; its answers of now are their majority if the baseline has `majorities`.
+    fn of(before: BaselineRow<'a>, now: CurrentRow<'a>, majorities: bool) -> Self {
         Self {
-            answers: vec![correct],
-            ..Self::default()
+            id: now.id(),
+            before: before.answers(),
+            now: if majorities {
+                majority(now.answers())
+            } else {
+                now.answers()
+            },
+            before_ways: before.ways(),
+            now_ways: if majorities { &[] } else { now.ways() },
+            cluster: now.cluster(),
         }
     }
+}
 
-    /// Whether any answer has a verdict.
-    pub(crate) fn has_verdict(&self) -> bool {
-        self.answers.iter().any(Option::is_some)
-    }
-
-    /// Whether more than half of the answers are correct; `None` if no answer has a verdict.
-    pub(crate) fn verdict(&self) -> Option<bool> {
-        let scored = self.answers.iter().flatten().count();
-        let correct = self.answers.iter().flatten().filter(|is| **is).count();
-        (scored > 0).then_some(correct * 2 > scored)
-    }
-
-    /// Whether question, files and ground truth equal those of a current sample with these hashes. The prompt around
-    /// the question is configuration, like the agent.
-    pub(crate) fn is_of(&self, input_hash: &str, target_hash: &str, marks: &Marks) -> bool {
-        let is_one =
-            |old: &String, now: &str, others: &[String]| old == now || others.contains(old);
-        is_one(&self.input_hash, input_hash, &marks.questions)
-            && is_one(&self.target_hash, target_hash, &marks.targets)
-    }
+/// Whether more than half of the answers are correct; `None` if no answer has a verdict.
+pub(crate) fn majority_verdict(answers: &[Option<bool>]) -> Option<bool> {
+    let AnswerCounts { right, of } = right_of(answers);
+    (of > 0).then_some(u64::from(right) * 2 > u64::from(of))
 }
 
 /// Right answers, and answers with a verdict.
@@ -362,8 +235,10 @@ impl Baseline {
         ids.join(", ")
     }
 
-    /// The same with these samples alone.
-    pub(crate) fn with_samples(&self, samples: BTreeMap<String, BaselineSample>) -> Self {
+    /// The same with the samples of these ids alone.
+    pub(crate) fn with_samples(&self, is_wanted: impl Fn(&str) -> bool) -> Self {
+        let mut samples = self.samples.clone();
+        samples.retain(is_wanted);
         Self {
             samples,
             runs: self.runs.clone(),
@@ -387,16 +262,35 @@ impl Baseline {
             place.ok().map(|place| &*self.unread[place])
         };
         let known = |id: &str| {
-            let read = self.samples.get_key_value(id);
-            read.map(|(known, _)| known.as_str()).or_else(|| unread(id))
+            let read = self.samples.get(id);
+            read.map(BaselineRow::id).or_else(|| unread(id))
         };
         known(id).or_else(|| older_ids::other_forms(id).find_map(|form| known(&form)))
     }
 
     /// A current sample as it was.
-    pub(crate) fn sample(&self, now: &CurrentSample) -> Option<&BaselineSample> {
+    pub(crate) fn sample(&self, now: &CurrentSample) -> Option<BaselineRow<'_>> {
         let older = || self.samples.get(now.older_id.as_ref()?);
         self.samples.get(&now.id).or_else(older)
+    }
+
+    /// Pairs each current sample with what it was, if the baseline has it; and the samples that only the baseline has.
+    pub(crate) fn join<'a>(
+        &'a self,
+        current: &'a CurrentSamples,
+        see: &mut dyn FnMut(CurrentRow<'a>, Option<BaselineRow<'a>>),
+    ) -> impl Iterator<Item = BaselineRow<'a>> + use<'a> {
+        let mut is_there = vec![false; self.samples.len()];
+        for sample in current.iter() {
+            let own = self.samples.get(sample.id());
+            let older = sample.older_id().and_then(|id| self.samples.get(id));
+            for row in [own, older].into_iter().flatten() {
+                is_there[row.rank] = true;
+            }
+            see(sample, own.or(older));
+        }
+        let all = self.samples.iter();
+        all.filter(move |row| !is_there[row.rank])
     }
 
     /// Why nothing can be compared with a run whose dataset has these [`mask_id`](Self::mask_id)s, that of now first:
@@ -420,60 +314,28 @@ impl Baseline {
     /// analysis does not wait for them.
     pub(crate) fn pair<'a>(
         &'a self,
-        current: &'a [CurrentSample],
+        current: &'a CurrentSamples,
         slice: Option<&Slice>,
         early: bool,
     ) -> Pairing<'a> {
         let mut pairing = Pairing::default();
-        let was_in = |sample: &BaselineSample| slice.is_none_or(|it| sample.slices.contains(it));
-        for sample in current.iter().filter(|sample| !(early && sample.skipped)) {
-            if sample.is_in(slice) {
-                self.pair_one(sample, &mut pairing);
-            } else if let Some(before) = self.sample(sample).filter(|before| was_in(before)) {
-                pairing.expected += usize::from(before.has_verdict());
-                pairing.moved.push(&sample.id);
+        pairing.pairs.of = Some((self, current));
+        let gone = self.join(current, &mut |sample, before| {
+            if early && sample.is_skipped() {
+                return;
             }
-        }
-        let ids = current.iter().flat_map(|sample| {
-            let older = sample.older_id.as_deref();
-            [Some(sample.id.as_str()), older]
+            if sample.is_in(slice) {
+                pairing.add(sample, before);
+            } else if let Some(before) = before.filter(|before| before.is_in(slice)) {
+                pairing.expected += usize::from(before.has_verdict());
+                pairing.moved.push(sample.id());
+            }
         });
-        let there: BTreeSet<&str> = ids.flatten().collect();
-        let gone = |(id, sample): &(&String, &BaselineSample)| {
-            !there.contains(id.as_str()) && was_in(sample)
-        };
-        for (id, sample) in self.samples.iter().filter(gone) {
-            pairing.expected += usize::from(sample.has_verdict());
-            pairing.removed.push(id);
+        for before in gone.filter(|before| before.is_in(slice)) {
+            pairing.expected += usize::from(before.has_verdict());
+            pairing.removed.push(before.id());
         }
         pairing
-    }
-
-    fn pair_one<'a>(&'a self, sample: &'a CurrentSample, pairing: &mut Pairing<'a>) {
-        let id = sample.id.as_str();
-        let Some(before) = self.sample(sample) else {
-            return pairing.added.push(id);
-        };
-        pairing.expected += usize::from(before.has_verdict());
-        if !before.is_of(&sample.input_hash, &sample.target_hash, &sample.marks) {
-            return pairing.changed.push(id);
-        }
-        if sample.answers.is_empty() || !before.has_verdict() {
-            return pairing.unscored.push(id);
-        }
-        pairing.has_fresh |= right_of(&sample.answers).of > sample.cached;
-        pairing.pairs.push(Pair {
-            id,
-            before: &before.answers,
-            now: if self.majorities {
-                majority(&sample.answers)
-            } else {
-                &sample.answers
-            },
-            before_ways: &before.ways,
-            now_ways: if self.majorities { &[] } else { &sample.ways },
-            cluster: sample.cluster.as_deref(),
-        });
     }
 
     /// Whether it was judged by this scorer. Snapshots accepted one by one, without a run, do not name theirs.

@@ -8,7 +8,7 @@ mod validate;
 use std::collections::BTreeMap;
 
 use crate::stats::{AnswerCounts, accuracy_interval, chance_of_less};
-use crate::verdict::baseline::{Baseline, CurrentSample, Pairing, flipped};
+use crate::verdict::baseline::{Baseline, CurrentRow, Pairing, flipped, right_of};
 use crate::verdict::facts::Facts;
 use crate::verdict::gate::{ACCURACY, CORRECTED, DROP, Gate, MEAN, Op};
 use crate::verdict::metric::{Figures, UpperEnds, show};
@@ -292,8 +292,9 @@ impl Facts<'_> {
 
 /// The answers of an accuracy by independent groups: samples, or groups of samples.
 struct Groups {
-    /// Right answers, answers with a verdict, and answers that errored or were never given.
-    groups: Vec<[u32; 3]>,
+    /// Right answers, answers with a verdict, and answers that errored or were never given; and how many groups are
+    /// alike.
+    groups: BTreeMap<[u32; 3], u64>,
 }
 
 impl Gate {
@@ -314,7 +315,7 @@ impl Gate {
         }
         let groups = Groups::of(self, facts, figures)?;
         let upper = |errors: Option<bool>| {
-            let [_, high] = accuracy_interval(&groups.answers(errors), confidence)?;
+            let [_, high] = accuracy_interval(groups.answers(errors), confidence)?;
             Some(high)
         };
         Some(UpperEnds {
@@ -329,7 +330,7 @@ impl Gate {
         let (op, threshold) = self.bound?;
         let is_plain = self.confidence.is_none() && op == Op::AtLeast;
         let groups = is_plain.then(|| Groups::of(self, facts, figures))??;
-        let chance = chance_of_less(&groups.answers(None), threshold)?;
+        let chance = chance_of_less(groups.answers(None), threshold)?;
         (chance > 0.0).then(|| {
             let percent = match (chance * 100.0).round() {
                 0.0 => "less than 1".to_owned(),
@@ -351,51 +352,55 @@ impl Groups {
         }
         let scorer = gate.metric.scorer();
         let other = scorer.filter(|scorer| figures.decides() != Some(*scorer));
-        let mut groups = BTreeMap::<(bool, &str), [u32; 3]>::new();
+        let mut groups = BTreeMap::<_, u64>::new();
+        let mut clusters = BTreeMap::<&str, [u32; 3]>::new();
         let samples = facts.current.iter();
         for sample in samples.filter(|sample| sample.is_in(gate.slice.as_ref())) {
-            let own = (false, sample.id.as_str());
-            let name = sample.cluster.as_deref().map_or(own, |name| (true, name));
-            let group = groups.entry(name).or_default();
-            for answer in answers(sample, other) {
-                group[0] += u32::from(answer == Some(true));
-                group[1] += u32::from(answer.is_some());
-                group[2] += u32::from(answer.is_none());
+            let counts = counts_of(sample, other);
+            let Some(cluster) = sample.cluster() else {
+                *groups.entry(counts).or_default() += 1;
+                continue;
+            };
+            let cluster = clusters.entry(cluster).or_default();
+            for (sum, count) in cluster.iter_mut().zip(counts) {
+                *sum += count;
             }
         }
-        let mut groups: Vec<_> = groups.into_values().collect();
+        for cluster in clusters.into_values() {
+            *groups.entry(cluster).or_default() += 1;
+        }
         if groups.is_empty() && other.is_none() {
             // Samples were not stored: each answer is independent.
-            let [right, wrong, unknown] = figures.counts();
-            groups.extend((0..right).map(|_| [1, 1, 0]));
-            groups.extend((0..wrong).map(|_| [0, 1, 0]));
-            groups.extend((0..unknown).map(|_| [0, 0, 1]));
+            let kinds = [[1, 1, 0], [0, 1, 0], [0, 0, 1]];
+            groups.extend(kinds.into_iter().zip(figures.counts()));
         }
         Some(Self { groups })
     }
 
-    /// The answers, with errors as wrong or right, or ignored.
-    fn answers(&self, errors: Option<bool>) -> Vec<AnswerCounts> {
-        let groups = self.groups.iter().map(|[right, of, unknown]| match errors {
-            None => AnswerCounts::new(*right, *of),
-            Some(as_right) => {
-                AnswerCounts::new(right + unknown * u32::from(as_right), of + unknown)
-            }
-        });
-        groups.collect()
+    /// The answers, with errors as wrong or right, or ignored; each with how many groups have these.
+    fn answers(&self, errors: Option<bool>) -> impl Iterator<Item = (AnswerCounts, u64)> {
+        let groups = self.groups.iter();
+        groups.map(move |([right, of, unknown], times)| {
+            let answers = match errors {
+                None => AnswerCounts::new(*right, *of),
+                Some(as_right) => {
+                    AnswerCounts::new(right + unknown * u32::from(as_right), of + unknown)
+                }
+            };
+            (answers, *times)
+        })
     }
 }
 
-/// The verdicts of the deciding or another scorer on the answers to a sample.
-fn answers(sample: &CurrentSample, other: Option<&str>) -> Vec<Option<bool>> {
-    let Some(scorer) = other else {
-        return sample.answers.clone();
-    };
-    let mut answers = sample.by_scorer.get(scorer).cloned().unwrap_or_default();
+/// The answers to a sample by the verdicts of the deciding or another scorer: right ones, those with a verdict, and those
+/// without.
+fn counts_of(sample: CurrentRow<'_>, other: Option<&str>) -> [u32; 3] {
+    let answers = other.map_or(sample.answers(), |scorer| sample.answers_of(scorer));
     // Answers that errored have no scorer name.
-    let all = answers.len().max(sample.answers.len());
-    answers.resize(all, None);
-    answers
+    let all = answers.len().max(sample.answers().len());
+    let AnswerCounts { right, of } = right_of(answers);
+    let all = u32::try_from(all).unwrap_or(u32::MAX);
+    [right, of, all.saturating_sub(of)]
 }
 
 #[cfg(test)]

@@ -72,7 +72,7 @@ impl Facts<'_> {
         account.add(AccountRow::Cached, self.summary.whole.cached);
         let change = self.baseline.and_then(|baseline| {
             let pairing = baseline.pair(&self.current, None, false);
-            let counted = CountedPairs::of(&pairing.pairs, &baseline.runs);
+            let counted = CountedPairs::of(pairing.pairs.iter(), &baseline.runs);
             account.add_baseline(baseline, &pairing);
             account.add_moved(gates);
             account.add(AccountRow::Repeated, counted.repeated());

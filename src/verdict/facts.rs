@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::data::DetailBounds;
 use crate::store::RunPart;
-use crate::verdict::baseline::{Baseline, CurrentSample};
+use crate::verdict::baseline::{Baseline, CurrentSamples};
 use crate::verdict::judged::calibrated::CalibratedJudge;
 use crate::verdict::result::InterimAnalysis;
 use crate::verdict::result::Progressive;
@@ -23,7 +23,7 @@ pub struct Facts<'a> {
     pub summary: Summary,
     /// The individual samples, for `no_regression` and for latency percentiles that the summary lacks; empty if no gate
     /// needs them.
-    pub current: Vec<CurrentSample>,
+    pub current: CurrentSamples,
     /// Records with an answer, of any status.
     pub answered: u64,
     /// Selected samples, each counted once.
@@ -109,7 +109,7 @@ impl Facts<'_> {
     pub fn of(summary: Summary) -> Self {
         Self {
             summary,
-            current: Vec::new(),
+            current: CurrentSamples::default(),
             answered: 0,
             selected: 0,
             total: 0,

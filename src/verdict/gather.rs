@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::data::{Record, Status};
 use crate::verdict::baseline::figures::FigureRules;
-use crate::verdict::baseline::{Baseline, CurrentSample, Flip, flipped};
+use crate::verdict::baseline::{Baseline, CurrentSample, CurrentSamples, Flip, flipped};
 use crate::verdict::facts::Facts;
 use crate::verdict::gate::{Gate, Slice};
 use crate::verdict::summary::SummaryBuilder;
@@ -28,6 +28,8 @@ pub(crate) struct Gathered<'a> {
     answered: u64,
     /// Whether the answers are replayed: then they have no latency of their own.
     replays: bool,
+    /// Whether a gate is about the latency of each answer.
+    needs_latencies: bool,
 }
 
 /// The data stored per sample.
@@ -38,7 +40,7 @@ enum CollectedSamples {
     /// answer and no group.
     Counts(BTreeMap<Arc<[Slice]>, [u64; 3]>),
     /// All samples.
-    Samples(Vec<CurrentSample>),
+    Samples(CurrentSamples),
 }
 
 impl<'a> Gathered<'a> {
@@ -49,11 +51,11 @@ impl<'a> Gathered<'a> {
         baseline: Option<&'a Baseline>,
     ) -> Self {
         let collected = if baseline.is_some() {
-            CollectedSamples::Samples(Vec::new())
+            CollectedSamples::Samples(CurrentSamples::default())
         } else if !gates.iter().any(Gate::needs_samples) {
             CollectedSamples::Nothing
         } else if gates.iter().any(Gate::needs_each_sample) {
-            CollectedSamples::Samples(Vec::new())
+            CollectedSamples::Samples(CurrentSamples::default())
         } else {
             CollectedSamples::Counts(BTreeMap::new())
         };
@@ -68,6 +70,7 @@ impl<'a> Gathered<'a> {
             selected: 0,
             answered: 0,
             replays: false,
+            needs_latencies: gates.iter().any(Gate::needs_latencies),
         }
     }
 
@@ -132,8 +135,9 @@ impl<'a> Gathered<'a> {
                 worse,
             });
         }
-        if let Some(baseline) = self.baseline {
-            sample.settle(baseline);
+        sample.settle(self.baseline);
+        if !self.needs_latencies {
+            sample.latencies_s = Vec::new();
         }
         self.collected.add(sample);
     }
@@ -145,7 +149,9 @@ impl<'a> Gathered<'a> {
         let facts = Facts {
             current: match self.collected {
                 CollectedSamples::Samples(samples) => samples,
-                CollectedSamples::Nothing | CollectedSamples::Counts(_) => Vec::new(),
+                CollectedSamples::Nothing | CollectedSamples::Counts(_) => {
+                    CurrentSamples::default()
+                }
             },
             account: self.account,
             answered: self.answered,
@@ -184,8 +190,8 @@ impl CollectedSamples {
 }
 
 /// Counted samples, which have no group; an accuracy needs nothing else of them.
-fn counted(counts: &BTreeMap<Arc<[Slice]>, [u64; 3]>) -> Vec<CurrentSample> {
-    let mut samples = Vec::new();
+fn counted(counts: &BTreeMap<Arc<[Slice]>, [u64; 3]>) -> CurrentSamples {
+    let mut samples = CurrentSamples::default();
     for (slices, counts) in counts {
         for (answer, count) in [Some(true), Some(false), None].into_iter().zip(counts) {
             for _ in 0..*count {
@@ -205,8 +211,7 @@ fn counted(counts: &BTreeMap<Arc<[Slice]>, [u64; 3]>) -> Vec<CurrentSample> {
 /// Whether a sample flipped since the baseline, and became wrong.
 fn flip(baseline: &Baseline, now: &CurrentSample) -> Option<bool> {
     let then = baseline.sample(now)?;
-    let same = then.is_of(&now.input_hash, &now.target_hash, &now.marks);
-    flipped(&then.answers, &now.answers).filter(|_| same)
+    flipped(then.answers(), &now.answers).filter(|_| now.is_same_as(then))
 }
 
 #[cfg(test)]

@@ -249,6 +249,11 @@ impl Gate {
         self.needs_samples() && self.metric != Metric::plain(ACCURACY)
     }
 
+    /// Whether it looks at the latency of each answer.
+    pub(crate) fn needs_latencies(&self) -> bool {
+        matches!(self.metric.suffix, Suffix::Percent(_))
+    }
+
     /// Whether what it is about only grows while the run goes on, and is too much if it is now.
     pub(crate) fn only_grows(&self) -> bool {
         let is_sum = self.metric.entry().basis == Basis::Sum;

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use evaltest::engine::verdict::{
-    AnswerFigures, Baseline, BaselineRun, BaselineSample, CurrentSample, Facts,
+    AnswerFigures, Baseline, BaselineRun, BaselineSample, CurrentSample, CurrentSamples, Facts,
 };
 use evaltest::{Gate, Record, Score, Summary};
 use figure::{Figure, is_bench, report};
@@ -90,12 +90,9 @@ fn of_figures(samples: usize) -> Figure {
             .iter()
             .fold(first, |figures, name| figures.with(*name, &values()))
     };
-    for sample in baseline.samples.values_mut() {
-        sample.figures = figures(&sample.answers);
-    }
-    for sample in &mut current {
-        sample.figures = figures(&sample.answers);
-    }
+    let samples = &mut baseline.samples;
+    samples.change(|_, sample| sample.figures = figures(&sample.answers));
+    current.change(|_, sample| sample.figures = figures(&sample.answers));
     let summary = Summary::of("bench", &[Record::scored("", Score::binary(true))]);
     let facts = Facts {
         baseline: Some(&baseline),
@@ -123,7 +120,7 @@ fn fastest_ms(work: impl Fn()) -> f64 {
 }
 
 /// Two sets of runs of an agent that is flaky everywhere: the test has to sum over all samples.
-fn runs(samples: usize, counts: [usize; 2], grouped: bool) -> (Baseline, Vec<CurrentSample>) {
+fn runs(samples: usize, counts: [usize; 2], grouped: bool) -> (Baseline, CurrentSamples) {
     let mut seed = 1_u64;
     let mut answers = |count: usize| -> Vec<Option<bool>> {
         let mut answer = || {

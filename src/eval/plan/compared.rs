@@ -145,7 +145,7 @@ impl Plan {
             return;
         };
         if is_part {
-            baseline.samples.retain(|id, _| !excluded.contains(id));
+            baseline.samples.retain(|id| !excluded.contains(id));
         } else {
             let missing = excluded.iter().filter(|id| baseline.id_of(id).is_some());
             self.left_out -= missing.count() as u64;

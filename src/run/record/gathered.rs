@@ -1,7 +1,7 @@
 //! `GatheredRun`: a finished run, judged by its records and manifest.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde_json::{Map, Value};
 
@@ -206,12 +206,9 @@ pub(in crate::run) fn within<'a>(
 /// The baseline with the samples of these facts alone.
 pub(in crate::run) fn of_current(baseline: &Baseline, facts: &Facts<'_>) -> Baseline {
     let current = facts.current.iter();
-    let ids = current.flat_map(|sample| [Some(&sample.id), sample.older_id.as_ref()]);
-    let samples = ids.flatten().filter_map(|id| {
-        let sample = baseline.samples.get(id)?;
-        Some((id.clone(), sample.clone()))
-    });
-    baseline.with_samples(samples.collect())
+    let ids = current.flat_map(|sample| [Some(sample.id()), sample.older_id()]);
+    let ids: HashSet<_> = ids.flatten().collect();
+    baseline.with_samples(|id| ids.contains(id))
 }
 
 /// Why a run ended before every sample was asked, if it did.

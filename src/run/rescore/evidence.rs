@@ -13,7 +13,7 @@ use crate::snapshot::Roll;
 use crate::stats::{AnswerCounts, ComparedSample, RunGroup, Sum, as_f64, design_effect};
 use crate::store::files::RECORDS;
 use crate::store::{Manifest, RunDir, RunStatus, read_records};
-use crate::verdict::baseline::{Baseline, CurrentSample, right_of};
+use crate::verdict::baseline::{Baseline, CurrentRow, CurrentSample, CurrentSamples, right_of};
 
 /// The variance, latency and cost of a finished run.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,15 +77,15 @@ pub fn evidence(dir: &RunDir) -> Result<Evidence> {
     for record in read_records(&dir.file(RECORDS))? {
         tally.add(&record?);
     }
+    let samples = tally.samples();
     let folder = manifest.snapshot_folder();
     let baseline = snapshot::read_baseline(&folder)?;
     let is_shared = snapshot::shares_answers(&folder, tally.roll)?;
-    tally.samples.retain(|sample| !sample.answers.is_empty());
     let is_fit = |baseline: &&Baseline| {
         baseline.scorer_hash == manifest.scorer_hash && baseline.digest_matches
     };
     let fit = baseline.as_ref().filter(is_fit);
-    let (found, sides) = pair_with_baseline(fit, &tally.samples, is_shared);
+    let (found, sides) = pair_with_baseline(fit, &samples, is_shared);
     let found = match (&baseline, found) {
         (Some(_), BaselineAnswers::Missing) => BaselineAnswers::Unfit,
         (_, found) => found,
@@ -93,8 +93,8 @@ pub fn evidence(dir: &RunDir) -> Result<Evidence> {
     let gates = gates_of(&manifest)?.unwrap_or_default();
     let gates: Vec<_> = gates.iter().filter(|gate| gate.needs_baseline()).collect();
     let whole = gates.iter().find(|gate| gate.name() == "no_regression");
-    let counted = tally.samples.iter();
-    let counted = counted.map(|sample| right_of(&sample.answers));
+    let counted = samples.iter();
+    let counted = counted.map(|sample| right_of(sample.answers()));
     Ok(Evidence {
         samples: sides.iter().map(AnswerSides::counts).collect(),
         seen: tally.seen,
@@ -127,7 +127,7 @@ pub fn evidence(dir: &RunDir) -> Result<Evidence> {
 /// Pairs the baseline's answers with the run's, as far as they count.
 fn pair_with_baseline<'a>(
     baseline: Option<&'a Baseline>,
-    samples: &'a [CurrentSample],
+    samples: &'a CurrentSamples,
     is_shared: bool,
 ) -> (BaselineAnswers, Vec<AnswerSides<'a>>) {
     let mut sides: Vec<_> = samples.iter().map(AnswerSides::of_now).collect();
@@ -145,7 +145,7 @@ fn pair_with_baseline<'a>(
     // Pairs are in the order of the samples.
     let mut pairs = pairs.iter().peekable();
     for (sample, sides) in samples.iter().zip(&mut sides) {
-        if let Some(pair) = pairs.next_if(|pair| pair.id == sample.id) {
+        if let Some(pair) = pairs.next_if(|pair| pair.id == sample.id()) {
             sides.before = pair.before;
         }
         if is_shared {
@@ -171,7 +171,9 @@ fn concurrency(manifest: &Manifest) -> u64 {
 /// Totals over the records.
 struct Tally {
     roll: Roll,
-    samples: Vec<CurrentSample>,
+    samples: CurrentSamples,
+    /// The last sample.
+    last: Option<CurrentSample>,
     latency_s: Sum,
     cost_usd: Sum,
     tokens: Sum,
@@ -184,7 +186,8 @@ impl Tally {
     fn new(manifest: &Manifest) -> Self {
         Self {
             roll: Roll::of(manifest),
-            samples: Vec::new(),
+            samples: CurrentSamples::default(),
+            last: None,
             latency_s: Sum::default(),
             cost_usd: Sum::default(),
             tokens: Sum::default(),
@@ -192,6 +195,20 @@ impl Tally {
             seen: 0,
             is_anew: true,
         }
+    }
+
+    /// Adds a sample, unless no verdict is expected of it.
+    fn end_sample(&mut self, sample: Option<CurrentSample>) {
+        if let Some(sample) = sample.filter(|sample| !sample.answers.is_empty()) {
+            self.samples.push(sample);
+        }
+    }
+
+    /// The samples of which a verdict is expected.
+    fn samples(&mut self) -> CurrentSamples {
+        let last = self.last.take();
+        self.end_sample(last);
+        std::mem::take(&mut self.samples)
     }
 
     /// Adds the next record; those of a sample are adjacent.
@@ -202,11 +219,12 @@ impl Tally {
         if outcome.status == Status::Skipped {
             return;
         }
-        match self.samples.last_mut() {
+        match &mut self.last {
             Some(last) if last.id == record.sample_id => last.add(record),
             _ => {
                 self.seen += 1;
-                self.samples.push(CurrentSample::of(record));
+                let last = self.last.replace(CurrentSample::of(record));
+                self.end_sample(last);
             }
         }
         self.requested += u64::from(!outcome.cached);
@@ -236,11 +254,11 @@ struct AnswerSides<'a> {
 
 impl<'a> AnswerSides<'a> {
     /// Of this run only.
-    fn of_now(sample: &'a CurrentSample) -> Self {
+    fn of_now(sample: CurrentRow<'a>) -> Self {
         Self {
             before: &[],
-            now: &sample.answers,
-            cluster: sample.cluster.as_deref(),
+            now: sample.answers(),
+            cluster: sample.cluster(),
         }
     }
 

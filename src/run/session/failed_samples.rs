@@ -8,7 +8,7 @@ use crate::eval::plan::Plan;
 use crate::run::record::readable::{Readable, readable};
 use crate::store::files::{RECORDS, SUMMARY};
 use crate::store::{RunDir, read_records};
-use crate::verdict::baseline::BaselineSample;
+use crate::verdict::baseline::majority_verdict;
 use crate::verdict::gate::ERROR_RATE;
 use crate::verdict::poll::{self, Poll};
 use crate::verdict::result::{GateResult, Verdict};
@@ -45,10 +45,10 @@ pub(in crate::run) fn failed_samples(path: &Path, plan: &mut Plan) -> Result<Has
             continue;
         };
         let was_correct = match &plan.baseline {
-            Some(baseline) => baseline
-                .samples
-                .get(&record.sample_id)
-                .and_then(BaselineSample::verdict),
+            Some(baseline) => {
+                let before = baseline.samples.get(&record.sample_id);
+                before.and_then(|before| majority_verdict(before.answers()))
+            }
             None => Some(true),
         };
         let is_wrong = poll.majority() == Some(false);

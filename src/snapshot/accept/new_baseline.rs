@@ -23,6 +23,7 @@ use crate::store::files::RECORDS;
 use crate::store::{Manifest, RunDir, read_records};
 use crate::system::file::abandoned;
 use crate::text::hash::mark;
+use crate::verdict::baseline::majority_verdict;
 use crate::verdict::baseline::readers::Readers;
 use crate::verdict::gate::Gate;
 use crate::verdict::gate::figure::LATENCY;
@@ -306,8 +307,8 @@ impl NewBaseline {
             known.add(&path);
             let sample = content.clone().into_sample();
             answers.add(&id, &sample.answers);
-            correct += usize::from(sample.verdict() == Some(true));
-            digests.add(id, &content);
+            correct += usize::from(majority_verdict(&sample.answers) == Some(true));
+            digests.add(&id, &content);
         }
         write_attributes(&folder)?;
         let removed = known.remove_others(&folder)?;

@@ -1,15 +1,14 @@
 //! [`CommittedBaseline`]: the baseline of a snapshot folder, whose snapshots are read when it is known which are needed.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use super::contents::{FoundSnapshots, contents, each};
 use super::{BaselineFile, FILE, PooledRun, file};
 use crate::error::Result;
-use crate::snapshot::{path, read as snapshots};
+use crate::snapshot::{Content, path, read as snapshots};
 use crate::system::in_shares;
-use crate::verdict::baseline::{Baseline, BaselineSample, older_ids};
+use crate::verdict::baseline::samples::SampleColumns;
+use crate::verdict::baseline::{Baseline, BaselineSample, BaselineSamples, older_ids};
 
 /// The baseline of a snapshot folder.
 pub(crate) struct CommittedBaseline {
@@ -79,7 +78,7 @@ impl CommittedBaseline {
     /// With samples that are all in their places.
     fn with_read(self, read: ReadSamples) -> Baseline {
         let ReadSamples { samples, changed } = read;
-        let is_read = |id: &str| samples.contains_key(id);
+        let is_read = |id: &str| samples.get(id).is_some();
         let (mut files, is_as_written) = match &self.file {
             Some(file) => {
                 let gone = file.digests.ids().filter(|id| !is_read(id));
@@ -116,9 +115,9 @@ impl CommittedBaseline {
             .map(|(id, ..)| super::name(&self.folder, &path(&self.folder, id)))
             .collect();
         let samples = read.into_iter().map(|(id, sample, _)| (id, sample));
-        let samples: BTreeMap<_, _> = samples.collect();
+        let samples: BaselineSamples = samples.collect();
         let unread = file.digests.ids();
-        let unread = unread.filter(|id| !samples.contains_key(*id));
+        let unread = unread.filter(|id| samples.get(id).is_none());
         let unread = unread.map(Into::into).collect();
         Ok(Baseline {
             samples,
@@ -132,36 +131,34 @@ impl CommittedBaseline {
 
 /// Samples by their ids, and the ids of those whose snapshots have not the accepted digests.
 struct ReadSamples {
-    samples: BTreeMap<String, BaselineSample>,
+    samples: BaselineSamples,
     changed: Vec<String>,
 }
 
 /// All snapshots of a folder. Nothing but what a comparison needs stays of each. `None` if one is not in its place.
 fn in_place(folder: &Path, file: &BaselineFile) -> Result<Option<ReadSamples>> {
     let reader = file.readers().answers;
-    let read = each(folder, &|at, id, content| {
+    let see = |at: &Path, id: String, content: Content| {
         let is_accepted = file.digests.has(&id, &content);
         let sample = content.read_by(reader).into_sample();
         (at == path(folder, &id)).then_some((id, sample, is_accepted))
-    })?;
-    let mut samples = BTreeMap::new();
-    let mut changed = Vec::new();
-    let mut slices = BTreeSet::new();
-    for sample in read.into_iter().flatten() {
-        let Some((id, mut sample, is_accepted)) = sample else {
-            return Ok(None);
+    };
+    let (mut samples, mut changed) = (SampleColumns::default(), Vec::new());
+    let mut are_in_place = true;
+    each(folder, &see, &mut |sample| {
+        let Some((id, sample, is_accepted)) = sample else {
+            are_in_place = false;
+            return;
         };
-        // A few lists are those of all samples.
-        match slices.get(&sample.slices) {
-            Some(known) => sample.slices = Arc::clone(known),
-            None => drop(slices.insert(Arc::clone(&sample.slices))),
-        }
+        samples.push(&id, sample);
         if !is_accepted {
-            changed.push(id.clone());
+            changed.push(id);
         }
-        samples.insert(id, sample);
-    }
-    Ok(Some(ReadSamples { samples, changed }))
+    })?;
+    Ok(are_in_place.then(|| ReadSamples {
+        samples: samples.by_id(),
+        changed,
+    }))
 }
 
 /// What `_baseline.json` says of the runs.

@@ -8,7 +8,7 @@ use walkdir::{DirEntry, WalkDir};
 use crate::error::{Error, Result};
 use crate::snapshot::content::AnswerForm;
 use crate::snapshot::{Content, read as snapshots};
-use crate::system::in_shares;
+use crate::system::parallel;
 
 /// The contents of the snapshots in a folder, by sample.
 #[derive(Default)]
@@ -24,29 +24,30 @@ pub(super) fn is_snapshot(path: &Path) -> bool {
 
 /// The contents of all snapshots in a folder.
 pub(super) fn contents(folder: &Path) -> Result<FoundSnapshots> {
-    let snapshots = each(folder, &|path, id, content| {
+    let mut found = FoundSnapshots::default();
+    let see = |path: &Path, id, content| {
         // Drops the texts to save memory.
         let answer = AnswerForm::Normalized(String::new());
         (path.to_owned(), id, Content { answer, ..content })
-    })?;
-    let mut found = FoundSnapshots::default();
-    for (path, id, content) in snapshots.into_iter().flatten() {
+    };
+    each(folder, &see, &mut |(path, id, content)| {
         if path == super::super::path(folder, &id) {
             found.contents.insert(id, content);
         } else {
             found.contents.entry(id.clone()).or_insert(content);
             found.strays.insert(path, id);
         }
-    }
+    })?;
     Ok(found)
 }
 
-/// Applies `see` to each snapshot in a folder, with its path, sample and content; returns a list for each bucket. Opening
-/// the files takes nearly all the time, so it is done in parallel.
+/// Applies `see` to each snapshot in a folder, with its path, sample and content; `take` gets the results, bucket by
+/// bucket. Opening the files takes nearly all the time, so it is done in parallel.
 pub(super) fn each<T: Send>(
     folder: &Path,
     see: &(impl Fn(&Path, String, Content) -> T + Sync),
-) -> Result<Vec<Vec<T>>> {
+    take: &mut impl FnMut(T),
+) -> Result<()> {
     /// The fewest buckets per thread.
     const SHARE: usize = 16;
     let buckets = WalkDir::new(folder)
@@ -58,14 +59,13 @@ pub(super) fn each<T: Send>(
         .collect::<std::result::Result<Vec<_>, _>>();
     let mut buckets = buckets.map_err(|error| unreadable(folder, &error))?;
     buckets.retain(|entry| entry.file_type().is_dir());
-    let read = |share: &[DirEntry]| -> Result<Vec<Vec<T>>> {
-        share
-            .iter()
-            .map(|entry| bucket(entry.path(), see))
-            .collect()
-    };
-    let read: Result<Vec<_>> = in_shares(&buckets, SHARE, &read).into_iter().collect();
-    Ok(read?.into_iter().flatten().collect())
+    let threads = buckets.len().div_ceil(SHARE).min(parallel::processors());
+    let buckets = buckets.into_iter().map(Ok);
+    let read = |entry: DirEntry| bucket(entry.path(), see);
+    parallel::in_order_on(threads, buckets, read, |seen| {
+        seen?.into_iter().for_each(&mut *take);
+        Ok(())
+    })
 }
 
 /// The same of one bucket.

@@ -35,7 +35,7 @@ fn accepted(folder: &Path) -> BaselineFile {
     let runs = ["r1", "r2"].map(|id| PooledRun::old(id.to_owned(), 1));
     let mut digests = Digests::default();
     for (id, content) in &contents {
-        digests.add(id.as_str().into(), content);
+        digests.add(id, content);
     }
     let file = BaselineFile::new(
         runs.into(),
@@ -182,7 +182,7 @@ fn the_file_of_the_first_version_is_one_run_and_its_digest_holds() {
     let baseline = check(None);
     assert!(baseline.digest_matches && baseline.changed_files.is_empty());
     assert_eq!(baseline.run_ids(), "e-1");
-    assert_eq!(baseline.samples["b"].answers, [Some(false)]);
+    assert_eq!(baseline.samples.get("b").unwrap().answers(), [Some(false)]);
     let baseline = check(Some("0"));
     // Version 1 cannot name the changed file.
     assert!(!baseline.digest_matches && baseline.changed_files.is_empty());
@@ -192,10 +192,10 @@ fn the_file_of_the_first_version_is_one_run_and_its_digest_holds() {
 fn ways_of_a(folder: &Path, readers: Readers) -> Vec<Option<FoundBy>> {
     let file = file(&folder.join(FILE)).unwrap().unwrap();
     write(folder, &file.read_by(readers));
-    let mut baseline = read(folder).unwrap().unwrap();
+    let baseline = read(folder).unwrap().unwrap();
     assert!(baseline.digest_matches, "{:?}", baseline.changed_files);
     assert_eq!(baseline.readers, readers);
-    baseline.samples.remove("a").unwrap().ways
+    baseline.samples.get("a").unwrap().to_sample().ways
 }
 
 #[test]
@@ -266,7 +266,7 @@ fn slices_are_stored_and_part_of_the_digest() {
     let line = "slices: [\"level=1\", \"topic=a=b\"]\n";
     assert!(text.ends_with(line), "{text}");
     let baseline = read(folder.path()).unwrap().unwrap();
-    assert_eq!(*baseline.samples["a"].slices, *sliced.slices);
+    assert_eq!(baseline.samples.get("a").unwrap().slices(), sliced.slices);
     assert!(!baseline.digest_matches);
     std::fs::write(&path, text.replace(line, "slices: level\n")).unwrap();
     let error = read(folder.path()).unwrap_err();
@@ -296,7 +296,10 @@ fn a_part_of_the_samples_opens_their_snapshots_alone() {
     };
     let path = super::super::path;
     let spoil = |folder: &Path| std::fs::write(path(folder, "b"), "no snapshot").unwrap();
-    let ids = |baseline: &Baseline| baseline.samples.keys().cloned().collect::<Vec<_>>();
+    let ids = |baseline: &Baseline| {
+        let ids = baseline.samples.iter();
+        ids.map(|row| row.id().to_owned()).collect::<Vec<_>>()
+    };
     let baseline = of(&spoil, &["a", "new"]).unwrap();
     assert_eq!(ids(&baseline), ["a"]);
     assert_eq!(baseline.unread, ["b".into(), "c".into()]);
@@ -324,7 +327,7 @@ fn a_part_of_the_samples_opens_their_snapshots_alone() {
     let numbered = |folder: &Path| {
         write(folder, "7.0");
         let mut digests = Digests::default();
-        digests.add("7.0".into(), &content(false));
+        digests.add("7.0", &content(false));
         let of_run = vec![PooledRun::old("r1".to_owned(), 1)];
         let file = BaselineFile::new(of_run, "s1".into(), None, Judges::new(), digests, 0);
         super::write(&folder.join(FILE), &file).unwrap();

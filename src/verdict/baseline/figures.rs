@@ -1,5 +1,7 @@
 //! The figures of answers, such as their tokens and steps: as snapshots keep them, and as gates compare them.
 
+pub(in crate::verdict) mod columns;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::fmt::Write as _;
@@ -242,16 +244,6 @@ impl AnswerFigures {
         self.columns.is_empty() && self.tools.is_empty()
     }
 
-    /// Gives back the memory that lists have for more: of a million samples that is a quarter of all.
-    pub(crate) fn shrink(&mut self) {
-        self.verdicts.shrink_to_fit();
-        self.tools.shrink_to_fit();
-        for (_, values) in &mut self.columns {
-            values.shrink_to_fit();
-        }
-        self.columns.shrink_to_fit();
-    }
-
     /// Appends further answers.
     pub(crate) fn append(&mut self, other: Self) {
         let before = self.verdicts.len();
@@ -306,38 +298,6 @@ impl AnswerFigures {
                 tools => last(tools, keep, answers),
             },
         }
-    }
-
-    /// A figure of each answer, `None` where it is not known; `None` if no answer tells. The score of a scorer is that
-    /// of its verdict where it has no other.
-    pub(crate) fn get(&self, name: &str, decides: Option<&str>) -> Option<Vec<Option<f64>>> {
-        let column = self.columns.iter().find(|(known, _)| known == name);
-        let column = column.map(|(_, column)| &column[..]);
-        let is_value = name
-            .strip_suffix(VALUE)
-            .and_then(|name| name.strip_suffix('.'))
-            .is_some_and(|scorer| decides == Some(scorer));
-        if column.is_none() && !is_value {
-            return None;
-        }
-        let of = |(place, verdict): (usize, &Option<bool>)| {
-            let value = column.and_then(|column| column.get(place).copied().flatten());
-            let verdict = verdict
-                .filter(|_| is_value)
-                .map(|it| f64::from(u8::from(it)));
-            value.map(Rounded::value).or(verdict)
-        };
-        Some(self.verdicts.iter().enumerate().map(of).collect())
-    }
-
-    /// The tools of each answer; `None` if no answer tells.
-    pub(crate) fn tools(&self) -> Option<&[Option<Vec<String>>]> {
-        (!self.tools.is_empty()).then_some(&self.tools)
-    }
-
-    /// The names of its numbers.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        self.columns.iter().map(|(name, _)| &**name)
     }
 
     /// Its numbers, of the first answer.
@@ -416,6 +376,24 @@ impl AnswerFigures {
     }
 }
 
+/// The value of a figure of an answer with this verdict. The score of a scorer is that of its verdict where it has no
+/// other.
+fn value_or_verdict(
+    name: &str,
+    decides: Option<&str>,
+) -> impl Fn(Option<Rounded>, Option<bool>) -> Option<f64> + use<> {
+    let scorer = name
+        .strip_suffix(VALUE)
+        .and_then(|name| name.strip_suffix('.'));
+    let is_value = scorer.is_some() && scorer == decides;
+    move |value, verdict| {
+        let verdict = verdict.filter(|_| is_value);
+        value
+            .map(Rounded::value)
+            .or(verdict.map(|it| f64::from(u8::from(it))))
+    }
+}
+
 /// A name of a tool without the characters that separate names.
 fn escaped(tool: &str) -> String {
     let is_special = |c: char| matches!(c, ',' | '|' | '%') || c.is_whitespace() || c.is_control();
@@ -460,6 +438,7 @@ fn unescaped(text: &str) -> String {
 mod tests {
     use serde_json::json;
 
+    use super::columns::FigureColumns;
     use super::*;
     use crate::data::{Output, Score};
 
@@ -505,7 +484,7 @@ mod tests {
         ];
         let figures = read(&lines, 4).unwrap();
         assert_eq!(figures.lines(), lines);
-        let tools = figures.tools().unwrap();
+        let tools = &figures.tools;
         assert_eq!(
             tools[3].as_deref(),
             Some(&["a,b|%".to_owned(), "-".to_owned()][..])
@@ -588,11 +567,45 @@ mod tests {
         let mut figures = AnswerFigures::of(&plain, rules);
         assert!(!figures.lines().concat().contains("exact"));
         figures.append(AnswerFigures::unknown(&[None]));
+        let mut columns = FigureColumns::default();
+        columns.push(&figures);
+        let get = |scorer| -> Vec<_> {
+            let row = columns.row(0);
+            row.get("exact.value", Some(scorer)).collect()
+        };
+        assert_eq!(get("exact"), [Some(1.0), None]);
+        assert_eq!(get("other"), [None, None]);
+    }
+
+    #[test]
+    fn columns_hold_what_each_sample_tells() {
+        let all = [
+            AnswerFigures::default(),
+            AnswerFigures::unknown(&[None, Some(true)]),
+            read(&["steps: 6 7", "tools: a,b | -"], 2).unwrap(),
+            read(&["tokens: -", "tools: []"], 1).unwrap(),
+            AnswerFigures::default(),
+            read(&["steps: -8.5e-9", "tokens: 5"], 1).unwrap(),
+        ];
+        let mut columns = FigureColumns::default();
+        for figures in &all {
+            columns.push(figures);
+        }
+        for (place, figures) in all.iter().enumerate() {
+            let row = columns.row(place);
+            assert_eq!(row.to_figures().lines(), figures.lines());
+            assert_eq!(row.verdicts(), figures.verdicts);
+            assert_eq!(row.is_empty(), figures.is_empty());
+        }
+        assert_eq!(columns.names().collect::<Vec<_>>(), ["steps", "tokens"]);
+        // It is not empty, as ever, though it tells nothing.
+        let blank = read(&["steps: - -"], 2).unwrap();
+        columns.push(&blank);
+        assert!(!columns.row(all.len()).is_empty());
         assert_eq!(
-            figures.get("exact.value", Some("exact")),
-            Some(vec![Some(1.0), None])
+            columns.row(all.len()).get("steps", None).flatten().count(),
+            0
         );
-        assert_eq!(figures.get("exact.value", Some("other")), None);
     }
 
     #[test]

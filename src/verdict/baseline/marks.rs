@@ -45,6 +45,14 @@ impl Marks {
         marks.questions.push(record.question_hash.clone());
         marks
     }
+
+    /// Whether the hashes of question and ground truth in a snapshot are those of now, or one of these.
+    pub(crate) fn identify(&self, old: [&str; 2], now: [&str; 2]) -> bool {
+        let is_one = |place: usize, others: &[String]| {
+            old[place] == now[place] || others.iter().any(|other| other == old[place])
+        };
+        is_one(0, &self.questions) && is_one(1, &self.targets)
+    }
 }
 
 /// The digests of question and ground truth in a masked snapshot.

@@ -1,7 +1,10 @@
+use std::sync::Arc;
+
 use super::*;
-use crate::data::Score;
+use crate::data::{Record, Score};
 use crate::text::hash::Hasher;
-use crate::verdict::baseline::figures::FigureRules;
+use crate::verdict::baseline::figures::{AnswerFigures, FigureRules};
+use crate::verdict::baseline::marks::Marks;
 
 const RIGHT: Option<bool> = Some(true);
 const WRONG: Option<bool> = Some(false);
@@ -42,14 +45,15 @@ fn what_left_a_slice_is_missing_there() {
     let level = |value: &str| Slice::new("level", value);
     let ids = ["stays", "moved", "gone", "other"];
     let mut baseline = baseline(&ids.map(|id| (id, &[RIGHT][..])));
-    for (id, sample) in &mut baseline.samples {
+    baseline.samples.change(|id, sample| {
         sample.slices = [level(if id == "other" { "2" } else { "1" })].into();
-    }
+    });
     let now = [("stays", "1"), ("moved", "2"), ("other", "2")];
     let rows = now.map(|(id, value)| CurrentSample {
         slices: [level(value)].into(),
         ..current(id, &[RIGHT])
     });
+    let rows = rows.into_iter().collect();
     let check = |value: &str, pairs: &[&str], moved: &[&str], removed: &[&str], expected| {
         let level = level(value);
         let pairing = baseline.pair(&rows, Some(&level), false);
@@ -85,6 +89,7 @@ fn sorts_the_samples_out() {
         current("never", &[RIGHT]),
         other,
     ];
+    let rows = rows.into_iter().collect();
     let pairing = baseline.pair(&rows, None, false);
     let expect = [
         Pair {
@@ -100,7 +105,7 @@ fn sorts_the_samples_out() {
             ..Pair::default()
         },
     ];
-    assert_eq!(pairing.pairs, expect);
+    assert!(pairing.pairs.iter().eq(expect));
     assert_eq!(pairing.added, ["new"]);
     assert_eq!(pairing.removed, ["gone", "never there"]);
     assert_eq!(pairing.changed, ["other"]);
@@ -110,7 +115,7 @@ fn sorts_the_samples_out() {
 
     let level = |value: &str| Slice::new("level", value);
     let slice = baseline.pair(&rows, Some(&level("1")), false);
-    assert_eq!(slice.pairs, expect);
+    assert!(slice.pairs.iter().eq(expect));
     assert_eq!((slice.expected, slice.removed.len()), (4, 0));
     assert_eq!(
         baseline.pair(&rows, Some(&level("2")), false),
@@ -158,16 +163,16 @@ fn refuses_what_cannot_be_compared() {
 fn a_number_is_found_by_another_form_of_its_id() {
     let hash = |id: &str| Hasher::default().part(id).part("\"Oslo\"").short();
     let mut before = baseline(&[("1.0", &[RIGHT]), ("2", &[RIGHT]), ("x", &[RIGHT])]);
-    for (id, sample) in &mut before.samples {
-        sample.target_hash = hash(id);
-    }
+    before
+        .samples
+        .change(|id, sample| sample.target_hash = hash(id));
     let now = |id: &str| {
         let mut record = Record::scored(id, Score::binary(false));
         record.ground_truth = "Oslo".into();
         record.target_hash = hash(id);
         CurrentSample::in_baseline(&record, Some(&before), FigureRules::default())
     };
-    let rows = [now("1"), now("2.0"), now("x"), now("3")];
+    let rows = ["1", "2.0", "x", "3"].map(now).into_iter().collect();
     let pairing = before.pair(&rows, None, false);
     let paired: Vec<_> = pairing.pairs.iter().map(|pair| pair.id).collect();
     assert_eq!(paired, ["1", "2.0", "x"]);
@@ -178,7 +183,8 @@ fn a_number_is_found_by_another_form_of_its_id() {
     let mut record = Record::scored("1", Score::binary(false));
     record.target_hash = "other".to_owned();
     let other = CurrentSample::in_baseline(&record, Some(&before), FigureRules::default());
-    assert_eq!(before.pair(&[other], None, false).changed, ["1"]);
+    let other = [other].into_iter().collect();
+    assert_eq!(before.pair(&other, None, false).changed, ["1"]);
 }
 
 #[test]
@@ -191,13 +197,14 @@ fn a_ground_truth_is_found_by_its_older_hash() {
                 ..BaselineSample::once(RIGHT)
             },
         )]
-        .into(),
+        .into_iter()
+        .collect(),
         ..Baseline::default()
     };
     let mut record = Record::scored("a", Score::binary(true));
     record.target_hash = "new".to_owned();
     let is_same = |record: &Record| {
-        let now = [CurrentSample::of(record)];
+        let now = [CurrentSample::of(record)].into_iter().collect();
         before.pair(&now, None, false).changed.is_empty()
     };
     assert!(!is_same(&record));
@@ -217,8 +224,9 @@ fn a_settled_sample_is_compared_as_before_and_holds_less() {
     };
     let before = Baseline {
         samples: [("a", "q"), ("b", "other")]
-            .map(|(id, question)| (id.to_owned(), before(question)))
-            .into(),
+            .map(|(id, question)| (id, before(question)))
+            .into_iter()
+            .collect(),
         ..Baseline::default()
     };
     let now = ["a", "b", "c"].map(|id| {
@@ -229,16 +237,82 @@ fn a_settled_sample_is_compared_as_before_and_holds_less() {
         record.slices.insert("level".to_owned(), "1".into());
         CurrentSample::in_baseline(&record, Some(&before), FigureRules::default())
     });
-    let mut settled = now.clone();
-    for sample in &mut settled {
-        sample.settle(&before);
-    }
+    let mut settled: CurrentSamples = now.iter().cloned().collect();
+    let now = now.into_iter().collect();
+    settled.change(|_, sample| {
+        sample.settle(Some(&before));
+        assert_eq!(sample.marks, Marks::default());
+        assert!(sample.input_hash.is_empty() && sample.target_hash.is_empty());
+    });
     let pairing = before.pair(&now, None, false);
     assert_eq!(before.pair(&settled, None, false), pairing);
-    assert_eq!((pairing.pairs[0].id, &*pairing.changed), ("a", &["b"][..]));
-    for sample in &settled {
-        assert_eq!(sample.marks, Marks::default());
-        assert_eq!(sample.answers.capacity(), 1);
-        assert_eq!(Arc::ptr_eq(&sample.slices, &slices), sample.id != "c");
-    }
+    let first = pairing.pairs.iter().next();
+    assert_eq!((first.unwrap().id, &*pairing.changed), ("a", &["b"][..]));
+}
+
+#[test]
+fn samples_are_as_they_were_collected() {
+    let sample = |answers: &[Option<bool>], question: &str| BaselineSample {
+        answers: answers.to_vec(),
+        ways: vec![Some(FoundBy::Label); answers.len()],
+        figures: AnswerFigures::simulated("steps", answers, &vec![6.0; answers.len()]),
+        input_hash: question.to_owned(),
+        target_hash: "t".to_owned(),
+        slices: [Slice::new("level", question)].into(),
+    };
+    let all = [
+        ("b", sample(&[RIGHT, WRONG], "00000000000000ff")),
+        ("a", sample(&[RIGHT], "q")),
+        ("", sample(&[None], "")),
+        ("b", BaselineSample::once(WRONG)),
+    ];
+    let mut samples: BaselineSamples = all.iter().cloned().collect();
+    let read = |samples: &BaselineSamples| -> Vec<_> {
+        let rows = samples.iter();
+        rows.map(|row| (row.id().to_owned(), row.to_sample()))
+            .collect()
+    };
+    // In the order of their ids; of equal ones the last one counts.
+    let expect = [2, 1, 3].map(|place| (all[place].0.to_owned(), all[place].1.clone()));
+    assert_eq!(read(&samples), expect);
+    assert_eq!(samples.get("a").unwrap().to_sample(), all[1].1);
+    assert!(samples.get("c").is_none());
+    samples.retain(|id| id != "a");
+    assert_eq!(read(&samples).len(), 2);
+    assert!(samples.get("a").is_none() && samples.get("b").is_some());
+}
+
+#[test]
+fn a_sample_of_now_is_as_it_was_pushed() {
+    let whole = CurrentSample {
+        id: "1".to_owned(),
+        older_id: Some("1.0".to_owned()),
+        answers: vec![RIGHT, None],
+        ways: vec![Some(FoundBy::Box), None],
+        figures: AnswerFigures::simulated_tools(&[RIGHT], &[vec!["search".to_owned()]]),
+        by_scorer: [("exact".to_owned(), vec![RIGHT, WRONG])].into(),
+        input_hash: "i".to_owned(),
+        target_hash: "t".to_owned(),
+        marks: Marks {
+            questions: vec!["q".to_owned()],
+            targets: Vec::new(),
+        },
+        is_same: Some(true),
+        skipped: true,
+        slices: [Slice::new("level", "1")].into(),
+        cluster: Some("group".to_owned()),
+        latencies_s: vec![0.5],
+        cached: 1,
+    };
+    let plain = current("2", &[RIGHT]);
+    let pushed = [
+        plain.clone(),
+        whole.clone(),
+        plain,
+        whole,
+        CurrentSample::default(),
+    ];
+    let mut samples: CurrentSamples = pushed.iter().cloned().collect();
+    samples.change(|place, sample| assert_eq!(*sample, pushed[place]));
+    assert_eq!(samples.len(), pushed.len());
 }

@@ -82,10 +82,10 @@ pub(crate) struct WayChanges<'a> {
 }
 
 impl<'a> WayChanges<'a> {
-    pub(crate) fn of(pairs: &[Pair<'a>]) -> Self {
+    pub(crate) fn of(pairs: impl Iterator<Item = Pair<'a>>) -> Self {
         let mut found = Self::default();
-        let is_worse = |pair: &&Pair<'_>| flipped(pair.before, pair.now) == Some(true);
-        for pair in pairs.iter().filter(is_worse) {
+        let is_worse = |pair: &Pair<'_>| flipped(pair.before, pair.now) == Some(true);
+        for pair in pairs.filter(is_worse) {
             found.flips += 1;
             found.has_several |= pair.before.len().max(pair.now.len()) > 1;
             let before = most_frequent(pair.before, pair.before_ways, true);
@@ -234,8 +234,7 @@ mod tests {
             now_ways: &now.1,
             cluster: None,
         });
-        let pairs: Vec<_> = pairs.collect();
-        WayChanges::of(&pairs).message(|id| format!("show {id}"))
+        WayChanges::of(pairs).message(|id| format!("show {id}"))
     }
 
     #[test]
@@ -292,7 +291,9 @@ mod tests {
             now_ways: &now_ways,
             cluster: None,
         };
-        let message = WayChanges::of(&[pair]).message(str::to_owned).unwrap();
+        let message = WayChanges::of([pair].into_iter())
+            .message(str::to_owned)
+            .unwrap();
         assert!(
             message.starts_with("1 of 1 samples that became wrong had a label"),
             "{message}"

@@ -208,10 +208,7 @@ impl FamilyMember for FigureComparison<'_> {
 
 /// What became of each figure that a baseline has, without margins, as gates would compare it.
 pub(super) fn changes(baseline: &Baseline, facts: &Facts<'_>) -> BTreeMap<String, FigureChange> {
-    let mut names = BTreeSet::new();
-    for sample in baseline.samples.values() {
-        names.extend(sample.figures.names());
-    }
+    let mut names: BTreeSet<_> = baseline.samples.figure_names().collect();
     // The parts of what is there as a whole.
     for part in ["cached_tokens", "output_length", LATENCY] {
         names.remove(part);

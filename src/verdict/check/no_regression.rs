@@ -134,7 +134,7 @@ impl<'a> BaselineComparison<'a> {
         let analysis = facts.analysis.filter(|_| gate.early_stop).and_then(taken);
         let early = analysis.is_some_and(|analysis| analysis.at.is_early());
         let pairing = baseline.pair(&facts.current, gate.slice.as_ref(), early);
-        let counted = CountedPairs::of(&pairing.pairs, &baseline.runs);
+        let counted = CountedPairs::of(pairing.pairs.iter(), &baseline.runs);
         let exact = gate.exact_test(analysis.is_some() || facts.progressive.is_some());
         let test = |errors: As| {
             let paired = counted.paired(errors);
@@ -288,7 +288,7 @@ impl<'a> BaselineComparison<'a> {
 
     /// Whether enough of the baseline's samples have a verdict now. An early interim analysis waits for none.
     fn has_enough_verdicts(&self) -> bool {
-        let answered = |pair: &&Pair<'_>| pair.now.iter().any(Option::is_some);
+        let answered = |pair: &Pair<'_>| pair.now.iter().any(Option::is_some);
         let answered = self.pairing.pairs.iter().filter(answered).count();
         self.early().is_some() || self.is_enough(answered)
     }
@@ -334,10 +334,8 @@ impl<'a> BaselineComparison<'a> {
 
     /// Whether any answer of now has a verdict.
     fn has_verdict(&self) -> bool {
-        let pairs = &self.pairing.pairs;
-        pairs
-            .iter()
-            .any(|pair| pair.now.iter().any(Option::is_some))
+        let mut pairs = self.pairing.pairs.iter();
+        pairs.any(|pair| pair.now.iter().any(Option::is_some))
     }
 
     /// A message if the deciding judge is served by another model than in the baseline.
@@ -633,7 +631,7 @@ mod alone_tests {
             now,
             ..Pair::default()
         });
-        PairedFigures::of(&CountedPairs::of(&pairs.collect::<Vec<_>>(), &[]))
+        PairedFigures::of(&CountedPairs::of(pairs, &[]))
     }
 
     #[test]

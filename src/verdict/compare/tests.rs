@@ -73,7 +73,7 @@ fn baseline(records: &[Record]) -> Baseline {
         sample.target_hash = now.target_hash;
     }
     Baseline {
-        samples,
+        samples: samples.into_iter().collect(),
         digest_matches: true,
         ..Baseline::default()
     }

@@ -7,7 +7,7 @@ use super::mean::{Found, KnownMeans};
 use super::own;
 use crate::figure::{Interval, Value};
 use crate::stats;
-use crate::verdict::baseline::CurrentSample;
+use crate::verdict::baseline::CurrentSamples;
 use crate::verdict::facts::Facts;
 use crate::verdict::gate::{Gate, Metric, PASS_AT, PASS_HAT, Slice, Suffix};
 use crate::verdict::summary::{Estimate, Group, Latency, MAX_LABELS, UsageTotal, VALUE, mirrored};
@@ -405,11 +405,11 @@ impl<'a> Figures<'a> {
     }
 }
 
-fn percentile_of(gate: &Gate, current: &[CurrentSample], percent: f64) -> Option<f64> {
+fn percentile_of(gate: &Gate, current: &CurrentSamples, percent: f64) -> Option<f64> {
     let mut latencies: Vec<f64> = current
         .iter()
         .filter(|sample| sample.is_in(gate.slice.as_ref()))
-        .flat_map(|sample| sample.latencies_s.iter().copied())
+        .flat_map(|sample| sample.latencies_s().iter().copied())
         .collect();
     latencies.sort_unstable_by(f64::total_cmp);
     stats::percentile(&latencies, percent)

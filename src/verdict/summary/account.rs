@@ -190,11 +190,7 @@ impl SampleState {
                     Some((before, now))
                 });
                 match before {
-                    Some((before, now))
-                        if !before.is_of(&now.input_hash, &now.target_hash, &now.marks) =>
-                    {
-                        AccountRow::Changed
-                    }
+                    Some((before, now)) if !now.is_same_as(before) => AccountRow::Changed,
                     Some((before, _)) if before.has_verdict() => AccountRow::Compared,
                     _ => AccountRow::New,
                 }
@@ -218,7 +214,7 @@ impl Account {
 
     /// Adds the baseline, whose samples `pairing` pairs with those of now.
     pub(crate) fn add_baseline(&mut self, baseline: &Baseline, pairing: &Pairing<'_>) {
-        let scored = baseline.samples.values();
+        let scored = baseline.samples.iter();
         let scored = scored.filter(|sample| sample.has_verdict()).count();
         self.baseline = Some(scored as u64);
         self.add(AccountRow::Gone, pairing.removed.len() as u64);

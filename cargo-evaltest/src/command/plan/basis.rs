@@ -225,12 +225,9 @@ fn one_that_flips(source: &FlipSource) -> ComparedSample {
 
 /// The plausible accuracy (within its 95 % interval) at which samples flip most.
 fn assumed(samples: &[ComparedSample]) -> f64 {
-    let answers: Vec<_> = samples
-        .iter()
-        .map(|both| both.now)
-        .filter(|now| now.of > 0)
-        .collect();
-    accuracy_interval(&answers, 0.95).map_or(0.5, |[low, high]| 0.5_f64.clamp(low, high))
+    let answers = samples.iter().map(|both| both.now);
+    let answers = answers.filter(|now| now.of > 0).map(|now| (now, 1));
+    accuracy_interval(answers, 0.95).map_or(0.5, |[low, high]| 0.5_f64.clamp(low, high))
 }
 
 fn why_unknown(run: &PastRun) -> &'static str {

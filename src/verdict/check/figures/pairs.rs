@@ -1,13 +1,13 @@
 //! `FigurePairs`: the values of a figure, of the samples that baseline and run have in common.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::pair::{FigurePair, FigureValue};
 use super::{Compared, FigureScale, OfAnswers};
 use crate::printable::on_one_line;
 use crate::stats::{self, Arrangements, RunningMean, SplitMix64};
-use crate::verdict::baseline::figures::AnswerFigures;
-use crate::verdict::baseline::{Baseline, BaselineSample, CurrentSample, right_of};
+use crate::verdict::baseline::figures::columns::FiguresRow;
+use crate::verdict::baseline::{Baseline, BaselineRow, CurrentRow};
 use crate::verdict::check::no_regression::{Repetition, runs_of};
 use crate::verdict::facts::Facts;
 use crate::verdict::gate::figure::VALUE;
@@ -86,33 +86,24 @@ impl<'a> FigurePairs<'a> {
         };
         let epochs: Vec<u32> = baseline.runs.iter().map(|run| run.epochs).collect();
         let decides = facts.summary.scorer.as_deref();
-        let was_in = |sample: &BaselineSample| slice.is_none_or(|it| sample.slices.contains(it));
-        let mut there = BTreeSet::new();
-        for sample in &facts.current {
-            there.extend(
-                [Some(&*sample.id), sample.older_id.as_deref()]
-                    .into_iter()
-                    .flatten(),
-            );
-            let Some(before) = baseline.sample(sample) else {
-                continue;
+        let gone = baseline.join(&facts.current, &mut |sample, before| {
+            let Some(before) = before else {
+                return;
             };
             if sample.is_in(slice) {
                 pairs.add(sample, before, &epochs, decides);
-            } else if was_in(before) {
+            } else if before.is_in(slice) {
                 pairs.leave_out(before, NotCompared::Moved);
             }
-        }
-        for (id, sample) in &baseline.samples {
-            if !there.contains(&**id) && was_in(sample) {
-                pairs.leave_out(sample, NotCompared::Gone);
-            }
+        });
+        for before in gone.filter(|before| before.is_in(slice)) {
+            pairs.leave_out(before, NotCompared::Gone);
         }
         pairs.find_repetition();
         pairs
     }
 
-    fn leave_out(&mut self, before: &BaselineSample, why: NotCompared) {
+    fn leave_out(&mut self, before: BaselineRow<'_>, why: NotCompared) {
         if self.is_expected(before) {
             self.expected += 1;
             self.left_out[why as usize] += 1;
@@ -120,25 +111,25 @@ impl<'a> FigurePairs<'a> {
     }
 
     /// Whether a sample of the baseline should be compared.
-    fn is_expected(&self, before: &BaselineSample) -> bool {
+    fn is_expected(&self, before: BaselineRow<'_>) -> bool {
         match self.compared.of {
-            OfAnswers::Correct => before.answers.contains(&Some(true)),
-            OfAnswers::All => before.has_verdict() || !before.figures.is_empty(),
+            OfAnswers::Correct => before.answers().contains(&Some(true)),
+            OfAnswers::All => before.has_verdict() || !before.figures().is_empty(),
         }
     }
 
     fn add(
         &mut self,
-        sample: &'a CurrentSample,
-        before: &'a BaselineSample,
+        sample: CurrentRow<'a>,
+        before: BaselineRow<'a>,
         epochs: &[u32],
         decides: Option<&str>,
     ) {
-        if !before.is_of(&sample.input_hash, &sample.target_hash, &sample.marks) {
+        if !sample.is_same_as(before) {
             return self.leave_out(before, NotCompared::Changed);
         }
-        let was = self.values_of(&before.figures, decides);
-        let is = self.values_of(&sample.figures, decides);
+        let was = self.values_of(before.figures(), decides);
+        let is = self.values_of(sample.figures(), decides);
         self.is_known[0] |= was.iter().any(Option::is_some);
         self.is_known[1] |= is.iter().any(Option::is_some);
         let runs = runs_of(&was, epochs);
@@ -151,18 +142,18 @@ impl<'a> FigurePairs<'a> {
         if now.is_empty() {
             // Where right answers are compared, one that is wrong now is no want of figures.
             let is_wrong = self.compared.of == OfAnswers::Correct
-                && sample.answers.contains(&Some(false))
-                && !sample.answers.contains(&Some(true));
+                && sample.answers().contains(&Some(false))
+                && !sample.answers().contains(&Some(true));
             if !is_wrong {
                 self.leave_out(before, NotCompared::NotNow);
             }
             return;
         }
         self.expected += 1;
-        self.has_fresh |= sample.answers.is_empty() || right_of(&sample.answers).of > sample.cached;
+        self.has_fresh |= sample.answers().is_empty() || sample.has_fresh();
         self.pairs.push(FigurePair {
-            id: &sample.id,
-            cluster: sample.cluster.as_deref(),
+            id: sample.id(),
+            cluster: sample.cluster(),
             before: runs,
             now,
         });
@@ -171,20 +162,17 @@ impl<'a> FigurePairs<'a> {
     /// The figure of each answer that counts; `None` where it is not known.
     fn values_of(
         &self,
-        figures: &AnswerFigures,
+        figures: FiguresRow<'_>,
         decides: Option<&str>,
     ) -> Vec<Option<FigureValue>> {
         let all: Vec<Option<FigureValue>> = match self.value_type {
             ValueType::Tools => {
-                let tools = figures.tools().into_iter().flatten();
-                tools
-                    .map(|tools| tools.clone().map(FigureValue::Tools))
-                    .collect()
+                let tools = figures.tools();
+                tools.map(|tools| tools.map(FigureValue::Tools)).collect()
             }
             ValueType::Numbers => {
                 let values = figures.get(&self.compared.name, decides);
                 let is_on_scale = |value: &f64| self.compared.scale.scaled(*value).is_some();
-                let values = values.into_iter().flatten();
                 values
                     .map(|value| value.filter(is_on_scale).map(FigureValue::Number))
                     .collect()
@@ -194,7 +182,7 @@ impl<'a> FigurePairs<'a> {
             OfAnswers::All => true,
             OfAnswers::Correct => verdict == Some(true),
         };
-        let all = all.into_iter().zip(&figures.verdicts);
+        let all = all.into_iter().zip(figures.verdicts());
         all.map(|(value, verdict)| value.filter(|_| counts(*verdict)))
             .collect()
     }

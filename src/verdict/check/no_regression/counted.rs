@@ -55,11 +55,14 @@ impl CountedPairs {
     }
 
     /// From these pairs, with these runs in the baseline.
-    pub(crate) fn of(pairs: &[Pair<'_>], runs: &[BaselineRun]) -> Self {
-        let mut counted = Self::new(pairs.iter().any(|pair| pair.cluster.is_some()));
+    pub(crate) fn of<'a>(
+        pairs: impl Iterator<Item = Pair<'a>> + Clone,
+        runs: &[BaselineRun],
+    ) -> Self {
+        let mut counted = Self::new(pairs.clone().any(|pair| pair.cluster.is_some()));
         counted.epochs = runs.iter().map(|run| run.epochs).collect();
         for pair in pairs {
-            counted.add(pair);
+            counted.add(&pair);
         }
         counted
     }

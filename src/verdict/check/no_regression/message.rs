@@ -30,7 +30,7 @@ impl Decided<'_> {
         let seen = self.comparison.seen();
         let pairs = &pairing.pairs;
         let ids = |wanted: &dyn Fn(&Pair<'_>) -> bool| {
-            let wanted = pairs.iter().filter(|pair| wanted(pair));
+            let wanted = pairs.iter().filter(wanted);
             wanted.map(|pair| pair.id.to_owned()).collect::<Vec<_>>()
         };
         let flips = |worse: bool| ids(&|pair| flipped(pair.before, pair.now) == Some(worse));
@@ -74,7 +74,7 @@ impl Decided<'_> {
     /// If a red gate has no flipped sample, the ids whose share of right answers fell most.
     fn fell_most(&self) -> Vec<String> {
         let pairs = &self.comparison.pairing.pairs;
-        let is_worse = |pair: &Pair<'_>| flipped(pair.before, pair.now) == Some(true);
+        let is_worse = |pair: Pair<'_>| flipped(pair.before, pair.now) == Some(true);
         if self.verdict != Verdict::Failed || pairs.iter().any(is_worse) {
             return Vec::new();
         }
@@ -244,7 +244,7 @@ impl Decided<'_> {
             return None;
         }
         let eval = &self.comparison.facts.summary.eval;
-        WayChanges::of(&self.comparison.pairing.pairs).message(|id| {
+        WayChanges::of(self.comparison.pairing.pairs.iter()).message(|id| {
             let words = [eval, id].map(|word| shell_word(&printable(word)));
             format!("cargo evaltest show {}", words.join(" "))
         })
@@ -260,7 +260,7 @@ impl Decided<'_> {
             );
         }
         let pairs = &self.comparison.pairing.pairs;
-        let most = |side: fn(&Pair<'_>) -> usize| pairs.iter().map(side).max().unwrap_or(0);
+        let most = |side: fn(Pair<'_>) -> usize| pairs.iter().map(side).max().unwrap_or(0);
         let (before, now) = (most(|pair| pair.before.len()), most(|pair| pair.now.len()));
         if before.max(now) < 2 {
             return None;

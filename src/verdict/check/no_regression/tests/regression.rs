@@ -56,11 +56,11 @@ fn where_test_and_interval_differ_the_line_says_why() {
     );
     let baseline = accepted(&["C"; 48]);
     let mut facts = facts(&baseline, &["C"; 48], 48);
-    for (i, sample) in facts.current.iter_mut().enumerate() {
+    facts.current.change(|i, sample| {
         sample.cluster = Some((i / 8).to_string());
         let lost = [3, 4, 4, 5, 3, 4][i / 8];
         sample.answers = vec![Some(i % 8 >= lost)];
-    }
+    });
     let result = Gate::no_regression().check(&facts);
     says(
         &result,
@@ -72,9 +72,9 @@ fn where_test_and_interval_differ_the_line_says_why() {
         ],
     );
     // A single group is not informative, and does not claim to be.
-    for sample in &mut facts.current {
-        sample.cluster = Some("all".to_owned());
-    }
+    facts
+        .current
+        .change(|_, sample| sample.cluster = Some("all".to_owned()));
     let result = Gate::no_regression().check(&facts);
     says(
         &result,

@@ -367,9 +367,7 @@ fn in_ci_a_baseline_must_be_what_was_accepted() {
 fn in_ci_a_comparison_of_cached_answers_alone_is_inconclusive() {
     let baseline = accepted(&["C"; 8]);
     let mut facts = facts(&baseline, &["C"; 8], 8);
-    for sample in &mut facts.current {
-        sample.cached = 1;
-    }
+    facts.current.change(|_, sample| sample.cached = 1);
     let gate = Gate::no_regression();
     says(&gate.check(&facts), Verdict::Passed, &[]);
     facts.ci = true;
@@ -380,7 +378,9 @@ fn in_ci_a_comparison_of_cached_answers_alone_is_inconclusive() {
         ..facts.clone()
     };
     says(&gate.check(&allowed), Verdict::Passed, &[]);
-    facts.current[3].cached = 0;
+    facts
+        .current
+        .change(|place, sample| sample.cached = u32::from(place != 3));
     says(&gate.check(&facts), Verdict::Passed, &[]);
 }
 
@@ -396,9 +396,9 @@ fn groups_change_sides_as_a_whole() {
         Verdict::Failed,
         &["p < 0.001"],
     );
-    for (i, sample) in facts.current.iter_mut().enumerate() {
-        sample.cluster = Some((i / 2).to_string());
-    }
+    facts
+        .current
+        .change(|i, sample| sample.cluster = Some((i / 2).to_string()));
     // Five of ten groups fell.
     let result = Gate::no_regression().check(&facts);
     says(
@@ -406,9 +406,9 @@ fn groups_change_sides_as_a_whole() {
         Verdict::Failed,
         &["p = 0.031", "come in 10 groups"],
     );
-    for (i, sample) in facts.current.iter_mut().enumerate() {
-        sample.cluster = Some((i / 5).to_string());
-    }
+    facts
+        .current
+        .change(|i, sample| sample.cluster = Some((i / 5).to_string()));
     let result = Gate::no_regression().check(&facts);
     says(&result, Verdict::Inconclusive, &["powerless"]);
 }
@@ -471,9 +471,9 @@ fn analyses_decide_by_their_own_bounds_and_green_stays_green() {
             })
             .collect();
         let mut facts = facts(&baseline, &letters, 20);
-        for sample in facts.current.iter_mut().skip(requested) {
-            sample.skipped = true;
-        }
+        facts
+            .current
+            .change(|i, sample| sample.skipped = i >= requested);
         facts.analysis = Some(InterimAnalysis::new(number, 4));
         facts
     };
