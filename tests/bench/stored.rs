@@ -1,4 +1,4 @@
-//! The memory of commands that read what is stored: of a run that goes on, of `show`, of `accept`.
+//! The memory of commands that read what is stored: of a run that goes on, of `show`, of `accept`, of `gate`.
 //!
 //! `cargo bench --bench stored`: a million samples, some minutes, and 6 GB of disk in the folder for temporary files.
 
@@ -38,6 +38,7 @@ fn main() -> io::Result<ExitCode> {
         measure("shown", &["show"], 100.0)?;
         measure("shown as JSON", &["show", "--json"], 100.0)?;
         measure("accepted", &["accept"], 400.0)?;
+        measure("judged with its baseline", &["gate"], 100.0)?;
         let mut command = evaltest(folder.path(), &["show"]);
         command.arg(&dir).arg(format!("q{}", samples - 1));
         let used = program::used(&mut command, &runs)?;
