@@ -37,4 +37,5 @@ pub mod terminal;
 #[cfg(feature = "command")]
 pub mod trend;
 
+pub(crate) use section::items;
 pub use section::{Detail, corrected_lines, pair_lines};

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::figure::{Interval, Scale, Share, counted, part_of};
-use crate::stats::{BoundedMean, RunningMean, ratio, wilson95};
+use crate::figure::{Interval, Share};
+use crate::report::items::pair_counts;
 use crate::verdict::judged::pairs::PairsSummary;
 use crate::verdict::result::Verdict;
+
+pub use crate::verdict::summary::{CountedShare, DimensionPoints, JudgedPoints, PointMean};
 
 /// The results of all stages of a flow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -254,29 +256,15 @@ pub struct ItemPoints {
     pub unread: u64,
     /// Reasons for unreadable replies, with their counts.
     pub reasons: BTreeMap<String, u64>,
-    /// The weighted mean of the dimensions.
-    pub total: PointMean,
-    /// Items that reach the rubric's `pass`.
-    pub pass: CountedShare,
-    /// Items that reach the rubric's `excellent`.
-    pub excellent: CountedShare,
-    /// Points of each dimension.
-    pub dimensions: Vec<DimensionPoints>,
+    /// The points of those with a verdict.
+    #[serde(flatten)]
+    pub points: JudgedPoints,
     /// Points of each topic.
     pub topics: Vec<DimensionPoints>,
     /// How far the judge agrees with people.
     pub worth: JudgeWorth,
     /// Notices about how the judge scores.
     pub notes: Vec<String>,
-}
-
-/// The points of a dimension or topic.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct DimensionPoints {
-    /// The dimension or topic.
-    pub name: String,
-    /// The mean of its points.
-    pub points: PointMean,
 }
 
 /// How far a judge agrees with people.
@@ -324,14 +312,6 @@ impl ComparedItems {
     /// `9 wins, 3 ties, 8 losses of 20 pairs (wins 45.0 %, 95 % interval 25.8 % to 65.8 %; win rate 52.5 %, …)`.
     pub(super) fn text(&self) -> String {
         let pairs = &self.pairs;
-        let mut parts = vec![
-            counted(pairs.wins, "win"),
-            counted(pairs.ties, "tie"),
-            counted(pairs.losses, "loss"),
-        ];
-        if pairs.inconsistent > 0 {
-            parts.push(format!("{} inconsistent", pairs.inconsistent));
-        }
         let wins = self.share(pairs.wins);
         let wins = wins.share.zip(wins.ci95).map(|wins| ("wins", wins));
         let rate = pairs.win_rate.zip(pairs.ci95);
@@ -344,8 +324,7 @@ impl ComparedItems {
             )
         });
         let rates = rates.collect::<Vec<_>>().join("; ");
-        let read = counted(self.read(), "pair");
-        format!("{} of {read} ({rates})", parts.join(", "))
+        format!("{} ({rates})", pair_counts(pairs))
     }
 }
 
@@ -380,110 +359,4 @@ pub struct StageCost {
     pub cost_usd: Option<f64>,
     /// Seconds from start to end, summed over the parts of a resumed stage.
     pub duration_s: Option<f64>,
-}
-
-/// A share of counted things.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct CountedShare {
-    /// The part.
-    pub part: u64,
-    /// The whole.
-    pub of: u64,
-    /// `part` / `of`; `null` if `of` is 0.
-    pub share: Option<f64>,
-    /// Its 95 % Wilson interval.
-    pub ci95: Option<[f64; 2]>,
-}
-
-impl CountedShare {
-    /// `part` of `of`.
-    pub fn of(part: u64, of: u64) -> Self {
-        Self {
-            part,
-            of,
-            share: ratio(part, of),
-            ci95: wilson95(part, of),
-        }
-    }
-
-    /// `12 of 80 items (15.0 %, 95 % interval 8.8 % to 24.4 %)`.
-    pub(super) fn text(&self, noun: &str) -> String {
-        part_of(self.part, self.of, noun)
-    }
-}
-
-/// The mean of points.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct PointMean {
-    /// Number of items.
-    pub n: u64,
-    /// The mean; `null` without items.
-    pub mean: Option<f64>,
-    /// The 95 % confidence interval by Student's quantile, limited to the scale. It always has a width: if all items
-    /// are equal, it is as wide as unseen items could differ. `null` if the scale is unknown and all items are equal.
-    pub ci95: Option<[f64; 2]>,
-    /// The lowest and highest possible points, if known.
-    pub scale: Option<[f64; 2]>,
-}
-
-impl PointMean {
-    /// The mean of points on a scale.
-    pub fn of(points: &[f64], scale: Option<[f64; 2]>) -> Self {
-        let mut running = RunningMean::default();
-        for points in points {
-            running.add(*points);
-        }
-        let mean = running.mean();
-        let n = points.len() as u64;
-        // Equal points do not prove that the next one is equal too.
-        let constant = || BoundedMean::of((mean?, [mean?; 2]), n, scale, false).ci95();
-        let [low, high] = scale.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
-        let ci95 = running.ci95().or_else(constant);
-        Self {
-            n,
-            mean,
-            ci95: ci95.map(|ends| ends.map(|end| end.clamp(low, high))),
-            scale,
-        }
-    }
-
-    /// `4.20/5.0 (95 % interval 3.95 to 4.45)`.
-    pub(super) fn text(&self) -> String {
-        let Some(mean) = self.mean else {
-            return "unknown".to_owned();
-        };
-        let of = self.scale.map(|[_, high]| format!("/{high:.1}"));
-        let mean = format!("{}{}", Scale(mean, 2), of.unwrap_or_default());
-        match self.ci95() {
-            Some(interval) => format!("{mean} ({})", interval.ci95()),
-            None => mean,
-        }
-    }
-
-    /// `3.95 to 4.45`.
-    pub fn ci95(&self) -> Option<Interval<Scale>> {
-        Some(Interval(self.ci95?.map(|end| Scale(end, 2))))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn means_are_never_points_and_stay_on_their_scale() {
-        let scale = Some([1.0, 5.0]);
-        let constant = PointMean::of(&[5.0; 4], scale);
-        assert_eq!(constant.mean, Some(5.0));
-        let [low, high] = constant.ci95.unwrap();
-        assert!(low < 4.0 && high <= 5.0, "{low} {high}");
-        // A single item gives a wide interval.
-        let [low, high] = PointMean::of(&[4.0], scale).ci95.unwrap();
-        assert!(low < 2.0 && high >= 5.0, "{low} {high}");
-        // Student's t: 4.0 ± 4.303 times the root of 1 / 3.
-        let [low, high] = PointMean::of(&[3.0, 4.0, 5.0], None).ci95.unwrap();
-        assert!((low - 1.5159).abs() < 1e-3 && (high - 6.4841).abs() < 1e-3);
-        assert_eq!(PointMean::of(&[4.0], None).ci95, None);
-        assert_eq!(PointMean::of(&[], scale).ci95, None);
-    }
 }

@@ -287,21 +287,21 @@ fn of_generated(generated: &GeneratedItems) -> Vec<FlowFinding> {
 fn of_judged(judged: &ItemPoints, figures: &FlowFigures) -> Vec<FlowFinding> {
     let mut found = Vec::new();
     let target = |metrics, otherwise| Target::of(figures, FlowStage::Judge, metrics, otherwise);
-    if judged.total.mean.is_some() {
+    if judged.points.total.mean.is_some() {
         let target = target(&["mean(judge.total)", "mean(total)"], POINTS);
-        let place = IntervalPlace::of(judged.total.ci95, target.threshold);
+        let place = IntervalPlace::of(judged.points.total.ci95, target.threshold);
         found.push(FlowFinding {
             gate: target.gate,
             target: format!("{:.1}", target.threshold),
-            n: counted(judged.total.n, "item"),
-            ..FlowFinding::new(FindingTopic::Points, place, judged.total.text())
+            n: counted(judged.points.total.n, "item"),
+            ..FlowFinding::new(FindingTopic::Points, place, judged.points.total.text())
         });
     }
-    if judged.pass.of > 0 {
+    if judged.points.pass.of > 0 {
         let target = target(&["accuracy(judge)", "accuracy"], PASSING);
         found.push(FlowFinding::of_share(
             FindingTopic::Passing,
-            &judged.pass,
+            &judged.points.pass,
             "items",
             &target,
         ));

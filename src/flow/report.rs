@@ -13,10 +13,11 @@ use self::conclusion::{conclusion, next_steps, suggestions};
 use super::figures::{CountedShare, FlowFigures, FlowStage, StageCost, StageFigures};
 use super::findings::findings;
 use crate::error::{Error, Result};
-use crate::figure::{Interval, P, Seconds, Share, Usd, ci95, counted, or_dash, share_cell};
+use crate::figure::{Interval, P, Seconds, Usd, ci95, counted, or_dash, share_cell};
 use crate::flow::figures::{ComparedItems, GeneratedItems};
 use crate::report::document::Align::{Left, Right};
 use crate::report::document::{Block, Document, Fold, Line, Table};
+use crate::report::items;
 use crate::report::render::{html, markdown};
 use crate::system::file::write_atomically;
 
@@ -227,22 +228,6 @@ fn costs(costs: &[StageCost], report: &mut Document) {
     report.table(table.without_empty());
 }
 
-/// A table of counts with their shares; the head explains the brackets.
-fn shares<'a>(
-    [what, noun]: [&str; 2],
-    rows: impl IntoIterator<Item = (&'a str, CountedShare)>,
-) -> Table {
-    let mut table = Table::new(&[(what, Left), (noun, Right), (ci95!("share ("; ")"), Left)]);
-    for (name, share) in rows {
-        table.row([
-            name.to_owned(),
-            share.part.to_string(),
-            share_cell(share.share, share.ci95),
-        ]);
-    }
-    table
-}
-
 /// `2 cut_off, 1 refused`.
 fn counts<'a>(reasons: impl IntoIterator<Item = (&'a String, &'a u64)>) -> String {
     let reasons = reasons.into_iter();
@@ -253,28 +238,7 @@ fn counts<'a>(reasons: impl IntoIterator<Item = (&'a String, &'a u64)>) -> Strin
 /// Generated items compared with real ones.
 fn winrate(compared: &ComparedItems, report: &mut Document) {
     let pairs = &compared.pairs;
-    report.paragraph(format!(
-        "Each of {} was judged twice, with either item first. The same verdict both times is a win of the generated item, a \
-         loss or a tie; two that differ are inconsistent.",
-        counted(pairs.n, "pair")
-    ));
-    let verdicts = [
-        ("wins", pairs.wins),
-        ("ties", pairs.ties),
-        ("losses", pairs.losses),
-        ("inconsistent", pairs.inconsistent),
-    ];
-    let verdicts = verdicts.map(|(verdict, number)| (verdict, compared.share(number)));
-    report.table(shares(["verdict", "pairs"], verdicts));
-    if let (Some(value), Some(ci95)) = (pairs.win_rate, pairs.ci95) {
-        let interval = Interval(ci95.map(Share)).ci95();
-        report.paragraph(
-            Line::default()
-                .plain("Win rate ")
-                .strong(format!("{}, {interval}", Share(value)))
-                .plain(": ties and inconsistent pairs count half. One half is neither better nor worse."),
-        );
-    }
+    report.blocks.extend(items::compared(pairs, "item"));
     if pairs.unreadable > 0 {
         let reasons = match &*counts(&compared.reasons) {
             "" => String::new(),

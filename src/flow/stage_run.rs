@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::figures::{
-    ComparedItems, CountedShare, DimensionPoints, FlowGate, FlowStage, ItemPoints, JudgeWorth,
-    PointMean, StageCost,
+    ComparedItems, DimensionPoints, FlowGate, FlowStage, ItemPoints, JudgeWorth, PointMean,
+    StageCost,
 };
-use crate::data::Status;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::report::corrected_lines;
@@ -18,9 +17,6 @@ use crate::run::rescore::reload;
 use crate::store::RunDir;
 use crate::verdict::judged::calibration::{CalibrationStatus, JudgeCalibration};
 use crate::verdict::summary::{JudgeSummary, Summary, judge_notices};
-
-/// Details of a judge's score that are not dimensions.
-const NO_DIMENSIONS: [&str; 4] = ["total", "excellent", "self_agreement", "repaired"];
 
 /// A finished run of a stage.
 pub(super) struct StageRun {
@@ -151,64 +147,31 @@ impl StageRun {
             return Ok(ItemPoints::default());
         };
         let bounds = self.run.manifest.detail_bounds.get(name);
-        let scale = |detail: &str| bounds.and_then(|bounds| bounds.get(detail)).copied();
-        let mut totals = Vec::new();
+        let scale = bounds.and_then(|bounds| bounds.get("total")).copied();
         let mut topics = BTreeMap::<String, Vec<f64>>::new();
-        let mut dimensions = Vec::<(String, Vec<f64>)>::new();
-        let [mut passing, mut excellent] = [0, 0];
         for record in self.run.records()? {
             let record = record?;
-            let Some(score) = record.result.score.as_ref() else {
-                continue;
-            };
-            if record.result.status != Status::Scored {
-                continue;
-            }
-            let detail = |name: &str| score.details.get(name);
-            let total = detail("total").and_then(Value::as_f64);
-            let total = total.unwrap_or(score.value);
-            totals.push(total);
-            if let Some(topic) = record.slices.get("topic") {
+            let total = record.result.score.as_ref().map(|score| {
+                let total = score.details.get("total");
+                total.and_then(Value::as_f64).unwrap_or(score.value)
+            });
+            if let (Some(total), Some(topic)) = (total, record.slices.get("topic")) {
                 let topic = topic
                     .as_str()
                     .map_or_else(|| topic.to_string(), str::to_owned);
                 topics.entry(topic).or_default().push(total);
             }
-            passing += u64::from(score.correct);
-            let is_excellent = detail("excellent").is_some_and(|value| {
-                value.as_bool() == Some(true) || value.as_f64().is_some_and(|it| it > 0.0)
-            });
-            excellent += u64::from(is_excellent);
-            for (name, value) in score.details.iter() {
-                let Some(points) = value.as_f64() else {
-                    continue;
-                };
-                if NO_DIMENSIONS.contains(&name) {
-                    continue;
-                }
-                match dimensions.iter_mut().find(|(known, _)| known == name) {
-                    Some((_, all)) => all.push(points),
-                    None => dimensions.push((name.to_owned(), vec![points])),
-                }
-            }
         }
-        let n = totals.len() as u64;
-        let of = |name: String, points: &[f64], detail: &str| DimensionPoints {
-            points: PointMean::of(points, scale(detail)),
-            name,
-        };
-        let dimensions = dimensions.into_iter();
-        let dimensions = dimensions.map(|(name, points)| of(name.clone(), &points, &name));
         let topics = topics.into_iter();
-        let topics = topics.map(|(topic, points)| of(topic, &points, "total"));
+        let topics = topics.map(|(name, points)| DimensionPoints {
+            name,
+            points: PointMean::of(&points, scale),
+        });
         Ok(ItemPoints {
             items: judge.samples,
             unread: judge.unread,
             reasons: judge.reasons.clone(),
-            total: PointMean::of(&totals, scale("total").or_else(|| scale("value"))),
-            pass: CountedShare::of(passing, n),
-            excellent: CountedShare::of(excellent, n),
-            dimensions: dimensions.collect(),
+            points: judge.points.clone().unwrap_or_default(),
             topics: topics.collect(),
             worth: worth(judge),
             notes: self.notes(),

@@ -14,11 +14,11 @@ use super::figures::RunFigures;
 use super::format::ReportAudience;
 use super::matrix::{self, matrices, rank};
 use super::recommend::recommendations;
-use super::reported::ReportedRun;
+use super::reported::{ReportedRun, subject_of_all};
 use super::section::{self, Source, accuracy, overview};
 use crate::data::Variant;
 use crate::error::Result;
-use crate::figure::{Seconds, Usd, ci95};
+use crate::figure::{CI95, Seconds, Usd};
 use crate::text::shell_word;
 use crate::verdict::summary::Summary;
 
@@ -88,12 +88,13 @@ pub(super) fn answers_of_all(runs: &[ReportedRun]) -> Result<Vec<Block>> {
 /// An overview of several runs, before the report on each.
 pub fn overview_of_all(runs: &[ReportedRun]) -> Document {
     let mut document = Document::new(format!("{} runs", runs.len()));
+    let subject = subject_of_all(runs);
     let columns = [
         ("eval", Align::Left),
         ("run", Align::Left),
         ("agent", Align::Left),
         ("samples", Align::Right),
-        ("accuracy", Align::Left),
+        (subject.share(), Align::Left),
         ("change to the baseline", Align::Left),
         ("errors", Align::Right),
         ("cost", Align::Right),
@@ -120,7 +121,7 @@ pub fn overview_of_all(runs: &[ReportedRun]) -> Document {
             summary
                 .change
                 .as_ref()
-                .map_or_else(dash, overview::difference),
+                .map_or_else(dash, section::changes::difference),
             summary.errors.to_string(),
             cost.map_or_else(dash, |usd| Usd(usd).to_string()),
             latency.map_or_else(dash, |latency| Seconds(latency.p95).to_string()),
@@ -155,9 +156,15 @@ fn charts_of_all(runs: &[ReportedRun], names: &[String]) -> Vec<Block> {
             format!("{} of {}", summary.correct, summary.scored),
         )
     });
+    let subject = subject_of_all(runs);
     let mut blocks = vec![Block::Intervals(Intervals {
-        caption: "Accuracy".to_owned(),
-        heads: ["run", ci95!("accuracy, "), "correct"].map(str::to_owned),
+        caption: overview::titled(subject.share()),
+        heads: [
+            "run",
+            &format!("{}, {CI95}", subject.share()),
+            subject.good(),
+        ]
+        .map(str::to_owned),
         scale: IntervalScale::SHARES,
         rows: rows.collect(),
     })];

@@ -21,7 +21,7 @@ use crate::store::files::{RECORDS, SUMMARY};
 use crate::store::{Manifest, RunDir, RunStatus, read_records, read_records_where};
 use crate::system::project::display;
 use crate::text::shell_word;
-use crate::verdict::summary::Summary;
+use crate::verdict::summary::{Subject, Summary};
 use masked::PublicWords;
 
 /// Whether a report may show questions and answers of masked benchmarks.
@@ -59,6 +59,8 @@ impl ReportedRun {
             let repair = shell_word(&display(dir.path()));
             error.hint(format!("cargo evaltest repair {repair}"))
         })?;
+        // Older versions do not record it.
+        summary.judges_items |= manifest.judges_items();
         // Reviews are made after the run.
         summary.reviewed = dir.reviewed(&manifest)?;
         let hides_texts = manifest.masked && texts == MaskedTexts::Hidden;
@@ -167,6 +169,17 @@ impl ReportedRun {
         let sides = change.flat_map(|it| [(&it.became_wrong, true), (&it.became_correct, false)]);
         let flips = sides.flat_map(|(ids, worse)| ids.iter().map(move |id| (&**id, worse)));
         flips.collect()
+    }
+}
+
+/// What the verdicts of these runs are about, if it is the same; else the words are those for answers.
+pub(in crate::report) fn subject_of_all(runs: &[ReportedRun]) -> Subject {
+    let mut subjects = runs.iter().map(|run| run.summary.subject());
+    let first = subjects.next().unwrap_or_default();
+    if subjects.all(|subject| subject == first) {
+        first
+    } else {
+        Subject::Answers
     }
 }
 

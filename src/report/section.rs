@@ -4,13 +4,13 @@
 //! below that returns its blocks (none if it does not apply), and an entry in the list.
 
 pub(super) mod accuracy;
-mod changes;
+pub(super) mod changes;
 mod costs;
 mod epochs;
 mod failures;
 mod gates;
+pub(crate) mod items;
 mod judges;
-mod labels;
 mod metrics;
 pub(super) mod overview;
 mod problems;
@@ -39,13 +39,14 @@ type Section = fn(&Source<'_>) -> Vec<Block>;
 
 /// The figures of a run.
 const FIGURES: &[Section] = &[
+    items::items,
     epochs::epochs,
     slices::slices,
     epochs::perturbed,
     problems::problems,
     scorers::extraction,
     scorers::scorers,
-    labels::labels,
+    scorers::labels,
     metrics::metrics,
     costs::costs,
     judges::judges,

@@ -185,26 +185,31 @@ fn first_line(run: &Run) -> String {
     let requested = summary.samples - summary.skipped + summary.not_judged;
     let lead = lead(summary);
     let correct = summary.correct;
-    let counts = match &summary.epochs {
-        None => format!("{requested} samples, {correct} correct"),
-        Some(figures) => format!(
-            "{} samples{}, {correct} of {requested} answers correct",
+    let subject = summary.subject();
+    let good = subject.good();
+    let counts = match (&summary.epochs, section::items::deciding_pairs(summary)) {
+        (_, Some(pairs)) => section::items::pair_counts(pairs),
+        (None, None) => {
+            let samples = subject.word(["samples", "items", "pairs"]);
+            format!("{requested} {samples}, {correct} {good}")
+        }
+        (Some(figures), None) => format!(
+            "{} samples{}, {correct} of {requested} {}s {good}",
             figures.samples,
             epochs(figures.epochs),
+            subject.word(["answer", "verdict", "pair"]),
         ),
     };
     let display = accuracy::display(summary.accuracy, summary.accuracy_bounds);
+    let share = subject.share();
     let display = display.map_or_else(String::new, |display| {
         match (accuracy::missing(summary), summary.accuracy_ci95) {
             // The interval over existing verdicts would look too certain.
-            (Some(missing), _) => format!(", accuracy {display} ({missing})"),
+            (Some(missing), _) => format!(", {share} {display} ({missing})"),
             (None, Some(ci95)) => {
-                format!(
-                    ", accuracy {display} ({})",
-                    Interval(ci95.map(Share)).ci95()
-                )
+                format!(", {share} {display} ({})", Interval(ci95.map(Share)).ci95())
             }
-            (None, None) => format!(", accuracy {display}"),
+            (None, None) => format!(", {share} {display}"),
         }
     });
     let unscored = match summary.unscored {
@@ -247,6 +252,7 @@ fn stopped(run: &Run) -> Vec<Block> {
     );
     if let Some(reason) = &run.stop_reason {
         let skipped = match (summary.not_judged, summary.skipped - summary.not_judged) {
+            _ if summary.judges_items => format!("{} items not judged", summary.skipped),
             (0, skipped) => format!("{skipped} samples not asked"),
             (open, 0) => format!("{open} answered and not judged"),
             (open, skipped) => {

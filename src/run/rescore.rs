@@ -201,6 +201,7 @@ fn write(
     let summary = SummaryBuilder::new(&*parent.eval)
         .scorer(names.first().map(String::as_str))
         .extract(judge.extraction.of_first(&judge.scorers))
+        .items(parent.judges_items().then(|| detail_bounds.clone()))
         .epochs(parent.epochs);
     let mut gathered = Gathered::new(summary, &gates, baseline.as_ref());
     let samples = judge_all(&dir.file(RECORDS), new, judge, &mut |record| {

@@ -324,9 +324,18 @@ impl Manifest {
 
     /// Whether its agent replays a recording, as far as its spec says.
     pub(crate) fn replays(&self) -> bool {
+        self.is_of_agent("replay")
+    }
+
+    /// Whether the items of the dataset are judged themselves, without an agent.
+    pub(crate) fn judges_items(&self) -> bool {
+        self.is_of_agent("none")
+    }
+
+    fn is_of_agent(&self, name: &str) -> bool {
         let agent = self.config.get("agent");
         let kind = agent.map(|agent| agent.get("type").unwrap_or(agent));
-        kind.is_some_and(|kind| kind == "replay")
+        kind.is_some_and(|kind| kind == name)
     }
 
     /// What identifies the dataset in masked snapshots: of this version, and of those that rounded numbers.

@@ -13,7 +13,7 @@ use crate::verdict::facts::Facts;
 use crate::verdict::gate::{ACCURACY, CORRECTED, DROP, Gate, MEAN, Op};
 use crate::verdict::metric::{Figures, UpperEnds, show};
 use crate::verdict::result::{GateResult, Verdict};
-use crate::verdict::summary::BaselineChange;
+use crate::verdict::summary::{BaselineChange, Subject};
 use figures::FigureComparison;
 use no_regression::{BaselineComparison, FamilyMember};
 
@@ -336,10 +336,15 @@ impl Gate {
                 0.0 => "less than 1".to_owned(),
                 percent => percent.to_string(),
             };
-            format!(
-                "an agent whose accuracy is exactly {threshold} fails in {percent} % of such runs, unless the gate \
-                 says `(confidence=0.95)`"
-            )
+            let scorer = facts.decided_by(self).unwrap_or_default();
+            let who = match facts.summary.subject_of(&scorer) {
+                Subject::Answers => format!("an agent whose accuracy is exactly {threshold} fails"),
+                Subject::Items => format!("where exactly {threshold} of all items pass, it fails"),
+                Subject::Pairs => {
+                    format!("where exactly {threshold} of all pairs are won, it fails")
+                }
+            };
+            format!("{who} in {percent} % of such runs, unless the gate says `(confidence=0.95)`")
         })
     }
 }

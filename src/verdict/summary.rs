@@ -26,8 +26,10 @@ mod json;
 mod judge;
 mod labels;
 mod perturbed;
+mod points;
 mod reading;
 mod shortfall;
+mod subject;
 mod tally;
 
 use std::collections::BTreeMap;
@@ -56,9 +58,11 @@ pub(crate) use labels::MAX_LABELS;
 pub use labels::{Confusion, LabelFigures, Labels};
 pub(crate) use perturbed::PERTURB;
 pub use perturbed::PerturbFigures;
+pub use points::{CountedShare, DimensionPoints, JudgedPoints, PointMean};
 pub use reading::{MissedCount, ReadingFigures};
 pub(crate) use reading::{found_by_counts, reading_notices};
 pub use shortfall::ShortfallFigures;
+pub(crate) use subject::Subject;
 pub(crate) use tally::VALUE;
 
 /// The version of `summary.json`, increased whenever a reader of an older version would be misled.
@@ -71,7 +75,8 @@ pub(crate) use tally::VALUE;
 ///   if agents report them; `refused`, if any; `reviewed`, if people reviewed; `tier`, in a run of one; `progressive`,
 ///   if the run goes on tier by tier; `alerts`, if it is in a history; `part`, of a shard or other part; `found_by`, if
 ///   known; `reading`, if something is to be said of it; `account`; `shortfall`, if answers ended at the limit of
-///   tokens or are refusals; `usage.unknown`, if answers do not report it; `perturb`, if questions were perturbed.
+///   tokens or are refusals; `usage.unknown`, if answers do not report it; `perturb`, if questions were perturbed;
+///   `judges_items`, and `points` of judges, if the items of the dataset are judged themselves.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
 /// The most flaky samples that are listed; [`EpochFigures::flaky`] counts all.
@@ -90,6 +95,8 @@ pub struct Summary {
     pub partial: bool,
     /// The tier that ran, if it was one: the figures are those of its samples alone.
     pub tier: Option<String>,
+    /// Whether the items of the dataset are judged themselves, so that no agent was asked.
+    pub judges_items: bool,
     /// What the run is a part of, if others complete it: the gates are left to whoever puts all together.
     pub part: Option<RunPart>,
     /// How far the run came, if it went on tier by tier.

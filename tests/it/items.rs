@@ -39,10 +39,131 @@ fn the_fixture_is_judged_in_a_fresh_clone() {
         .run(&format!("run -v {}", spec.display()))
         .exits(0)
         .says("judging 9 items of")
-        .says("items: 9 samples, 8 correct")
+        .says("items: 9 items, 8 pass, pass rate 88.9 % (95 % ")
         .says("Number Theory   2 of 2   100.0 %")
         .says("gate mean(judge.total) >= 4: passed");
     ran.says_nothing_of("asking agent");
+}
+
+/// Words for answers, of which there are none.
+const OF_ANSWERS: [&str; 9] = [
+    "became wrong",
+    "questions",
+    "answers",
+    "answered",
+    " correct ",
+    "correct:",
+    "wrong",
+    "right answer",
+    "asked",
+];
+
+/// A page without its scripts and styles.
+fn visible(page: &str) -> String {
+    let without = |text: &str, kind: &str| -> String {
+        let [begin, end] = [format!("<{kind}"), format!("</{kind}>")];
+        let parts = text.split(&begin);
+        let parts = parts.map(|part| part.split_once(&end).map_or(part, |(_, after)| after));
+        parts.collect()
+    };
+    without(&without(page, "script"), "style")
+}
+
+fn check_words(what: &str, text: &str) {
+    for word in OF_ANSWERS {
+        assert!(!text.contains(word), "{what} says `{word}`:\n{text}");
+    }
+}
+
+#[test]
+fn reports_on_items_have_the_words_of_a_flow() {
+    let project = Project::new();
+    let spec = root().join("fixtures/items/items.yaml");
+    let ran = project
+        .run(&format!("run {} --run-id r1", spec.display()))
+        .exits(0)
+        .says("items: 8 of 9 items pass, 88.9 %, 77.8 % excellent, mean 4.36, the judge")
+        .says("points             mean      95 % interval")
+        .says("total              4.36")
+        .says("9 calls on 9 items");
+    check_words("the terminal", &ran.out);
+    let report = |more: &[&str]| {
+        let ran = project.run_of(&[&["report", "r1"], more].concat()).exits(0);
+        check_words(&more.join(" "), &visible(&ran.out));
+        ran
+    };
+    report(&["--audience", "developer"])
+        .says("**88.9 %** of the items pass: 8 of 9, 95 % interval 56.5 % to 98.0 %. On average they get **4.36/5.0")
+        .says("; 77.8 % are excellent.")
+        .says("| pass | 8 | 88.9 %")
+        .says("| excellent | 7 | 77.8 %")
+        .says("| difficulty match | 3.67 |")
+        .says("| pass rate | 88.9 %")
+        .says("## Items that do not pass, by reason")
+        .says("| sample | item | verdict | why |");
+    report(&["--audience", "product"])
+        .says("| items that pass | 88.9 %")
+        .says("| points on average | 4.36/5.0")
+        .says("| difficulty match, on average | 3.67/5.0")
+        .says("of 100 items like these would not pass");
+    report(&["--audience", "user"])
+        .says("# items: how good are the items?")
+        .says("**8 of 9 items pass: 89 of 100.**")
+        .says("Excellent are 7 of 9.")
+        .says("difficulty match: **3.67/5.0");
+    report(&["--format", "html"])
+        .says("of the items pass")
+        .says("\"words\":[\"passes\",\"not passed\"");
+    for format in ["github", "pr-comment"] {
+        report(&["--format", format])
+            .says("88.9 % pass, 77.8 % excellent, mean 4.36/5.0")
+            .says("| pass rate |")
+            .says("Do not pass");
+    }
+    let run = project.last_run();
+    let summary = std::fs::read_to_string(run.join("summary.md")).unwrap();
+    check_words("summary.md", &summary);
+    assert!(summary.contains("of the items pass: 8 of 9"), "{summary}");
+    // Whoever reads the figures finds the same.
+    let summary = std::fs::read_to_string(run.join("summary.json")).unwrap();
+    let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+    assert_eq!(summary["judges_items"], true);
+    let points = &summary["judge"]["scorers"]["judge"]["points"];
+    assert_eq!(points["excellent"]["part"], 7);
+    assert_eq!(points["dimensions"].as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn reports_on_pairs_have_wins_ties_and_losses() {
+    let scorer = "{ type: pairwise, criteria: Which is better?, agent: { type: command, command: [sh, ./judge.sh] }, \
+        against: { benchmark: { type: aime, path: aime.jsonl }, text: item } }";
+    let project = project("none", scorer, "");
+    let judge = JUDGE.replace("v=good", "v=first").replace("v=bad", "v=tie");
+    project.script("judge.sh", &judge);
+    let aime = "{\"id\": \"a\", \"problem\": \"7 * 7?\", \"answer\": 49, \"solution\": \"Square it.\"}\n\
+                {\"id\": \"b\", \"problem\": \"8 * 8?\", \"answer\": 64, \"solution\": \"Square it.\"}\n";
+    project.write("aime.jsonl", aime);
+    let ran = project
+        .run("run e.yaml --run-id r1")
+        .exits(0)
+        .says("0 wins, 1 tie, 0 losses, 1 inconsistent of 2 pairs, win rate 50.0 %");
+    check_words("the terminal", &ran.out);
+    let report = |more: &[&str]| {
+        let ran = project.run_of(&[&["report", "r1"], more].concat()).exits(0);
+        check_words(&more.join(" "), &visible(&ran.out));
+        ran
+    };
+    report(&[])
+        .says("Win rate **50.0 %, ")
+        .says("ties and inconsistent pairs count half: 0 wins, 1 tie, 0 losses, 1 inconsistent of 2 pairs.")
+        .says("## Wins, ties and losses")
+        .says("| ties | 1 | 50.0 %");
+    report(&["--audience", "product"]).says("| win rate | 50.0 %");
+    report(&["--audience", "user"])
+        .says("how good are the pairs?")
+        .says("That is a win rate of 50 of 100");
+    report(&["--format", "html"]).says("Wins, ties and losses");
+    report(&["--format", "pr-comment"]).says("win rate 50.0 %, ");
 }
 
 #[test]
@@ -51,7 +172,7 @@ fn the_item_is_the_answer_and_costs_nothing() {
     let ran = project.run("run -v e.yaml --dry-run").exits(0);
     ran.says("2 samples, 0 requests, and those of scorer `judge`");
     let ran = project.run("run -v e.yaml --run-id r1").exits(0);
-    ran.says("2 samples, 1 correct").says("0.0000 USD");
+    ran.says("2 items, 1 pass");
     let records = project.last_lines("samples.jsonl");
     let item = "Problem:\n6 * 7?\n\nAnswer: 42\n\nSolution:\nSix times seven.";
     assert_eq!(records[0]["result"]["output"]["text"], item);
@@ -115,7 +236,7 @@ fn items_are_no_requests() {
     project
         .run("run -v e.yaml")
         .exits(0)
-        .says("2 samples, 1 correct")
+        .says("2 items, 1 pass")
         .says_nothing_of("attempt");
     let run = project.display(project.last_run());
     project

@@ -274,9 +274,9 @@ fn figure_lines(of: &FlowFigures) -> Option<Block> {
         };
         lines.push(format!(
             "judge: mean {}, {} pass, {} excellent{unread}",
-            mean(&judged.total),
-            share(&judged.pass),
-            share(&judged.excellent)
+            mean(&judged.points.total),
+            share(&judged.points.pass),
+            share(&judged.points.excellent)
         ));
         lines.push(format!("judge: {}", judged.worth.text));
     }

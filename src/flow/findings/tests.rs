@@ -4,6 +4,7 @@ use super::*;
 use crate::flow::figures::{PointMean, ReviewedItems, StageFigures};
 use crate::verdict::judged::pairs::{JudgedPair, PairsSummary};
 use crate::verdict::judged::winrate::Preferred;
+use crate::verdict::summary::JudgedPoints;
 
 const SCALE: Option<[f64; 2]> = Some([1.0, 5.0]);
 
@@ -79,8 +80,11 @@ fn with_points(points: &[f64], gated: Option<Verdict>) -> FlowFigures {
     FlowFigures {
         judge: StageFigures::Found(ItemPoints {
             items: points.len() as u64,
-            total: PointMean::of(points, SCALE),
-            pass: CountedShare::of(passing, points.len() as u64),
+            points: JudgedPoints {
+                total: PointMean::of(points, SCALE),
+                pass: CountedShare::of(passing, points.len() as u64),
+                ..JudgedPoints::default()
+            },
             ..ItemPoints::default()
         }),
         gates: gates.collect(),
@@ -168,7 +172,7 @@ fn flows() -> Vec<FlowFigures> {
     // A single item on an unknown scale has no interval.
     let mut unknown = with_points(&[4.0], None);
     if let StageFigures::Found(judged) = &mut unknown.judge {
-        judged.total = PointMean::of(&[4.0], None);
+        judged.points.total = PointMean::of(&[4.0], None);
     }
     all.push(unknown);
     for of in [1, 10, 60, 400] {
@@ -262,8 +266,8 @@ fn no_sentence_contradicts_its_interval_or_its_gate() {
     for flow in flows() {
         for finding in findings(&flow) {
             let (ci95, threshold) = match finding.topic {
-                FindingTopic::Points => (flow.judge.found().unwrap().total.ci95, 4.0),
-                FindingTopic::Passing => (flow.judge.found().unwrap().pass.ci95, 0.8),
+                FindingTopic::Points => (flow.judge.found().unwrap().points.total.ci95, 4.0),
+                FindingTopic::Passing => (flow.judge.found().unwrap().points.pass.ci95, 0.8),
                 FindingTopic::Wins => (flow.winrate.found().unwrap().pairs.ci95, 0.5),
                 FindingTopic::Approved => (flow.reviewed.as_ref().unwrap().approved.ci95, 0.9),
                 _ => continue,

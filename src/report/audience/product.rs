@@ -1,18 +1,18 @@
 //! The one-page report for release decisions.
 
 use super::outages;
-use crate::figure::{Of100, Points, Seconds, Usd, ci95, part_of};
+use crate::figure::{Of100, Points, Seconds, Usd, ci95, counted, part_of};
 use crate::report::document::{Block, Document, Line, Tone};
 use crate::report::figures::RunFigures;
+use crate::report::items;
 use crate::report::reported::ReportedRun;
-use crate::report::section::overview::{
-    self, ChangeVerdict, change_verdict, cost_per_thousand, difference, gate_counts, titled,
-};
+use crate::report::section::changes::{ChangeVerdict, change_verdict, difference};
+use crate::report::section::overview::{self, cost_per_thousand, gate_counts, titled};
 use crate::report::section::slices::in_order;
 use crate::report::section::{Source, accuracy, listed, reviewed_lines};
 use crate::report::terminal::gate_figure;
 use crate::verdict::result::Verdict;
-use crate::verdict::summary::{Group, Summary};
+use crate::verdict::summary::{Group, Subject, Summary};
 
 /// Maximum number of slices, and of samples, listed.
 const NAMED: usize = 5;
@@ -46,30 +46,29 @@ fn amounts(run: &ReportedRun) -> (Vec<(String, Line)>, Vec<String>) {
     if summary.change.is_none() {
         row("change", Err("there is no accepted run to compare it with"));
     }
+    if let Some(points) = items::deciding_points(summary) {
+        if points.excellent.of > 0 {
+            row("excellent items", Ok(points.excellent.text("")));
+        }
+        row("points on average", Ok(points.total.text()));
+        for dimension in &points.dimensions {
+            let name = dimension.name.replace('_', " ");
+            row(&format!("{name}, on average"), Ok(dimension.points.text()));
+        }
+    }
     let judge = summary.judge.as_ref();
     let judged = judge.and_then(|judge| judge.usage.cost_usd).map(Usd);
-    let cost = cost_per_thousand(summary, "");
-    row(
-        "cost of 1,000 answers",
-        cost.ok_or("the agent does not report it"),
-    );
-    if let Some(judged) = judged {
-        row("cost of the judges of this run", Ok(judged.to_string()));
-    }
-    if run.is_recorded() {
-        let why = "the answers were recorded before";
-        row("outages and waits", Err(why));
+    let judged = judged.map(|cost| cost.to_string());
+    if summary.judges_items {
+        row("cost of judging", judged.ok_or("the judge does not report it"));
+        let all = summary.scored + summary.errors;
+        let noun = format!("{}s", summary.subject().noun());
+        row("not judged", Ok(part_of(summary.errors, all, &noun)));
     } else {
-        let (lacking, attempts) = outages(summary);
-        row(
-            "outages: no answer came",
-            Ok(part_of(lacking, attempts, "tries")),
-        );
-        let wait = summary.latency_s.map(|latency| {
-            let [p95, p50] = [latency.p95, latency.p50].map(Seconds);
-            format!("19 of 20 within {p95} (p95), half within {p50}")
-        });
-        row("wait for an answer", wait.ok_or("no answer came"));
+        of_agent(run, &mut row);
+        if let Some(cost) = judged {
+            row("cost of the judges of this run", Ok(cost));
+        }
     }
     if let Some(reviewed) = &summary.reviewed {
         let lines = reviewed_lines(reviewed);
@@ -80,6 +79,30 @@ fn amounts(run: &ReportedRun) -> (Vec<(String, Line)>, Vec<String>) {
         Ok(gate_counts(summary).unwrap_or_else(|| "none".to_owned())),
     );
     (known, unknown)
+}
+
+/// What the answers of an agent cost, and how long they took.
+fn of_agent(run: &ReportedRun, row: &mut impl FnMut(&str, Result<String, &str>)) {
+    let summary = &run.summary;
+    let cost = cost_per_thousand(summary, "");
+    row(
+        "cost of 1,000 answers",
+        cost.ok_or("the agent does not report it"),
+    );
+    if run.is_recorded() {
+        let why = "the answers were recorded before";
+        return row("outages and waits", Err(why));
+    }
+    let (lacking, attempts) = outages(summary);
+    row(
+        "outages: no answer came",
+        Ok(part_of(lacking, attempts, "tries")),
+    );
+    let wait = summary.latency_s.map(|latency| {
+        let [p95, p50] = [latency.p95, latency.p50].map(Seconds);
+        format!("19 of 20 within {p95} (p95), half within {p50}")
+    });
+    row("wait for an answer", wait.ok_or("no answer came"));
 }
 
 /// Improvements and regressions.
@@ -101,7 +124,8 @@ fn changes(summary: &Summary, figures: &RunFigures, document: &mut Document) {
             format!("{what}: nothing.").into()
         } else {
             let named = listed(first, count);
-            format!("{what}: {count} of {} questions: {named}.", change.n).into()
+            let noun = summary.subject().word(["question", "item", "pair"]);
+            format!("{what}: {count} of {}: {named}.", counted(change.n, noun)).into()
         });
     }
     for ((dimension, value), [worse, better]) in parts.into_iter().take(NAMED) {
@@ -131,7 +155,7 @@ fn risks(run: &ReportedRun) -> Vec<Line> {
         }));
     }
     let (lacking, attempts) = outages(summary);
-    if lacking > 0 && !run.is_recorded() {
+    if lacking > 0 && !run.is_recorded() && !summary.judges_items {
         risks.push(
             format!(
                 "Outages: no answer came in {}.",
@@ -141,15 +165,27 @@ fn risks(run: &ReportedRun) -> Vec<Line> {
         );
     }
     if let Some(figures) = summary.epochs.as_ref().filter(|it| it.flaky > 0) {
-        let text = part_of(figures.flaky, figures.samples, "questions");
-        risks.push(format!("Asked again, it is now right, now wrong, on {text}.").into());
+        risks.push(
+            if summary.judges_items {
+                let text = part_of(figures.flaky, figures.samples, "items");
+                format!("Judged again, the verdict is another one on {text}.")
+            } else {
+                let text = part_of(figures.flaky, figures.samples, "questions");
+                format!("Asked again, it is now right, now wrong, on {text}.")
+            }
+            .into(),
+        );
     }
     if let Some(name) = &summary.scorer
         && summary.is_uncalibrated(name)
     {
-        risks.push(
-            "The judge of the answers was not checked by people: its figures may be off.".into(),
-        );
+        let text = match summary.subject() {
+            Subject::Answers => {
+                "The judge of the answers was not checked by people: its figures may be off."
+            }
+            _ => "The judge was not checked by people: its figures may be off.",
+        };
+        risks.push(text.into());
     }
     for result in &summary.gates {
         let what = match result.verdict {
@@ -159,7 +195,7 @@ fn risks(run: &ReportedRun) -> Vec<Line> {
         };
         let name = result.gate.to_string();
         // The rest is for people who read gates every day.
-        let figure = gate_figure(result, &name);
+        let figure = gate_figure(result, &name, summary.subject());
         let first = figure.split([';', '\n']).next().unwrap_or_default();
         let line = Line::from(format!("{what}, ")).code(name).plain(": ");
         risks.push(line.marked(first.trim_end()).plain("."));
@@ -169,6 +205,28 @@ fn risks(run: &ReportedRun) -> Vec<Line> {
 
 /// The worst plausible accuracy, from the interval's bound.
 fn whole(summary: &Summary) -> Line {
+    let is_rated = summary.scored > 0;
+    if let Some(pairs) = items::deciding_pairs(summary) {
+        let rate = items::win_rate(pairs).unwrap_or_else(|| "not known".to_owned());
+        return format!("The win rate is {rate}; one half is neither better nor worse.").into();
+    }
+    if summary.subject() == Subject::Items {
+        return match (summary.accuracy_bounds, summary.accuracy_ci95) {
+            (Some([low, high]), _) if low < high && is_rated => format!(
+                "How many items pass is open: {}, for not every item has a verdict.",
+                accuracy::spelled(summary.accuracy, Some([low, high]), None)
+            )
+            .into(),
+            (_, Some([low, high])) if is_rated => format!(
+                "In the long run {} to {} of 100 items like these would not pass ({}).",
+                Of100(1.0 - high),
+                Of100(1.0 - low),
+                ci95!()
+            )
+            .into(),
+            _ => "No item was judged: this run says nothing of them.".into(),
+        };
+    }
     match (summary.accuracy_bounds, summary.accuracy_ci95) {
         (Some([low, high]), _) if low < high && summary.scored > 0 => format!(
             "How many answers are right is open: {}, for not every question has a verdict.",

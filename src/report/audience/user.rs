@@ -3,18 +3,99 @@
 use super::outages;
 use crate::figure::{Interval, Of100, Seconds, counted};
 use crate::report::document::{Document, Line};
+use crate::report::items;
 use crate::report::reported::ReportedRun;
 use crate::stats::wilson95;
-use crate::verdict::summary::Summary;
+use crate::verdict::summary::{Subject, Summary};
 
 pub(super) fn document(run: &ReportedRun) -> Document {
     let summary = &run.summary;
+    if summary.subject() != Subject::Answers {
+        return judged(run);
+    }
     let mut document = Document::new(format!("{}: how good are the answers?", summary.eval));
     document.paragraph(requests(run));
     right(summary, &mut document);
     lacking(run, &mut document);
     wait(run, &mut document);
     document
+}
+
+/// The report on items or pairs: nobody answered a question, so it is about the items themselves.
+fn judged(run: &ReportedRun) -> Document {
+    let summary = &run.summary;
+    let date = run.manifest.started_at.get(..10).unwrap_or_default();
+    let noun = summary.subject().noun();
+    let mut document = Document::new(format!("{}: how good are the {noun}s?", summary.eval));
+    let of = counted(summary.scored, noun);
+    document.paragraph(format!("Judged on {date}: {of}."));
+    if let Some(pairs) = items::deciding_pairs(summary) {
+        document.section("How often is it preferred?");
+        let counts = Line::default().strong(format!("{}.", items::pair_counts(pairs)));
+        document.paragraph(match pairs.win_rate.zip(pairs.ci95) {
+            Some((rate, ci95)) => counts.plain(format!(
+                " That is a win rate of {} of 100, where ties, and pairs whose verdict changes with the order, count half. In \
+                 the long run it would very likely be {} of 100; 50 is neither better nor worse.",
+                Of100(rate),
+                hundred(ci95)
+            )),
+            None => counts,
+        });
+    } else {
+        document.section("How many are good enough?");
+        document.paragraph(passing(summary));
+    }
+    if let Some(points) = items::deciding_points(summary) {
+        document.section("How good are they?");
+        let total = std::iter::once(("all together", &points.total));
+        let dimensions = points.dimensions.iter();
+        let dimensions = dimensions.map(|it| (it.name.as_str(), &it.points));
+        let lines = total.chain(dimensions);
+        document.list(lines.map(|(name, mean)| {
+            let name = name.replace('_', " ");
+            Line::default()
+                .plain(format!("{name}: "))
+                .strong(mean.text())
+        }));
+    }
+    let scorer = summary.scorer.as_deref();
+    if scorer.is_some_and(|name| summary.is_uncalibrated(name)) {
+        document.paragraph("A program judged them, and no people have checked how well it judges.");
+    }
+    if summary.errors > 0 {
+        document.section("How many could not be judged?");
+        let all = summary.scored + summary.errors;
+        document.paragraph(format!("{} of {}.", summary.errors, counted(all, noun)));
+    }
+    document
+}
+
+/// How many items pass, and how many are excellent.
+fn passing(summary: &Summary) -> Line {
+    let line = Line::default();
+    let is_open = summary.accuracy_bounds.filter(|[low, high]| low < high);
+    let line = match (is_open, summary.accuracy, summary.accuracy_ci95) {
+        (Some(bounds), ..) if summary.scored > 0 => line
+            .strong(format!("{} of 100 items pass.", hundred(bounds)))
+            .plain(" A closer figure is not possible: some items could not be judged."),
+        (None, Some(share), Some(ci95)) => {
+            let (correct, scored) = (summary.correct, summary.scored);
+            line.strong(format!(
+                "{correct} of {scored} items pass: {} of 100.",
+                Of100(share)
+            ))
+            .plain(format!(
+                " With other items of this kind it would very likely be {} of 100.",
+                hundred(ci95)
+            ))
+        }
+        _ => return line.plain("That is not known: no item could be judged."),
+    };
+    let excellent = items::deciding_points(summary).map(|points| points.excellent);
+    match excellent.filter(|share| share.of > 0) {
+        Some(share) => line.plain(format!(" Excellent are {} of {}.", share.part, share.of)),
+        None => line,
+    }
 }
 
 /// What was evaluated, and when.

@@ -13,16 +13,17 @@ use std::io::Write;
 use super::super::document::Line;
 use super::super::format::{ReportAudience, ReportFormat, unwritten};
 use super::super::render::markdown::{CountedRows, Page, row_text};
-use super::super::reported::ReportedRun;
+use super::super::reported::{ReportedRun, subject_of_all};
 use super::super::section;
-use super::super::section::overview::{ChangeVerdict, change_verdict, difference_cell};
-use super::super::section::{Detail, account_rows, accuracy};
+use super::super::section::changes::{ChangeVerdict, change_verdict, difference_cell, flip_counts};
+use super::super::section::{Detail, account_rows, accuracy, items};
 use super::ci;
 use super::ci::{UnstartedEval, interruption};
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::figure::{Seconds, Share, Usd};
 use crate::verdict::result::Verdict;
+use crate::verdict::summary::{Subject, Summary};
 use rows::{SampleColumns, SampleRows};
 
 /// Maximum bytes that a step writes into its summary; above 1 MiB GitHub shows nothing.
@@ -72,7 +73,12 @@ fn written(runs: &[ReportedRun], unstarted: &[UnstartedEval], mut page: Page) ->
         runs.iter().any(|run| !run.hides_texts),
         runs.len() + unstarted.len() > 1,
     ];
-    let columns = SampleColumns { texts, several };
+    let subject = subject_of_all(runs);
+    let columns = SampleColumns {
+        texts,
+        several,
+        subject,
+    };
     let samples = SampleRows::of(runs, columns, page.room())?;
     let titles = columns.titles();
     let rest = rest(runs, &titles, samples.better, Page::new(page.room() / 2));
@@ -85,8 +91,10 @@ fn written(runs: &[ReportedRun], unstarted: &[UnstartedEval], mut page: Page) ->
         .iter()
         .map(|eval| row_text(&[eval.eval.as_str().into(), message(&eval.error)]));
     page.table("Left no run", &["eval", "why"], lacking.collect());
-    page.counted_table("Became wrong", &titles, samples.worse);
-    page.counted_table("Wrong", &titles, samples.wrong);
+    let worse = subject.word(["Became wrong", "Pass no longer", "No longer won"]);
+    page.counted_table(worse, &titles, samples.worse);
+    let wrong = subject.word(["Wrong", "Do not pass", "Not won"]);
+    page.counted_table(wrong, &titles, samples.wrong);
     page.counted_table("Without a verdict", &titles, samples.errors);
     Ok(page.end() + &rest)
 }
@@ -101,7 +109,7 @@ fn rest(runs: &[ReportedRun], samples: &[&str], better: CountedRows, mut page: P
         &[
             "eval",
             "samples",
-            "accuracy",
+            subject_of_all(runs).word(["accuracy", "pass rate", "win rate"]),
             "since the baseline",
             "errors",
             "cost",
@@ -128,7 +136,8 @@ fn rest(runs: &[ReportedRun], samples: &[&str], better: CountedRows, mut page: P
     let all = rows.len();
     let heads = ["eval", "gate", "intervals and power"];
     page.folded_table("Statistics", &heads, CountedRows { rows, all });
-    page.folded_table(&format!("Became right: {}", better.all), samples, better);
+    let title = subject_of_all(runs).word(["Became right", "Pass now", "Won now"]);
+    page.folded_table(&format!("{title}: {}", better.all), samples, better);
     page.end()
 }
 
@@ -148,8 +157,7 @@ fn sentence(runs: &[ReportedRun]) -> Option<Line> {
         let change = summary.change.as_ref();
         let comparable = change.filter(|change| change.n > 0 && summary.recorded == 0);
         let Some(change) = comparable else {
-            let share = accuracy::display(summary.accuracy, summary.accuracy_bounds);
-            let share = share.map_or_else(|| "nothing scored".to_owned(), |it| it + " correct");
+            let share = in_short(summary);
             let why = match change {
                 None => "no baseline",
                 Some(_) => "not comparable with the baseline",
@@ -162,7 +170,12 @@ fn sentence(runs: &[ReportedRun]) -> Option<Line> {
             .iter()
             .any(|gate| gate.verdict == Verdict::Failed && gate.regression.is_some());
         let [before, now] = [change.accuracy_before, change.accuracy_now].map(Share);
-        let flips = format!("{} became wrong, {} right", change.worse, change.better);
+        let flips = match summary.subject() {
+            Subject::Answers => {
+                format!("{} became wrong, {} right", change.worse, change.better)
+            }
+            _ => flip_counts(change, summary),
+        };
         let (place, words) = match change_verdict(change, summary) {
             _ if change.worse + change.better == 0 => {
                 parts[4].push(name);
@@ -188,6 +201,29 @@ fn sentence(runs: &[ReportedRun]) -> Option<Line> {
     };
     lines.extend(named(unchanged, ", ").map(|names| names.plain(verb)));
     joined(lines, "; ").map(|line| line.plain("."))
+}
+
+/// `88.9 % correct`; of items also how many are excellent and their mean.
+fn in_short(summary: &Summary) -> String {
+    if items::deciding_pairs(summary).is_some() {
+        return format!("win rate {}", accuracy::value(summary));
+    }
+    let share = accuracy::display(summary.accuracy, summary.accuracy_bounds);
+    let Some(share) = share else {
+        return "nothing scored".to_owned();
+    };
+    let Some(points) = items::deciding_points(summary) else {
+        return format!("{share} {}", summary.subject().good());
+    };
+    let excellent = points
+        .excellent
+        .share
+        .map(|share| format!(", {} excellent", Share(share)));
+    format!(
+        "{share} pass{}, mean {}",
+        excellent.unwrap_or_default(),
+        points.total.text()
+    )
 }
 
 /// The first of these lines, and how many more there are.
@@ -285,7 +321,10 @@ fn statistics(runs: &[ReportedRun]) -> Vec<String> {
         let gates = run.summary.gates.iter();
         for gate in gates.filter(|gate| is_open(gate.verdict)) {
             let lines = gate.message.lines().skip(1);
-            let lines = lines.filter(|line| !line.starts_with("became "));
+            let subject = run.summary.subject();
+            let lists = [subject.became_bad(), subject.became_good()].map(|it| format!("{it}: "));
+            let is_listed = |line: &str| lists.iter().any(|list| line.starts_with(list));
+            let lines = lines.filter(|line| !is_listed(line));
             let lines: Vec<_> = lines.collect();
             if !lines.is_empty() {
                 let eval = run.manifest.eval.as_str().into();
@@ -314,6 +353,7 @@ fn alerts(runs: &[ReportedRun]) -> Vec<String> {
 fn figures(run: &ReportedRun) -> String {
     let summary = &run.summary;
     let display = match accuracy::missing(summary) {
+        _ if items::deciding_pairs(summary).is_some() => accuracy::value(summary),
         Some(missing) => {
             let display = accuracy::display(summary.accuracy, summary.accuracy_bounds);
             let display = display.unwrap_or_else(|| "nothing was scored".to_owned());
@@ -341,17 +381,16 @@ fn figures(run: &ReportedRun) -> String {
     };
     let samples = Line::from(format!("{}{tier}{partial}", summary.samples));
     let usual = || "·".to_owned();
+    let judge = summary.judge.as_ref().filter(|_| summary.judges_items);
+    let usage = judge.map_or(&summary.usage, |judge| &judge.usage);
+    let cost = usage.cost_usd;
     row_text(&[
         run.manifest.eval.as_str().into(),
         samples.line(stopped.unwrap_or_default()),
         display.into(),
         change.unwrap_or_else(usual).into(),
         summary.errors.to_string().into(),
-        summary
-            .usage
-            .cost_usd
-            .map_or_else(usual, |cost| Usd(cost).to_string())
-            .into(),
+        cost.map_or_else(usual, |cost| Usd(cost).to_string()).into(),
         run.manifest
             .duration_s
             .map_or_else(usual, |seconds| Seconds(seconds).to_string())

@@ -11,7 +11,7 @@ use super::super::render::html;
 use super::super::render::html::page::HtmlPage;
 use super::super::render::html::{REPORT, runs};
 use super::super::reported::ReportedRun;
-use super::super::section::overview::ending;
+use super::super::section::overview::{ending, titled};
 use super::super::section::samples::SampleTable;
 use crate::error::Result;
 
@@ -107,10 +107,13 @@ const FIRST: usize = 10;
 
 /// The first failed samples, below the result of a run without a baseline.
 fn first_failing(run: &ReportedRun, figures: &RunFigures) -> Option<Block> {
-    let table = SampleTable::of(run).block("Wrong answers", figures.failing.iter().take(FIRST))?;
+    let subject = run.summary.subject();
+    let caption = subject.word(["Wrong answers", "Items that do not pass", "Pairs not won"]);
+    let table = SampleTable::of(run).block(caption, figures.failing.iter().take(FIRST))?;
+    let bad = titled(subject.bad());
     let title = match figures.all_failing {
-        few if few <= FIRST as u64 => format!("Wrong or without a verdict: {few}"),
-        all => format!("Wrong or without a verdict: the first {FIRST} of {all}"),
+        few if few <= FIRST as u64 => format!("{bad} or without a verdict: {few}"),
+        all => format!("{bad} or without a verdict: the first {FIRST} of {all}"),
     };
     let title = Line::default().strong(title);
     Some(Block::folded(Fold::Open, title, [table]))
@@ -118,7 +121,12 @@ fn first_failing(run: &ReportedRun, figures: &RunFigures) -> Option<Block> {
 
 /// The failed samples, for readers without scripts.
 fn failing(run: &ReportedRun, figures: &RunFigures) -> Vec<Block> {
-    let (title, all) = ("Wrong answers and errors", figures.all_failing);
+    let title = run.summary.subject().word([
+        "Wrong answers and errors",
+        "Items that do not pass, and errors",
+        "Pairs that are not won, and errors",
+    ]);
+    let all = figures.all_failing;
     let Some(table) = SampleTable::of(run).block(title, figures.failing.iter()) else {
         return Vec::new();
     };

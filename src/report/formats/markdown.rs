@@ -75,12 +75,21 @@ fn samples(
     let Some(first) = rows.block("", figures.first.iter()) else {
         return Ok(());
     };
-    let blocks = [Block::section("First samples"), first];
+    let title = match run.summary.judges_items {
+        true => "First items",
+        false => "First samples",
+    };
+    let blocks = [Block::section(title), first];
     markdown::blocks(&blocks, level, out).map_err(io)?;
     if figures.all_failing == 0 {
         return Ok(());
     }
-    let title = [Block::section("All failing samples")];
+    let title = run.summary.subject().word([
+        "All failing samples",
+        "All items that do not pass",
+        "All pairs that are not won",
+    ]);
+    let title = [Block::section(title)];
     markdown::blocks(&title, level, out).map_err(io)?;
     markdown::begin_table(&rows.empty().heads, out).map_err(io)?;
     for record in run.records()? {

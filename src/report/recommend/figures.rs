@@ -4,12 +4,14 @@ use crate::figure::{Interval, Scale, Share, part_of};
 use crate::report::figures::RunFigures;
 use crate::report::reported::ReportedRun;
 use crate::report::section::accuracy::known;
-use crate::report::section::overview::difference;
+use crate::report::section::changes::{difference, flip_counts};
+use crate::report::section::overview::titled;
 use crate::report::section::slices::level_drops;
 use crate::stats::{ratio, wilson95, wilson95_of_share};
 use crate::text::{excerpt, shell_word};
 use crate::verdict::groups::DisagreementGroup;
 use crate::verdict::judged::pairs::PairsSummary;
+use crate::verdict::summary::Subject;
 
 /// Errors that prevent an agent from being reached.
 const NOT_REACHED: [&str; 5] = [
@@ -87,11 +89,24 @@ impl AdvisedRun<'_> {
         self.show(&slice.ids)
     }
 
+    /// What is judged, more than one.
+    fn nouns(&self) -> String {
+        format!("{}s", self.run.summary.subject().noun())
+    }
+
     /// A number of wrong answers as text, with their share of all answers.
     fn of_wrong(&self, count: u64) -> (String, Option<[f64; 2]>, Option<f64>) {
         let wrong = self.figures.wrong;
         (
-            part_of(count, wrong, "wrong answers"),
+            part_of(
+                count,
+                wrong,
+                self.run.summary.subject().word([
+                    "wrong answers",
+                    "items that do not pass",
+                    "pairs that are not won",
+                ]),
+            ),
             wilson95(count, wrong),
             ratio(count, self.run.summary.scored),
         )
@@ -160,7 +175,7 @@ fn errors(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
         };
         let text = format!(
             "{} are errors, {most} of kind {}",
-            part_of(lacking, requested, "answers"),
+            part_of(lacking, requested, &case.nouns()),
             worst.kind
         );
         let is_reached = !NOT_REACHED.contains(&&*worst.kind);
@@ -186,10 +201,10 @@ fn change(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let change = case.run.summary.change.iter();
     let figures = change.map(|change| {
         let text = format!(
-            "Accuracy changed by {}, {} became wrong and {} right",
+            "{} changed by {}, {}",
+            titled(case.run.summary.subject().share()),
             difference(change),
-            change.worse,
-            change.better
+            flip_counts(change, &case.run.summary)
         );
         let weight = Some(-change.difference);
         AdvisedFigure {
@@ -212,7 +227,10 @@ fn accuracy(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let is_wide = |[low, high]: [f64; 2]| high >= 0.5 && high - low > WIDE;
     let scorer = summary.scorer.as_deref();
     let is_uncalibrated = scorer.is_some_and(|name| summary.is_uncalibrated(name));
-    let known = known(summary).filter(|(_, ci95)| !is_wide(*ci95) && !is_uncalibrated);
+    // The advice is for an agent.
+    let is_answered = summary.subject() == Subject::Answers;
+    let known = known(summary);
+    let known = known.filter(|(_, ci95)| is_answered && !is_wide(*ci95) && !is_uncalibrated);
     let figure = known.map(|(share, ci95)| {
         let text = format!(
             "{} of the answers are right ({})",
@@ -233,7 +251,9 @@ fn accuracy(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
 fn precision(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     const MOST: u64 = 10_000;
     let summary = &case.run.summary;
-    let figure = known(summary).and_then(|(share, [low, high])| {
+    let is_answered = summary.subject() == Subject::Answers;
+    let known = known(summary).filter(|_| is_answered);
+    let figure = known.and_then(|(share, [low, high])| {
         let spanned = STEPS
             .into_iter()
             .filter(|step| low < *step && *step <= high);
@@ -296,8 +316,9 @@ fn drops(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let figures = falls.filter_map(|fall| {
         let (drop, ci95) = (fall.drop?, fall.interval?);
         let text = format!(
-            "{} of the accuracy is lost from level {} to {} ({})",
+            "{} of the {} is lost from level {} to {} ({})",
             Share(drop),
+            summary.subject().share(),
             excerpt(fall.from),
             excerpt(fall.to),
             Interval(ci95.map(Share)).ci95()
@@ -332,9 +353,10 @@ fn weaker_parts(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
                 continue;
             };
             let text = format!(
-                "{dimension} {}: {} right ({}), all {} ({})",
+                "{dimension} {}: {} {} ({}), all {} ({})",
                 excerpt(value),
                 Share(part),
+                summary.subject().word(["right", "pass", "won"]),
                 Interval(ci95.map(Share)).ci95(),
                 Share(share),
                 Interval(whole.map(Share)).ci95()
@@ -387,6 +409,9 @@ fn beginning(answer: &str) -> String {
 }
 
 fn nothing_extracted(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
+    if case.run.summary.subject() != Subject::Answers {
+        return Vec::new();
+    }
     let none = case.figures.without_prediction;
     let (part, interval, weight) = case.of_wrong(none);
     let eval = shell_word(&case.run.manifest.eval);
@@ -434,7 +459,7 @@ fn disagreements(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
         } else {
             ("rejects", "accepts")
         };
-        let part = part_of(*count, scored, "answers");
+        let part = part_of(*count, scored, &case.nouns());
         let text = format!("{decides} {one} what {other} {two} in {part}");
         AdvisedFigure {
             sort: one.to_owned(),
@@ -446,7 +471,8 @@ fn disagreements(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
 }
 
 fn flaky(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
-    let epochs = case.run.summary.epochs.iter();
+    let is_answered = case.run.summary.subject() == Subject::Answers;
+    let epochs = case.run.summary.epochs.iter().filter(|_| is_answered);
     let figures = epochs.map(|epochs| {
         let (flaky, samples) = (epochs.flaky, epochs.samples);
         let first = case.figures.failures.flaky.samples.first();

@@ -1,8 +1,9 @@
 //! Formats accuracies: a point with its interval, or a range if verdicts are missing.
 
+use super::items;
 use crate::figure::{Interval, Share};
 use crate::report::document::{IntervalRow, Line};
-use crate::verdict::summary::Summary;
+use crate::verdict::summary::{Subject, Summary};
 
 /// Whether missing verdicts make a share uncertain.
 pub(in crate::report) fn is_open(bounds: Option<[f64; 2]>) -> bool {
@@ -56,8 +57,9 @@ pub(in crate::report) fn missing(summary: &Summary) -> Option<String> {
         Some(_) => 0,
     };
     let unknown = summary.errors + needed;
-    // Those were answered.
-    let is_answered = summary.unjudged + summary.not_judged > 0;
+    // Those were answered, or nobody was asked.
+    let is_answered =
+        summary.unjudged + summary.not_judged > 0 || summary.subject() != Subject::Answers;
     let what = if is_answered {
         "a verdict"
     } else {
@@ -73,8 +75,12 @@ pub(in crate::report) fn known(summary: &Summary) -> Option<(f64, [f64; 2])> {
     known.filter(|_| !is_open(summary.accuracy_bounds))
 }
 
-/// The accuracy of a run with the number of answers.
+/// The accuracy of a run with the number of answers; of pairs the win rate.
 pub(in crate::report) fn value(summary: &Summary) -> String {
+    if let Some(pairs) = items::deciding_pairs(summary) {
+        let rate = items::win_rate(pairs).unwrap_or_else(|| "not known".to_owned());
+        return format!("{rate} ({})", items::pair_counts(pairs));
+    }
     let share = spelled(
         summary.accuracy,
         summary.accuracy_bounds,
@@ -89,11 +95,38 @@ pub(in crate::report) fn value(summary: &Summary) -> String {
     }
 }
 
-/// The same as a sentence.
+/// The same as a sentence; of items with their points.
 pub(in crate::report) fn sentence(summary: &Summary) -> Line {
     let share = display(summary.accuracy, summary.accuracy_bounds);
     let (correct, scored) = (summary.correct, summary.scored);
     let line = Line::default();
+    if let Some(pairs) = items::deciding_pairs(summary) {
+        let rate = items::win_rate(pairs).unwrap_or_else(|| "not known".to_owned());
+        let counts = items::pair_counts(pairs);
+        return line.plain("Win rate ").strong(rate).plain(format!(
+            ", ties and inconsistent pairs count half: {counts}."
+        ));
+    }
+    if summary.subject() == Subject::Items {
+        let Some(share) = share else {
+            return line.plain("No item was judged.");
+        };
+        let lacking = missing(summary).map(|missing| format!(" ({missing})"));
+        let ci95 = comma_ci95(summary.accuracy_ci95.filter(|_| lacking.is_none()));
+        let line = line
+            .strong(share + &lacking.unwrap_or_default())
+            .plain(format!(" of the items pass: {correct} of {scored}{ci95}."));
+        let Some(points) = items::deciding_points(summary) else {
+            return line;
+        };
+        let line = line
+            .plain(" On average they get ")
+            .strong(points.total.text());
+        return match points.excellent.share {
+            Some(share) => line.plain(format!("; {} are excellent.", Share(share))),
+            None => line.plain("."),
+        };
+    }
     match (share, missing(summary)) {
         (Some(range), Some(missing)) => line
             .strong(format!("{range} ({missing})"))

@@ -1,20 +1,82 @@
 //! Changes since the baseline, and differences from the snapshots.
 
-use super::overview;
+use super::accuracy;
 use super::samples::SampleTable;
 use super::source::Source;
-use crate::figure::ci95;
+use crate::figure::{Interval, Points, ci95};
 use crate::report::document::{
     Block, Fold, IntervalRow, IntervalScale, Intervals, Line, Tone, list,
 };
 use crate::snapshot::assertion::ACCEPT;
 use crate::verdict::conclude::Run;
+use crate::verdict::summary::{BaselineChange, Subject, Summary};
 
 /// Maximum number of ids on a terminal.
 const BRIEF: usize = super::source::LISTED;
 
 /// Maximum number of ids elsewhere; `manifest.json` has all.
 const FULL: usize = 50;
+
+/// The conclusion from a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::report) enum ChangeVerdict {
+    Worse,
+    Better,
+    Indistinguishable,
+    /// Better, unless missing verdicts change it.
+    Open,
+}
+
+/// The conclusion from a change: depends on its interval, not only on the difference.
+pub(in crate::report) fn change_verdict(
+    change: &BaselineChange,
+    summary: &Summary,
+) -> ChangeVerdict {
+    match change.difference_ci95 {
+        [_, high] if high < 0.0 => ChangeVerdict::Worse,
+        [low, _] if low > 0.0 && accuracy::known(summary).is_none() => ChangeVerdict::Open,
+        [low, _] if low > 0.0 => ChangeVerdict::Better,
+        _ => ChangeVerdict::Indistinguishable,
+    }
+}
+
+/// `+3.1 points (95 % confidence interval -1.2 to +7.4)`.
+pub(in crate::report) fn difference(change: &BaselineChange) -> String {
+    Points(change.difference).with_ci95(change.difference_ci95)
+}
+
+/// The change with its conclusion.
+pub(in crate::report) fn change_value(change: &BaselineChange, summary: &Summary) -> String {
+    let verdict = match change_verdict(change, summary) {
+        ChangeVerdict::Worse => "worse",
+        ChangeVerdict::Better => "better",
+        ChangeVerdict::Indistinguishable => "not significantly different",
+        ChangeVerdict::Open => "open for those without a verdict",
+    };
+    format!(
+        "{}, {verdict}: {}, of {} that both have",
+        difference(change),
+        flip_counts(change, summary),
+        change.n
+    )
+}
+
+/// `4 became wrong, 1 became right`, or the words for items and pairs.
+pub(in crate::report) fn flip_counts(change: &BaselineChange, summary: &Summary) -> String {
+    let subject = summary.subject();
+    let worse = subject.became_bad();
+    let better = match subject {
+        Subject::Answers => "became right",
+        _ => subject.became_good(),
+    };
+    format!("{} {worse}, {} {better}", change.worse, change.better)
+}
+
+/// `-8.3 points (-20.1 to +3.0)`, for a table cell.
+pub(in crate::report) fn difference_cell(change: &BaselineChange) -> String {
+    let ends = Interval(change.difference_ci95.map(Points));
+    format!("{} points ({ends})", Points(change.difference))
+}
 
 /// The change since the baseline with the ids of samples that flipped, where only a summary is known.
 pub(in crate::report) fn changes(source: &Source<'_>) -> Vec<Block> {
@@ -23,17 +85,17 @@ pub(in crate::report) fn changes(source: &Source<'_>) -> Vec<Block> {
         return Vec::new();
     };
     let row = IntervalRow {
-        label: "accuracy".to_owned(),
+        label: source.summary.subject().share().to_owned(),
         value: Some(change.difference),
         interval: Some(change.difference_ci95),
-        figures: overview::difference_cell(change),
+        figures: difference_cell(change),
         note: format!("{} compared", change.n),
         ..IntervalRow::default()
     };
     let mut blocks = vec![
         Block::section("Since the baseline"),
         Block::Intervals(Intervals {
-            caption: "Change of accuracy".to_owned(),
+            caption: format!("Change of {}", source.summary.subject().share()),
             heads: ["", ci95!("change, "), "samples"].map(str::to_owned),
             scale: IntervalScale::differences([change.difference_ci95]),
             rows: vec![row],
@@ -47,13 +109,17 @@ pub(in crate::report) fn changes(source: &Source<'_>) -> Vec<Block> {
 /// The samples that became wrong since the baseline.
 pub(in crate::report) fn became_wrong(source: &Source<'_>) -> Option<Block> {
     let change = source.summary.change.as_ref()?;
-    side(source, "Became wrong", &change.became_wrong, Fold::Open)
+    let subject = source.summary.subject();
+    let title = subject.word(["Became wrong", "Pass no longer", "No longer won"]);
+    side(source, title, &change.became_wrong, Fold::Open)
 }
 
 /// The samples that became right since the baseline.
 pub(in crate::report) fn became_right(source: &Source<'_>) -> Option<Block> {
     let change = source.summary.change.as_ref()?;
-    side(source, "Became right", &change.became_correct, Fold::Closed)
+    let subject = source.summary.subject();
+    let title = subject.word(["Became right", "Pass now", "Won now"]);
+    side(source, title, &change.became_correct, Fold::Closed)
 }
 
 fn side(source: &Source<'_>, title: &str, ids: &[String], fold: Fold) -> Option<Block> {
@@ -76,10 +142,22 @@ fn side(source: &Source<'_>, title: &str, ids: &[String], fold: Fold) -> Option<
 
 /// The same for a terminal: only ids.
 pub(in crate::report) fn flips(run: &Run) -> Vec<Block> {
-    let sides = [
-        (true, Tone::Bad, "correct in the baseline, wrong now"),
-        (false, Tone::Good, "wrong in the baseline, correct now"),
-    ];
+    let subject = run.summary.subject();
+    let [worse, better] = subject.word([
+        [
+            "correct in the baseline, wrong now",
+            "wrong in the baseline, correct now",
+        ],
+        [
+            "passed in the baseline, not now",
+            "pass now, not in the baseline",
+        ],
+        [
+            "won in the baseline, not now",
+            "won now, not in the baseline",
+        ],
+    ]);
+    let sides = [(true, Tone::Bad, worse), (false, Tone::Good, better)];
     let sides = sides.into_iter().filter_map(|(worse, tone, title)| {
         let flips = run.flips.iter().filter(|flip| flip.worse == worse);
         let ids: Vec<&str> = flips.map(|flip| &*flip.id).collect();

@@ -11,6 +11,10 @@ use crate::verdict::summary::{ConversationFigures, Latency, Summary};
 /// Time, tokens, cost and retries, as far as they apply.
 pub(super) fn costs(source: &Source<'_>) -> Vec<Block> {
     let summary = source.summary;
+    // Nobody was asked; what judges cost is another section.
+    if summary.judges_items {
+        return Vec::new();
+    }
     if source.is_brief() {
         let parts = brief(summary);
         return list((!parts.is_empty()).then(|| parts.join(", ")))

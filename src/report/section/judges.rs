@@ -22,12 +22,15 @@ pub(super) fn judges(source: &Source<'_>) -> Vec<Block> {
         let judges = judge.scorers.iter().map(|(name, judge)| {
             let pairs = judge.pairs.iter().flat_map(pair_lines);
             let below = pairs.chain(corrected_lines(judge.calibration.as_ref()));
-            Block::group(format!("judge {name}: {}", judge_line(judge)), list(below))
+            let noun = judge.noun(source.summary);
+            let line = judge_line(judge, noun);
+            Block::group(format!("judge {name}: {line}"), list(below))
         });
         let juries = judge.juries.iter().flat_map(|(name, jury)| {
             let line = |line: String| format!("jury {name}: {line}");
             let below = list(corrected_lines(jury.calibration.as_ref()));
-            let (first, labels) = (line(jury_line(jury)), labels_line(jury).map(line));
+            let noun = source.summary.judged_noun();
+            let (first, labels) = (line(jury_line(jury, noun)), labels_line(jury).map(line));
             match labels {
                 Some(labels) => vec![Block::paragraph(first), Block::group(labels, below)],
                 None => vec![Block::group(first, below)],
@@ -38,20 +41,28 @@ pub(super) fn judges(source: &Source<'_>) -> Vec<Block> {
     let mut table = Table::new(&[("figure", Align::Left)]);
     let names = judge.scorers.keys().map(|name| (name.clone(), Align::Left));
     table.heads.extend(names);
+    let samples = judge
+        .scorers
+        .values()
+        .map(|judge| judge.samples.to_string());
+    let nouns = format!("{}s", source.summary.judged_noun());
+    table.row(std::iter::once(nouns).chain(samples));
     for (name, of) in FIGURES {
         let cells = judge.scorers.values().map(of);
         table.row(std::iter::once((*name).to_owned()).chain(cells));
     }
     let mut blocks = vec![Block::section("Judge"), Block::Table(table)];
     for (name, judge) in &judge.scorers {
-        if let Some(pairs) = &judge.pairs {
+        // Those that decide are in a section of their own.
+        let decides = source.decides(name);
+        if let Some(pairs) = judge.pairs.as_ref().filter(|_| !decides) {
             let title = Line::default().code(name).plain(":");
             blocks.push(Block::group(title, list(pair_lines(pairs))));
         }
         corrected("judge", name, judge.calibration.as_ref(), &mut blocks);
     }
     for (name, jury) in &judge.juries {
-        jury_blocks(name, jury, &mut blocks);
+        jury_blocks(name, jury, source.summary.judged_noun(), &mut blocks);
     }
     agreement_chart(judge, &mut blocks);
     let notices = judge_notices(source.summary).into_iter();
@@ -63,7 +74,6 @@ pub(super) fn judges(source: &Source<'_>) -> Vec<Block> {
 type Figure = (&'static str, fn(&JudgeSummary) -> String);
 
 const FIGURES: &[Figure] = &[
-    ("answers", |judge| judge.samples.to_string()),
     ("unread", |judge| match judge.unread {
         0 => "0".to_owned(),
         unread => format!("{unread} ({})", reasons(&judge.reasons)),
@@ -103,10 +113,10 @@ fn reasons(reasons: &std::collections::BTreeMap<String, u64>) -> String {
     reasons.collect::<Vec<_>>().join(", ")
 }
 
-/// Number and cost of a judge's requests, and the number of answers without a verdict.
-fn judge_line(judge: &JudgeSummary) -> String {
+/// Number and cost of a judge's requests, and the number of answers (or items, or pairs) without a verdict.
+fn judge_line(judge: &JudgeSummary, noun: &str) -> String {
     let calls = counted(judge.calls, "call");
-    let mut calls = format!("{calls} on {}", counted(judge.samples, "answer"));
+    let mut calls = format!("{calls} on {}", counted(judge.samples, noun));
     let parts = [
         (judge.asked_again, "asked again"),
         (judge.cached, "from the cache"),
@@ -268,7 +278,7 @@ fn agreement_chart(judge: &JudgeSummary, blocks: &mut Vec<Block>) {
     }
 }
 
-fn jury_blocks(name: &str, jury: &JurySummary, blocks: &mut Vec<Block>) {
+fn jury_blocks(name: &str, jury: &JurySummary, noun: &str, blocks: &mut Vec<Block>) {
     let mut heads = vec!["judge", "judged", "unread", "far from the others"];
     if jury.panel.is_some() {
         heads.push("against the labels");
@@ -302,7 +312,7 @@ fn jury_blocks(name: &str, jury: &JurySummary, blocks: &mut Vec<Block>) {
         pairs.row([judges, pair_agreement(pair)]);
     }
     blocks.push(Block::Heading(3, format!("Jury {name}")));
-    blocks.push(Block::paragraph(jury_line(jury)));
+    blocks.push(Block::paragraph(jury_line(jury, noun)));
     blocks.extend(table.block());
     blocks.extend(labels_line(jury).map(Block::paragraph));
     corrected("jury", name, jury.calibration.as_ref(), blocks);
@@ -310,8 +320,8 @@ fn jury_blocks(name: &str, jury: &JurySummary, blocks: &mut Vec<Block>) {
 }
 
 /// Agreement within a jury, and the number of answers without a verdict.
-fn jury_line(jury: &JurySummary) -> String {
-    let answers = counted(jury.samples, "answer");
+fn jury_line(jury: &JurySummary, noun: &str) -> String {
+    let answers = counted(jury.samples, noun);
     let mut figures = vec![format!("{} judges on {answers}", jury.judges.len())];
     figures.push(format!("alpha {}", two_decimals(jury.alpha)));
     let shares = jury.pairs.iter().filter_map(|pair| pair.agreement);
@@ -469,7 +479,10 @@ mod tests {
             asked_again: 2,
             ..JudgeSummary::default()
         };
-        assert_eq!(judge_line(&judge), "47 calls on 45 answers (2 asked again)");
+        assert_eq!(
+            judge_line(&judge, "answer"),
+            "47 calls on 45 answers (2 asked again)"
+        );
         judge.cached = 5;
         judge.unread = 3;
         judge.reasons = [("conflicting", 2), ("truncated", 1)]
@@ -491,7 +504,7 @@ mod tests {
             max: 2.0,
         });
         assert_eq!(
-            judge_line(&judge),
+            judge_line(&judge, "answer"),
             "47 calls on 45 answers (2 asked again, 5 from the cache), latency median 1.0 s, p95 2.0 s, 51200 tokens, \
              0.0123 USD, 3 unread (2 conflicting, 1 truncated)"
         );

@@ -1,10 +1,11 @@
 //! The first part of a report: result of the run, warnings, and main figures.
 
 use super::accuracy;
+use super::changes::{change_value, flip_counts};
 use super::costs::at_least;
 use super::source::Source;
 use crate::exit::Exit;
-use crate::figure::{Interval, Points, Seconds, Share, Usd, ci95, or_dash};
+use crate::figure::{CI95, Interval, Points, Seconds, Share, Usd, or_dash};
 use crate::report::document::{Block, IntervalRow, IntervalScale, Intervals, Line, Tone, list};
 use crate::report::figures::RunFigures;
 use crate::report::reported::{ReportedRun, agent_name, minute, program};
@@ -12,7 +13,7 @@ use crate::stats::as_f64;
 use crate::text::shell_word;
 use crate::verdict::alert::AlertResult;
 use crate::verdict::result::{GateResult, Verdict};
-use crate::verdict::summary::{BaselineChange, Summary};
+use crate::verdict::summary::{Subject, Summary};
 
 /// The result of a run in one word, with its colour.
 pub(in crate::report) fn ending(run: &ReportedRun) -> (Tone, &'static str) {
@@ -26,6 +27,10 @@ pub(in crate::report) fn ending(run: &ReportedRun) -> (Tone, &'static str) {
         Exit::Passed => (Tone::Good, "Passed"),
         Exit::Failed => (Tone::Bad, "Failed"),
         Exit::Infrastructure if has_failed() => (Tone::Bad, "Failed, and not all is decided"),
+        Exit::Infrastructure if run.summary.judges_items => (
+            Tone::Unsure,
+            "Not decided: too little is known of the items",
+        ),
         Exit::Infrastructure => (
             Tone::Unsure,
             "Not decided: too little is known of the agent",
@@ -70,9 +75,10 @@ pub(in crate::report) fn overview(source: &Source<'_>) -> Block {
     let change = summary.change.as_ref().map(|change| {
         let points = format!("{} points", Points(change.difference));
         let ci95 = Interval(change.difference_ci95.map(Points)).ci95();
+        let flips = flip_counts(change, summary);
         Line::default().strong(points).plain(format!(
-            " since the baseline ({ci95}): {} became wrong, {} became right, of {} compared.",
-            change.worse, change.better, change.n
+            " since the baseline ({ci95}): {flips}, of {} compared.",
+            change.n
         ))
     });
     let lines = verdict.into_iter().chain([accuracy::sentence(summary)]);
@@ -98,11 +104,20 @@ fn against_baseline(run: &ReportedRun) -> Option<Block> {
         summary.accuracy,
         summary.accuracy_bounds,
         summary.accuracy_ci95,
-        format!("{} of {} correct", summary.correct, summary.scored),
+        format!(
+            "{} of {} {}",
+            summary.correct,
+            summary.scored,
+            summary.subject().good()
+        ),
     );
     Some(Block::Intervals(Intervals {
         caption: String::new(),
-        heads: ["", ci95!("accuracy, "), "samples"].map(str::to_owned),
+        heads: [
+            String::new(),
+            format!("{}, {CI95}", summary.subject().share()),
+            "samples".to_owned(),
+        ],
         scale: IntervalScale::against(before),
         rows: vec![baseline, now],
     }))
@@ -126,7 +141,11 @@ pub(in crate::report) fn next_commands(run: &ReportedRun, figures: &RunFigures) 
         );
     }
     if run.summary.errors > 0 {
-        command(format!("run --failed {id}"), "ask those with errors again");
+        let why = match run.summary.judges_items {
+            false => "ask those with errors again",
+            true => "judge those with errors again",
+        };
+        command(format!("run --failed {id}"), why);
     }
     if run.manifest.parent.is_none() && !run.is_finished() && !run.going_on {
         command(format!("run --resume {id}"), "go on with it");
@@ -147,6 +166,9 @@ pub(in crate::report) fn not_passed(summary: &Summary) -> Line {
             (Some("an alert was raised"), None)
         }
         Exit::Failed => (Some("samples differ from what was accepted"), None),
+        Exit::Infrastructure if summary.judges_items => {
+            (None, Some("too little is known of the items"))
+        }
         Exit::Infrastructure => (None, Some("too little is known of the agent")),
         Exit::Usage => (None, Some("there is a mistake in the eval")),
         Exit::Passed | Exit::Interrupted => (None, None),
@@ -194,8 +216,11 @@ pub(in crate::report) fn notes(source: &Source<'_>) -> Vec<Block> {
         let all = run.summary.samples;
         let answered = all.saturating_sub(run.summary.skipped);
         notes.push(
-            format!("It is going on: figures and verdicts are those of the {answered} of {all} that are answered.")
-                .into(),
+            format!(
+                "It is going on: figures and verdicts are those of the {answered} of {all} that are {}.",
+                if summary.judges_items { "judged" } else { "answered" }
+            )
+            .into(),
         );
     } else if let Some(run) = run.filter(|run| !run.is_finished()) {
         // The text after the colon may contain the agent's output.
@@ -203,7 +228,12 @@ pub(in crate::report) fn notes(source: &Source<'_>) -> Vec<Block> {
         let reason = reason.and_then(|reason| reason.split([':', ';']).next());
         let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
         let skipped = summary.skipped;
-        notes.push(format!("The run ended early{reason}; {skipped} were not asked.").into());
+        let what = if summary.judges_items {
+            "judged"
+        } else {
+            "asked"
+        };
+        notes.push(format!("The run ended early{reason}; {skipped} were not {what}.").into());
     }
     if let Some(tier) = &summary.tier {
         let note = line().plain("A run of tier ").code(tier);
@@ -271,11 +301,19 @@ pub(in crate::report) fn facts(source: &Source<'_>) -> Block {
         fact("run", manifest.run_id.clone());
         fact("when", when(run));
     }
-    fact("samples", samples(summary));
-    fact("accuracy", accuracy::value(summary));
+    let subject = summary.subject();
+    fact(
+        subject.word(["samples", "items", "samples"]),
+        samples(summary),
+    );
+    fact(
+        subject.word(["accuracy", "pass rate", "win rate"]),
+        accuracy::value(summary),
+    );
     let bounds = summary.failure_rate_bounds;
-    if let Some(display) = accuracy::display(summary.failure_rate, bounds).filter(|_| run.is_none())
-    {
+    let display = accuracy::display(summary.failure_rate, bounds);
+    let display = display.filter(|_| run.is_none() && subject == Subject::Answers);
+    if let Some(display) = display {
         let ci95 = summary
             .failure_rate_ci95
             .filter(|_| !accuracy::is_open(bounds));
@@ -304,6 +342,9 @@ pub(in crate::report) fn facts(source: &Source<'_>) -> Block {
 
 /// The agent, its model, and the models that answered.
 pub(in crate::report) fn agent(run: &ReportedRun) -> String {
+    if run.summary.judges_items {
+        return "none: the items themselves are judged".to_owned();
+    }
     let program = program(&run.manifest);
     let name = agent_name(run.agent(), run.model(), program.as_deref());
     let mut display = name.unwrap_or_else(|| "-".to_owned());
@@ -328,16 +369,29 @@ fn when(run: &ReportedRun) -> String {
 }
 
 fn samples(summary: &Summary) -> String {
+    let is_of_items = summary.judges_items;
     let all = match &summary.epochs {
+        Some(figures) if is_of_items => format!(
+            "{}, each judged {} times: {} verdicts",
+            figures.samples, figures.epochs, summary.samples
+        ),
         Some(figures) => format!(
             "{}, each asked {} times: {} answers",
             figures.samples, figures.epochs, summary.samples
         ),
         None => summary.samples.to_string(),
     };
+    let unscored = summary
+        .subject()
+        .word(["without a truth", "without a verdict", "not compared"]);
+    let skipped = if is_of_items {
+        "not judged"
+    } else {
+        "not asked"
+    };
     let parts = [
-        (summary.unscored, "without a truth"),
-        (summary.skipped, "not asked"),
+        (summary.unscored, unscored),
+        (summary.skipped, skipped),
         (summary.cached, "from the cache"),
         (summary.recorded, "with recorded calls"),
         (
@@ -377,6 +431,12 @@ fn steps(summary: &Summary) -> Option<String> {
 }
 
 fn cost(summary: &Summary) -> String {
+    let judge = summary.judge.as_ref();
+    let judges = judge.and_then(|judge| judge.usage.cost_usd);
+    if summary.judges_items {
+        let unknown = || "not reported by the judge".to_owned();
+        return judges.map_or_else(unknown, |cost| Usd(cost).to_string());
+    }
     let usage = &summary.usage;
     let thousand = cost_per_thousand(summary, " per 1,000 answers");
     let mut cost = match (usage.cost_usd, thousand) {
@@ -393,8 +453,7 @@ fn cost(summary: &Summary) -> String {
         let tokens = at_least(usage.unknown.tokens, format_args!("{tokens} tokens"));
         cost = format!("{cost}, {tokens}");
     }
-    let judge = summary.judge.as_ref();
-    match judge.and_then(|judge| judge.usage.cost_usd) {
+    match judges {
         Some(judges) => format!("{cost}; judges {} more", Usd(judges)),
         None => cost,
     }
@@ -420,6 +479,7 @@ pub(in crate::report) fn cost_per_thousand(summary: &Summary, of: &str) -> Optio
 fn time(run: &ReportedRun) -> String {
     let whole = or_dash(run.manifest.duration_s.map(Seconds));
     match &run.summary.latency_s {
+        _ if run.summary.judges_items => whole,
         _ if run.is_recorded() => format!("{whole}; the answers were recorded before"),
         Some(latency) => format!(
             "{whole}; an answer took {} (median), {} (p95), {} (slowest)",
@@ -448,57 +508,6 @@ pub(in crate::report) fn gate_counts(summary: &Summary) -> Option<String> {
         .map(|(count, word)| format!("{count} {word}"))
         .collect();
     (!counts.is_empty()).then(|| counts.join(", "))
-}
-
-/// The conclusion from a change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::report) enum ChangeVerdict {
-    Worse,
-    Better,
-    Indistinguishable,
-    /// Better, unless missing verdicts change it.
-    Open,
-}
-
-/// The conclusion from a change: depends on its interval, not only on the difference.
-pub(in crate::report) fn change_verdict(
-    change: &BaselineChange,
-    summary: &Summary,
-) -> ChangeVerdict {
-    match change.difference_ci95 {
-        [_, high] if high < 0.0 => ChangeVerdict::Worse,
-        [low, _] if low > 0.0 && accuracy::known(summary).is_none() => ChangeVerdict::Open,
-        [low, _] if low > 0.0 => ChangeVerdict::Better,
-        _ => ChangeVerdict::Indistinguishable,
-    }
-}
-
-/// `+3.1 points (95 % confidence interval -1.2 to +7.4)`.
-pub(in crate::report) fn difference(change: &BaselineChange) -> String {
-    Points(change.difference).with_ci95(change.difference_ci95)
-}
-
-/// The change with its conclusion.
-pub(in crate::report) fn change_value(change: &BaselineChange, summary: &Summary) -> String {
-    let verdict = match change_verdict(change, summary) {
-        ChangeVerdict::Worse => "worse",
-        ChangeVerdict::Better => "better",
-        ChangeVerdict::Indistinguishable => "not significantly different",
-        ChangeVerdict::Open => "open for those without a verdict",
-    };
-    format!(
-        "{}, {verdict}: {} became wrong, {} became right, of {} that both have",
-        difference(change),
-        change.worse,
-        change.better,
-        change.n
-    )
-}
-
-/// `-8.3 points (-20.1 to +3.0)`, for a table cell.
-pub(in crate::report) fn difference_cell(change: &BaselineChange) -> String {
-    let ends = Interval(change.difference_ci95.map(Points));
-    format!("{} points ({ends})", Points(change.difference))
 }
 
 /// `level` as `Level`.

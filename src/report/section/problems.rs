@@ -6,6 +6,7 @@ use crate::report::document::{Align, Block, Fold, Line, Table};
 use crate::report::figures::RunFigures;
 use crate::text::excerpt;
 use crate::verdict::groups::SampleFigure;
+use crate::verdict::summary::Subject;
 
 /// Maximum rows of long tables.
 const LISTED: usize = 20;
@@ -16,14 +17,15 @@ pub(super) fn problems(source: &Source<'_>) -> Vec<Block> {
         return Vec::new();
     };
     let mut blocks = Vec::new();
-    errors(figures, &mut blocks);
-    wrong(figures, &mut blocks);
+    let subject = source.summary.subject();
+    errors(figures, subject, &mut blocks);
+    wrong(figures, subject, &mut blocks);
     parameters(figures, &mut blocks);
     let has_epochs = source.summary.epochs.is_some();
     let failures = &figures.failures;
     // With instant answers the slowest ones are irrelevant; latencies of recorded ones are unknown.
     let is_slow = failures.slowest.iter().any(|it| it.value >= 0.05);
-    if is_slow && !run.is_recorded() {
+    if is_slow && !source.summary.judges_items && !run.is_recorded() {
         let seconds = |value| Seconds(value).to_string();
         blocks.extend(largest(
             "Slowest",
@@ -55,11 +57,15 @@ fn section(title: &str, table: Table, remaining: usize, blocks: &mut Vec<Block>)
     }
 }
 
-fn errors(figures: &RunFigures, blocks: &mut Vec<Block>) {
+fn nouns(subject: Subject) -> &'static str {
+    subject.word(["answers", "items", "pairs"])
+}
+
+fn errors(figures: &RunFigures, subject: Subject, blocks: &mut Vec<Block>) {
     let groups = &figures.failures.errors;
     let mut table = Table::new(&[
         ("kind", Align::Left),
-        ("answers", Align::Right),
+        (nouns(subject), Align::Right),
         ("samples", Align::Left),
         ("the first said", Align::Left),
     ]);
@@ -80,11 +86,11 @@ fn errors(figures: &RunFigures, blocks: &mut Vec<Block>) {
     );
 }
 
-fn wrong(figures: &RunFigures, blocks: &mut Vec<Block>) {
+fn wrong(figures: &RunFigures, subject: Subject, blocks: &mut Vec<Block>) {
     let groups = &figures.failures.wrong;
     let mut table = Table::new(&[
         ("reason", Align::Left),
-        ("answers", Align::Right),
+        (nouns(subject), Align::Right),
         ("samples", Align::Left),
     ]);
     for group in groups.iter().take(LISTED) {
@@ -101,7 +107,12 @@ fn wrong(figures: &RunFigures, blocks: &mut Vec<Block>) {
         ]);
     }
     let remaining = groups.len().saturating_sub(LISTED);
-    section("Wrong answers by reason", table, remaining, blocks);
+    let title = subject.word([
+        "Wrong answers by reason",
+        "Items that do not pass, by reason",
+        "Pairs that are not won, by reason",
+    ]);
+    section(title, table, remaining, blocks);
 }
 
 fn parameters(figures: &RunFigures, blocks: &mut Vec<Block>) {

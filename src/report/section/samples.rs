@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::report::document::{Align, Block, Line, Table, Tone};
 use crate::report::figures::{ReportedSample, SampleOutcome};
 use crate::report::reported::ReportedRun;
+use crate::verdict::summary::Subject;
 
 /// Builds the rows of a run's samples.
 pub(in crate::report) struct SampleTable {
@@ -13,6 +14,8 @@ pub(in crate::report) struct SampleTable {
     epochs: bool,
     /// Whether there is a column of verdicts.
     verdicts: bool,
+    /// What the verdicts are about.
+    subject: Subject,
     /// Samples that flipped, and whether they became wrong.
     flips: HashMap<String, bool>,
 }
@@ -25,6 +28,7 @@ impl SampleTable {
             texts: !run.hides_texts,
             epochs: run.summary.epochs.is_some(),
             verdicts: true,
+            subject: run.summary.subject(),
             flips: flips.map(|(id, worse)| (id.to_owned(), worse)).collect(),
         }
     }
@@ -53,7 +57,13 @@ impl SampleTable {
     pub(in crate::report) fn empty(&self) -> Table {
         let mut heads = vec![("sample", Align::Left)];
         if self.texts {
-            heads.extend(["question", "expected", "got"].map(|it| (it, Align::Left)));
+            let columns: &[&str] = match self.subject {
+                Subject::Answers => &["question", "expected", "got"],
+                // The rest is the item itself.
+                Subject::Items => &["item"],
+                Subject::Pairs => &["item", "text"],
+            };
+            heads.extend(columns.iter().map(|it| (*it, Align::Left)));
         }
         heads.extend(self.verdicts.then_some(("verdict", Align::Left)));
         heads.push(("why", Align::Left));
@@ -70,19 +80,31 @@ impl SampleTable {
         if self.texts {
             let or_dash = |text: &Option<String>| text.as_deref().unwrap_or("-").into();
             cells.push(sample.question.as_str().into());
-            cells.push(or_dash(&sample.ground_truth));
-            cells.push(or_dash(&sample.answer));
+            if self.subject == Subject::Answers {
+                cells.push(or_dash(&sample.ground_truth));
+            }
+            if self.subject != Subject::Items {
+                cells.push(or_dash(&sample.answer));
+            }
         }
         let (tone, word) = match sample.outcome {
-            SampleOutcome::Correct => (Tone::Good, "correct"),
-            SampleOutcome::Wrong => (Tone::Bad, "wrong"),
+            SampleOutcome::Correct => (Tone::Good, self.subject.word(["correct", "passes", "won"])),
+            SampleOutcome::Wrong => (Tone::Bad, self.subject.bad()),
             SampleOutcome::Error => (Tone::Unsure, "error"),
             SampleOutcome::Unscored => (Tone::Faint, "unscored"),
             SampleOutcome::Skipped => (Tone::Faint, "skipped"),
         };
         let changed = match self.flips.get(&sample.id) {
-            Some(true) => ", was correct in the baseline",
-            Some(false) => ", was wrong in the baseline",
+            Some(true) => self.subject.word([
+                ", was correct in the baseline",
+                ", passed in the baseline",
+                ", was won in the baseline",
+            ]),
+            Some(false) => self.subject.word([
+                ", was wrong in the baseline",
+                ", did not pass in the baseline",
+                ", was not won in the baseline",
+            ]),
             None => "",
         };
         if self.verdicts {

@@ -1,15 +1,17 @@
 //! The figures of each scorer.
 
 mod extraction;
+mod labels;
 
-use super::accuracy;
 use super::slices::in_order;
 use super::source::{Source, number};
-use crate::figure::{Interval, Scale, Share, ci95, or_dash, part_of};
+use super::{accuracy, items};
+use crate::figure::{CI95, Interval, Scale, Share, ci95, or_dash, part_of};
 use crate::report::document::{Align, Block, IntervalScale, Intervals, Table};
-use crate::verdict::summary::{ScorerSummary, Summary};
+use crate::verdict::summary::{ScorerSummary, Subject, Summary};
 
 pub(super) use extraction::extraction;
+pub(super) use labels::labels;
 
 /// Maximum number of disagreements listed.
 const LISTED: usize = 20;
@@ -21,6 +23,7 @@ pub(super) fn scorers(source: &Source<'_>) -> Vec<Block> {
         return brief(source).into_iter().collect();
     }
     let mut blocks = Vec::new();
+    let [share, good] = words(summary);
     if summary.scorers.len() > 1 {
         let rows = in_rank(source).into_iter().map(|(name, of)| {
             let note = format!("{} of {}", of.correct, of.scored);
@@ -35,7 +38,7 @@ pub(super) fn scorers(source: &Source<'_>) -> Vec<Block> {
         blocks.push(Block::section("Scorers"));
         blocks.push(Block::Intervals(Intervals {
             caption: "By scorer".to_owned(),
-            heads: ["", ci95!("accuracy, "), "correct"].map(str::to_owned),
+            heads: ["", &format!("{share}, {CI95}"), good].map(str::to_owned),
             scale: IntervalScale::SHARES,
             rows: rows.collect(),
         }));
@@ -66,8 +69,18 @@ fn title(name: &str, source: &Source<'_>) -> String {
     format!("{name}{decides}{uncalibrated}")
 }
 
+/// The words for the share of each scorer, one of which may judge pairs and another one answers.
+fn words(summary: &Summary) -> [&'static str; 2] {
+    if summary.judges_items {
+        [Subject::Items.share(), Subject::Items.good()]
+    } else {
+        [Subject::Answers.share(), Subject::Answers.good()]
+    }
+}
+
 fn brief(source: &Source<'_>) -> Option<Block> {
-    let mut table = Table::of_numbers(["scorer", "correct", "accuracy", ci95!(), "mean", ""]);
+    let [share, good] = words(source.summary);
+    let mut table = Table::of_numbers(["scorer", good, share, ci95!(), "mean", ""]);
     for (name, scorer) in in_rank(source) {
         let interval = scorer.accuracy_ci95.filter(|_| scorer.errors == 0);
         let mean = scorer.means.get("value");
@@ -112,10 +125,11 @@ fn disagreements(source: &Source<'_>, blocks: &mut Vec<Block>) {
     let Some((_, figures)) = source.run else {
         return;
     };
+    let nouns = format!("{}s", source.summary.subject().noun());
     let mut table = Table::new(&[
         ("the one that decides", Align::Left),
         ("the other", Align::Left),
-        ("answers", Align::Left),
+        (&*nouns, Align::Left),
         ("samples", Align::Left),
     ]);
     let found = |accepts: bool| if accepts { "accepts" } else { "rejects" };
@@ -124,7 +138,7 @@ fn disagreements(source: &Source<'_>, blocks: &mut Vec<Block>) {
         table.row([
             format!("{decides} {}", found(group.accepted)),
             format!("{} {}", group.other, found(!group.accepted)),
-            part_of(group.count, source.summary.scored, "answers"),
+            part_of(group.count, source.summary.scored, &nouns),
             super::problems::named(&group.ids, group.count),
         ]);
     }
@@ -137,7 +151,8 @@ fn disagreements(source: &Source<'_>, blocks: &mut Vec<Block>) {
 /// Means of the scorers' other numbers.
 fn means(source: &Source<'_>, blocks: &mut Vec<Block>) {
     let mut table = Table::of_numbers(["mean of", "mean"]);
-    for (name, mean) in &source.summary.means {
+    let points = items::deciding_points(source.summary);
+    for (name, mean) in source.summary.means.iter().filter(|_| points.is_none()) {
         table.row([name.clone(), number(*mean)]);
     }
     for (name, scorer) in in_rank(source) {

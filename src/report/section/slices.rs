@@ -6,7 +6,7 @@ use super::accuracy;
 use super::overview::titled;
 use super::source::Source;
 use super::source::errors_of;
-use crate::figure::{Interval, Share, ci95};
+use crate::figure::{CI95, Interval, Share, ci95};
 use crate::report::document::{Block, IntervalRow, IntervalScale, Intervals, Line, Table, list};
 use crate::stats::{as_f64, fall95};
 use crate::verdict::summary::{Group, Range, Summary};
@@ -49,6 +49,7 @@ pub(in crate::report) fn in_order(values: &BTreeMap<String, Group>) -> Vec<(&Str
 fn brief(dimension: &str, values: &BTreeMap<String, Group>, summary: &Summary) -> Option<Block> {
     // Within a slice the two are not counted separately.
     let remaining = match summary.not_judged {
+        _ if summary.judges_items => "not judged",
         0 => "not asked",
         _ => "not asked or not judged",
     };
@@ -76,7 +77,9 @@ fn brief(dimension: &str, values: &BTreeMap<String, Group>, summary: &Summary) -
             "the {count} values of `{dimension}` are in summary.md"
         )]),
         _ => {
-            let mut table = Table::of_numbers([dimension, "correct", "accuracy", ""]);
+            let subject = summary.subject();
+            let heads = [dimension, subject.good(), subject.share(), ""];
+            let mut table = Table::of_numbers(heads);
             for (value, group) in values {
                 let (correct, scored) = (group.correct, group.scored);
                 table.row(match display(group) {
@@ -142,11 +145,13 @@ fn full(dimension: &str, values: &BTreeMap<String, Group>, summary: &Summary) ->
     let matches = display()
         .flat_map(|(value, group)| exact_and_partial(&format!("{title} {value}"), group, summary));
     let remaining = values.len().saturating_sub(FULL);
+    let subject = summary.subject();
+    let share = subject.share();
     let mut blocks = vec![
         Block::section(format!("By {dimension}")),
         Block::Intervals(Intervals {
-            caption: format!("Accuracy by {dimension}"),
-            heads: ["", ci95!("accuracy, "), "correct"].map(str::to_owned),
+            caption: format!("{} by {dimension}", titled(share)),
+            heads: ["", &format!("{share}, {CI95}"), subject.good()].map(str::to_owned),
             scale: IntervalScale::SHARES,
             rows: rows.collect(),
         }),

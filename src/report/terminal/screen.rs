@@ -7,17 +7,18 @@ use std::collections::BTreeMap;
 use super::{next, stopped};
 use crate::data::Status;
 use crate::exit::Exit;
-use crate::figure::{Count, P, Points, Seconds, Share, Usd, Value, counted};
+use crate::figure::{Count, P, Points, Scale, Seconds, Share, Usd, Value, counted};
 use crate::report::document::{Block, Line, Tone, list};
 use crate::report::figures::ReportedSample;
 use crate::report::render::terminal::truncate;
 use crate::report::reported::{MaskedTexts, ReportedRun};
-use crate::report::section::{self, Detail, Source, accuracy, errors_of};
+use crate::report::section::{self, Detail, Source, accuracy, errors_of, items};
 use crate::store::RunDir;
 use crate::verdict::conclude::Run;
 use crate::verdict::gate::ERROR_RATE;
 use crate::verdict::metric::Unit;
 use crate::verdict::result::{GateResult, Verdict};
+use crate::verdict::summary::Subject;
 
 /// The width that the lines of samples fit into.
 const WIDTH: usize = 80;
@@ -94,25 +95,49 @@ fn headline(run: &Run) -> Line {
             (" answers", epochs)
         }
     };
-    let mut parts = vec![format!(
-        "{} of {answered}{answers} correct{epochs}",
-        summary.correct
-    )];
-    let share = accuracy::display(summary.accuracy, summary.accuracy_bounds);
+    let subject = summary.subject();
+    let answers = subject.word([answers, " items", " pairs"]);
+    let pairs = items::deciding_pairs(summary);
+    let mut parts = vec![match pairs {
+        Some(pairs) => items::pair_counts(pairs),
+        None => format!(
+            "{} of {answered}{answers} {}{epochs}",
+            summary.correct,
+            subject.good()
+        ),
+    }];
+    let share = match pairs.and_then(|pairs| pairs.win_rate) {
+        Some(rate) => Some(format!("win rate {}", Share(rate))),
+        None => accuracy::display(summary.accuracy, summary.accuracy_bounds),
+    };
     // Recorded calls say nothing of the agent of now.
     let is_compared = summary.recorded == 0;
     let change = summary.change.as_ref();
     let change = change.filter(|change| change.n > 0 && is_compared);
-    let was = change.map_or_else(String::new, |change| {
+    // The win rate is another figure than the share of wins.
+    let was = change.filter(|_| pairs.is_none());
+    let was = was.map_or_else(String::new, |change| {
         format!(" (was {})", Share(change.accuracy_before))
     });
     parts.extend(share.map(|share| share + &was));
     parts.extend(change.map(|change| {
         let [low, high] = change.difference_ci95.map(Points);
         let points = Points(change.difference);
-        format!("{points} points, 95 % {low} to {high}")
+        let what = subject.word(["", "", "share of wins "]);
+        format!("{what}{points} points, 95 % {low} to {high}")
     }));
-    parts.extend((summary.unscored > 0).then(|| format!("{} unscored", summary.unscored)));
+    if let Some(points) = items::deciding_points(summary) {
+        let excellent = points.excellent.share;
+        parts.extend(excellent.map(|share| format!("{} excellent", Share(share))));
+        parts.extend(
+            points
+                .total
+                .mean
+                .map(|mean| format!("mean {}", Scale(mean, 2))),
+        );
+    }
+    let unscored = subject.word(["unscored", "unscored", "not compared"]);
+    parts.extend((summary.unscored > 0).then(|| format!("{} {unscored}", summary.unscored)));
     parts.extend((summary.errors > 0).then(|| errors_of(summary.errors)));
     let decides = summary.scorer.as_deref();
     let is_uncalibrated = decides.is_some_and(|name| summary.is_uncalibrated(name));
@@ -132,13 +157,16 @@ fn gates(run: &Run, is_listed: impl Fn(Verdict) -> bool) -> Option<Block> {
     let widths = names.iter().map(|name| name.chars().count());
     let width = widths.max().unwrap_or_default().min(WIDEST_GATE);
     list(gates.into_iter().zip(names).map(|(gate, name)| {
-        let figure = next::in_run(&gate_figure(gate, &name), &run.dir);
+        let figure = next::in_run(
+            &gate_figure(gate, &name, run.summary.subject()),
+            &run.dir,
+        );
         mark(gate.verdict).plain(format!(" {name:width$}  {figure}"))
     }))
 }
 
 /// The figure of a gate. A gate without one, or whose figure does not show why, says it in words.
-pub(in crate::report) fn gate_figure(gate: &GateResult, name: &str) -> String {
+pub(in crate::report) fn gate_figure(gate: &GateResult, name: &str, subject: Subject) -> String {
     if next::lacks_baseline(gate) {
         return "no baseline yet".to_owned();
     }
@@ -161,7 +189,8 @@ pub(in crate::report) fn gate_figure(gate: &GateResult, name: &str) -> String {
         let (worse, better) = (change.worse, change.better);
         return if is_by_p && change.pairs > 0 {
             let p = P(p).at_level(alpha);
-            format!("{worse} became wrong, {better} became correct, {p}")
+            let (lost, won) = (subject.became_bad(), subject.became_good());
+            format!("{worse} {lost}, {better} {won}, {p}")
         } else {
             in_words()
         };
@@ -190,6 +219,7 @@ pub(in crate::report) fn gate_figure(gate: &GateResult, name: &str) -> String {
 
 /// The samples that became wrong since the baseline; where a gate failed and none did, wrong ones.
 fn samples(run: &Run) -> Option<Block> {
+    let subject = run.summary.subject();
     let flipped = run.flips.iter().filter(|flip| flip.worse);
     let flipped: Vec<&str> = flipped.map(|flip| &*flip.id).collect();
     let has_failed = run
@@ -198,7 +228,7 @@ fn samples(run: &Run) -> Option<Block> {
         .iter()
         .any(|gate| gate.verdict == Verdict::Failed && !gate.gate.metric().is(ERROR_RATE));
     let (title, count, wanted) = if !flipped.is_empty() {
-        ("became wrong", flipped.len() as u64, flipped)
+        (subject.became_bad(), flipped.len() as u64, flipped)
     } else if has_failed && run.summary.scored > run.summary.correct {
         let is_wrong = |status, is_correct: bool| status == Status::Scored && !is_correct;
         let mut wrong: Vec<&str> = Vec::new();
@@ -209,7 +239,11 @@ fn samples(run: &Run) -> Option<Block> {
                 wrong.push(&record.sample_id);
             }
         }
-        ("wrong", run.summary.scored - run.summary.correct, wrong)
+        (
+            subject.bad(),
+            run.summary.scored - run.summary.correct,
+            wrong,
+        )
     } else {
         return None;
     };
@@ -217,7 +251,7 @@ fn samples(run: &Run) -> Option<Block> {
     let known = read(run, listed);
     let rows: Vec<&ReportedSample> = listed.iter().filter_map(|id| known.get(*id)).collect();
     let lines = if rows.len() == listed.len() && !listed.is_empty() {
-        sample_rows(&rows)
+        rows_of(&rows, subject)
     } else {
         listed.iter().map(|id| Line::from(*id)).collect()
     };
@@ -247,6 +281,12 @@ fn read(run: &Run, ids: &[&str]) -> BTreeMap<String, ReportedSample> {
 
 /// A line for each sample: `add-01  What is 3.5 plus 2.25?  expected 5.75  got 6`.
 pub fn sample_rows(samples: &[&ReportedSample]) -> Vec<Line> {
+    rows_of(samples, Subject::Answers)
+}
+
+/// The same; an item or a pair is followed by the reason alone.
+fn rows_of(samples: &[&ReportedSample], subject: Subject) -> Vec<Line> {
+    let is_answered = subject == Subject::Answers;
     let cells: Vec<[String; 4]> = samples
         .iter()
         .map(|sample| {
@@ -256,12 +296,12 @@ pub fn sample_rows(samples: &[&ReportedSample]) -> Vec<Line> {
             };
             let expected = format!("expected {}", answer(&sample.ground_truth));
             let got = format!("got {}", answer(&sample.answer));
-            [
-                truncate(&sample.id, MOST_ID),
-                sample.question.clone(),
-                expected,
-                got,
-            ]
+            let (id, question) = (truncate(&sample.id, MOST_ID), sample.question.clone());
+            if is_answered {
+                [id, question, expected, got]
+            } else {
+                [id, question, String::new(), sample.why.clone()]
+            }
         })
         .collect();
     let widest = |column: usize| {
@@ -274,9 +314,12 @@ pub fn sample_rows(samples: &[&ReportedSample]) -> Vec<Line> {
     let question = widest(1).min(room.max(LEAST_QUESTION));
     let rows = cells.iter().map(|[name, text, truth, answer]| {
         let text = truncate(text, question);
-        Line::from(format!(
-            "{name:id$}  {text:question$}  {truth:expected$}  {answer}"
-        ))
+        let truth = if is_answered {
+            format!("{truth:expected$}  ")
+        } else {
+            String::new()
+        };
+        Line::from(format!("{name:id$}  {text:question$}  {truth}{answer}"))
     });
     rows.collect()
 }

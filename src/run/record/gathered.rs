@@ -72,6 +72,11 @@ impl<'a> GatheredRun<'a> {
         let summary = SummaryBuilder::new(&*manifest.eval)
             .scorer(manifest.scorers.first().map(String::as_str))
             .extract(manifest.scorer_extract.clone().or(manifest.extract.clone()))
+            .items(
+                manifest
+                    .judges_items()
+                    .then(|| manifest.detail_bounds.clone()),
+            )
             .epochs(manifest.epochs);
         Self {
             manifest,

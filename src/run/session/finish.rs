@@ -426,9 +426,11 @@ impl Finish {
 
     fn gather(&self) -> Gathered<'_> {
         let (plan, eval) = (&self.plan, &self.plan.eval);
+        let judges_items = eval.agent.item_parts().is_some();
         let summary = SummaryBuilder::new(&*eval.name)
             .scorer(plan.scorers.first().map(|scorer| scorer.name()))
             .extract(plan.extraction.of_first(&plan.scorers))
+            .items(judges_items.then(|| plan.detail_bounds.clone()))
             .epochs(eval.epochs);
         let gathered = Gathered::new(summary, &plan.gates, plan.baseline.as_ref());
         gathered.replays(!eval.agent.recordings().is_empty())

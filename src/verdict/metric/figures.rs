@@ -103,7 +103,8 @@ impl<'a> Figures<'a> {
         let group = self.group;
         let wrong = group.scored.saturating_sub(group.correct);
         let interval = group.accuracy_ci95.map(mirrored);
-        self.share(group.scored, [wrong, self.unknown()], interval, "wrong")
+        let bad = self.facts.summary.subject().bad();
+        self.share(group.scored, [wrong, self.unknown()], interval, bad)
     }
 
     pub(super) fn error_rate(&self) -> Result<Measured, String> {
@@ -112,6 +113,7 @@ impl<'a> Figures<'a> {
         let value = stats::ratio(group.errors, requested)
             .ok_or_else(|| self.nothing("no sample was asked", "no sample came to its end"))?;
         let what = match self.facts.summary.epochs {
+            _ if self.facts.summary.judges_items => "judged items",
             None => "asked samples",
             Some(_) => "answers asked for",
         };
@@ -147,7 +149,7 @@ impl<'a> Figures<'a> {
             self.group.scored,
             counts,
             self.group.accuracy_ci95,
-            "correct",
+            self.facts.summary.subject().good(),
         )
     }
 
@@ -182,7 +184,8 @@ impl<'a> Figures<'a> {
         if let Some(of) = self.group.scorers.get(scorer) {
             let interval = of.accuracy_ci95;
             let unknown = of.errors + self.group.skipped;
-            let share = self.share(of.scored, [of.correct, unknown], interval, "correct");
+            let good = self.facts.summary.subject_of(scorer).good();
+            let share = self.share(of.scored, [of.correct, unknown], interval, good);
             let message = |why| self.unjudged_text(Some(scorer)).unwrap_or(why);
             return share.map_err(|why| self.nothing_scored().unwrap_or_else(|| message(why)));
         }

@@ -4,6 +4,7 @@ use super::figures::Figures;
 use super::mean::Found;
 use super::{Measured, show};
 use crate::data::Unread;
+use crate::figure::counted;
 use crate::verdict::gate::{CORRECTED, DROP, Gate, MEAN};
 
 impl Figures<'_> {
@@ -88,7 +89,7 @@ impl Figures<'_> {
                 });
                 format!(
                     "{}, which leaves it between {low} and {high}; {again}",
-                    could_not_judge(&name, unjudged)
+                    self.could_not_judge(scorer, unjudged)
                 )
             }
             (_, 0, _) => format!("with {samples} {between}; {ask_again}"),
@@ -129,10 +130,18 @@ impl Figures<'_> {
         }
     }
 
+    /// How many answers, items or pairs a scorer could not judge, as text.
+    fn could_not_judge(&self, scorer: Option<&str>, unjudged: u64) -> String {
+        let summary = &self.facts.summary;
+        let subject = scorer.map_or(summary.subject(), |scorer| summary.subject_of(scorer));
+        let count = counted(unjudged, subject.noun());
+        format!("{} could not judge {count}", self.name_of(scorer))
+    }
+
     /// The same in words; `None` where it could judge all.
     pub(in crate::verdict) fn unjudged_text(&self, scorer: Option<&str>) -> Option<String> {
         let unjudged = self.unjudged_by(scorer);
-        (unjudged > 0).then(|| could_not_judge(&self.name_of(scorer), unjudged))
+        (unjudged > 0).then(|| self.could_not_judge(scorer, unjudged))
     }
 
     /// Why there is no figure: `none` if there was nothing to judge, `unknown` if answers still wait for their judges.
@@ -186,10 +195,4 @@ fn range(measured: &Measured, threshold: f64) -> [String; 2] {
             beyond.to_owned()
         }
     })
-}
-
-/// How many answers a scorer could not judge, as text.
-fn could_not_judge(scorer: &str, unjudged: u64) -> String {
-    let answers = if unjudged == 1 { "answer" } else { "answers" };
-    format!("{scorer} could not judge {unjudged} {answers}")
 }

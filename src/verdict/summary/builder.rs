@@ -11,8 +11,8 @@ use super::reading::ReadingTally;
 use super::shortfall::ShortfallFigures;
 use super::tally::Tally;
 use super::{FORMAT_VERSION, Flaky, MAX_FLAKY, Recovered, Summary};
-use crate::data::Record;
 use crate::data::record::slices_of;
+use crate::data::{DetailBounds, Record};
 use crate::exit::Exit;
 use crate::stats;
 use crate::verdict::gate::Slice;
@@ -33,6 +33,8 @@ pub(crate) struct SummaryBuilder {
     refused: u64,
     recovered: Recovered,
     judge: JudgeTally,
+    /// The bounds of score details, if the items of the dataset are judged themselves.
+    items: Option<DetailBounds>,
     reading: ReadingTally,
     shortfall: ShortfallFigures,
     metrics: Map<String, Value>,
@@ -69,6 +71,7 @@ impl SummaryBuilder {
             refused: 0,
             recovered: Recovered::default(),
             judge: JudgeTally::default(),
+            items: None,
             reading: ReadingTally::default(),
             shortfall: ShortfallFigures::default(),
             metrics: Map::new(),
@@ -92,6 +95,13 @@ impl SummaryBuilder {
     pub(crate) fn without_slices_and_latencies(mut self) -> Self {
         self.has_slices = false;
         self.total.skips_latencies = true;
+        self
+    }
+
+    /// Sets the bounds of score details, if the items of the dataset are judged themselves.
+    #[must_use]
+    pub(crate) fn items(mut self, bounds: Option<DetailBounds>) -> Self {
+        self.items = bounds;
         self
     }
 
@@ -238,6 +248,7 @@ impl SummaryBuilder {
             format_version: FORMAT_VERSION,
             eval: self.eval,
             partial: false,
+            judges_items: self.items.is_some(),
             tier: None,
             progressive: None,
             part: None,
@@ -268,7 +279,7 @@ impl SummaryBuilder {
                 ..self.recovered
             },
             whole: total,
-            judge: self.judge.finish(),
+            judge: self.judge.finish(self.items.as_ref()),
             reviewed: None,
             metrics: self.metrics,
             gates: Vec::new(),

@@ -43,6 +43,7 @@ impl Serialize for Summary {
             "format_version": self.format_version;
             "eval": self.eval;
             "partial": self.partial, if self.partial;
+            "judges_items": self.judges_items, if self.judges_items;
             "tier": self.tier, if self.tier.is_some();
             "part": self.part, if self.part.is_some();
             "progressive": self.progressive, if self.progressive.is_some();
@@ -115,6 +116,7 @@ impl Summary {
             format_version: required(members, "format_version")?,
             eval: required(members, "eval")?,
             partial: optional(members, "partial")?,
+            judges_items: optional(members, "judges_items")?,
             tier: optional(members, "tier")?,
             part: optional(members, "part")?,
             progressive: optional(members, "progressive")?,

@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::group::{Latency, UsageTotal};
+use super::points::{JudgedPoints, PointsTally};
 use super::tally::{VALUE, add_usage, latency, round_cost};
-use crate::data::{JudgeCall, Output, Record, Status};
+use crate::data::{DetailBounds, JudgeCall, Output, Record, Status};
 use crate::stats;
 use crate::stats::Sum;
 use crate::verdict::judged::calibration::JudgeCalibration;
@@ -25,7 +26,7 @@ pub(crate) use notices::judge_notices;
 const ENOUGH: usize = 10;
 
 /// The detail with the judge's score on the scale of its rubric.
-const TOTAL: &str = "total";
+pub(super) const TOTAL: &str = "total";
 
 /// The detail with the agreement of repeated verdicts.
 const SELF_AGREEMENT: &str = "self_agreement";
@@ -85,6 +86,9 @@ pub struct JudgeSummary {
     /// The win rate of the answers, if the scorer compares each with another text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pairs: Option<PairsSummary>,
+    /// The points of items, if a scorer rates them by dimensions and no agent was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub points: Option<JudgedPoints>,
     /// The same figures of each scorer that uses a judge, by its name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub scorers: BTreeMap<String, JudgeSummary>,
@@ -127,6 +131,7 @@ struct Sums {
     agreement: Sum,
     /// Pairs compared in both orders.
     pairs: Vec<JudgedPair>,
+    points: PointsTally,
 }
 
 impl JudgeTally {
@@ -180,6 +185,9 @@ impl JudgeTally {
                 }
             } else if let Some(given) = given {
                 sums.scores.push((given.value, stats::as_f64(last.length)));
+                if given.pair.is_none() {
+                    sums.add_points(record, name, first, given.value);
+                }
                 sums.pairs.extend(given.pair);
                 if let Some((share, repeats)) = given.agreement {
                     sums.summary.repeats += repeats;
@@ -203,10 +211,19 @@ impl JudgeTally {
         self.all.summary.unread += u64::from(is_unread);
     }
 
-    /// `None` if no judge was asked.
-    pub(super) fn finish(self) -> Option<JudgeSummary> {
+    /// `None` if no judge was asked. With the bounds of score details, the points of items are in it.
+    pub(super) fn finish(self, items: Option<&DetailBounds>) -> Option<JudgeSummary> {
         let scorers = self.scorers.into_iter();
-        let scorers = scorers.map(|(name, sums)| (name, sums.finish())).collect();
+        let scorers = scorers.map(|(name, mut sums)| {
+            let points = std::mem::take(&mut sums.points);
+            let points = items.and_then(|bounds| points.finish(&name, bounds));
+            let judge = JudgeSummary {
+                points,
+                ..sums.finish()
+            };
+            (name, judge)
+        });
+        let scorers = scorers.collect();
         let juries = self.juries.into_iter();
         let juries = juries.map(|(name, panel)| (name, panel.finish())).collect();
         (self.all.summary.calls > 0).then(|| JudgeSummary {
@@ -239,6 +256,21 @@ impl Sums {
         let is_timed = call.output.is_some() && call.latency_s.is_finite() && call.latency_s >= 0.0;
         if is_timed {
             self.latencies.push(call.latency_s);
+        }
+    }
+
+    /// Adds the points of a score: one of several, or the only one.
+    fn add_points(&mut self, record: &Record, scorer: &str, first: Option<&str>, total: f64) {
+        if let Some(score) = score_of(record, scorer) {
+            let details = score.get("details").and_then(Value::as_object);
+            let details = details.into_iter().flatten();
+            let is_correct = score.get("correct").and_then(Value::as_bool);
+            let details = details.map(|(name, value)| (name.as_str(), value));
+            self.points.add(total, is_correct == Some(true), details);
+        } else if let Some(score) = &record.result.score
+            && first.is_none_or(|first| first == scorer)
+        {
+            self.points.add(total, score.correct, score.details.iter());
         }
     }
 

@@ -128,6 +128,11 @@ pub fn annotations(
 /// Adds the samples of a run. Searches the dataset once, only for the samples shown.
 fn samples(run: &ReportedRun, places: &CodePlaces, found: &mut Annotations) -> Result<()> {
     let flips = run.flips();
+    let [worse, better] = run.summary.subject().word([
+        ["became wrong", "became right"],
+        ["passes no longer", "passes now"],
+        ["is no longer won", "is won now"],
+    ]);
     let asserted: HashSet<&str> = run
         .manifest
         .failed_assertions
@@ -140,9 +145,9 @@ fn samples(run: &ReportedRun, places: &CodePlaces, found: &mut Annotations) -> R
         let sample = sample?;
         let id = &*sample.id;
         let (kind, what) = match (flips.get(id), sample.end) {
-            (Some(true), _) => (AnnotationKind::Error, "became wrong"),
+            (Some(true), _) => (AnnotationKind::Error, worse),
             _ if asserted.contains(id) => (AnnotationKind::Error, "is not what its snapshot says"),
-            (Some(false), _) => (AnnotationKind::Notice, "became right"),
+            (Some(false), _) => (AnnotationKind::Notice, better),
             (None, CaseEnd::Errored) => (AnnotationKind::Warning, "has no verdict"),
             _ => continue,
         };

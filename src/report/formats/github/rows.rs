@@ -9,6 +9,7 @@ use crate::report::formats::ci;
 use crate::report::formats::ci::{CaseEnd, CiSample};
 use crate::report::render::markdown::{CountedRows, row_text};
 use crate::report::reported::ReportedRun;
+use crate::verdict::summary::Subject;
 
 /// Maximum number of samples without a verdict, or wrong without a baseline: they are not changes, and there may be
 /// many.
@@ -23,11 +24,14 @@ pub(super) struct SampleColumns {
     pub(super) texts: bool,
     /// The eval, if there are several.
     pub(super) several: bool,
+    /// Items have no expected answer, and what is judged is the item itself.
+    pub(super) subject: Subject,
 }
 
 impl SampleColumns {
     pub(super) fn titles(self) -> Vec<&'static str> {
-        self.of(["eval", "sample", "question", "expected", "got", "why"])
+        let question = self.subject.word(["question", "item", "item"]);
+        self.of(["eval", "sample", question, "expected", "got", "why"])
     }
 
     /// The cells of these columns.
@@ -35,12 +39,13 @@ impl SampleColumns {
         let mut cells = Vec::new();
         cells.extend(self.several.then_some(eval));
         cells.push(sample);
-        cells.extend(
-            self.texts
-                .then_some([question, expected, got])
-                .into_iter()
-                .flatten(),
-        );
+        let answers = [question, expected, got].into_iter();
+        let shown = match (self.texts, self.subject) {
+            (false, _) => 0,
+            (true, Subject::Answers) => 3,
+            (true, _) => 1,
+        };
+        cells.extend(answers.take(shown));
         cells.push(why);
         cells
     }

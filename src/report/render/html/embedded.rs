@@ -26,6 +26,9 @@ struct EmbeddedRun<'a> {
     eval: &'a str,
     masked: bool,
     epochs: u32,
+    /// The words for outcomes and flips, if not answers but items or pairs are judged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    words: Option<[&'static str; 7]>,
     /// Names of slices; rows refer to their indices.
     slices: &'a [String],
 }
@@ -128,6 +131,16 @@ pub(super) fn embedded(place: usize, run: &ReportedRun, out: &mut dyn Write) -> 
         eval: &run.manifest.eval,
         masked: run.hides_texts,
         epochs: run.manifest.epochs,
+        words: run.summary.subject().word([
+            None,
+            Some(words(
+                "passes",
+                "not passed",
+                "passes no longer",
+                "passes now",
+            )),
+            Some(words("won", "not won", "no longer won", "won now")),
+        ]),
         slices: &names,
     };
     data(&format!("{place}:run"), &about, out).map_err(io)?;
@@ -140,6 +153,16 @@ pub(super) fn embedded(place: usize, run: &ReportedRun, out: &mut dyn Write) -> 
         }
     }
     write_block(place, &block, &names, &|id| flips.get(id).copied(), out).map_err(io)
+}
+
+/// In the order of `WORDS` in the script.
+fn words(
+    good: &'static str,
+    bad: &'static str,
+    worse: &'static str,
+    better: &'static str,
+) -> [&'static str; 7] {
+    [good, bad, "error", "unscored", "skipped", worse, better]
 }
 
 /// Slices such as `level=1`, sorted.

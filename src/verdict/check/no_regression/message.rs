@@ -112,10 +112,11 @@ impl Decided<'_> {
         } else {
             "not compared, input or ground truth changed"
         };
+        let subject = self.comparison.facts.summary.subject();
         let listed: [(_, &[_]); 8] = [
-            ("became wrong", &found.became_wrong),
+            (subject.became_bad(), &found.became_wrong),
             ("fell most", &found.fell_most),
-            ("became correct", &found.became_correct),
+            (subject.became_good(), &found.became_correct),
             ("errored or skipped", &found.unknown),
             ("not compared, new", &found.added),
             ("not compared, gone", &found.removed),
@@ -177,9 +178,14 @@ impl Decided<'_> {
             );
         }
         let sign = if adjusted < alpha { "<" } else { ">=" };
+        let subject = self.comparison.facts.summary.subject();
         let mut text = format!(
-            "of {} pairs {} became wrong and {} became correct, {p} {sign} alpha {alpha}",
-            found.pairs, found.worse, found.better,
+            "of {} pairs {} {} and {} {}, {p} {sign} alpha {alpha}",
+            found.pairs,
+            found.worse,
+            subject.became_bad(),
+            found.better,
+            subject.became_good(),
         );
         if let Some((max, drop)) = gate.max_drop.zip(found.drop) {
             let sign = if drop > max { ">" } else { "<=" };

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{ENOUGH, JudgeSummary, JurySummary, TOTAL};
-use crate::figure::{Interval, Points, Share};
+use crate::figure::{Interval, Points, Share, counted};
 use crate::stats;
 use crate::verdict::judged::calibration::JudgeCalibration;
 use crate::verdict::summary::{Summary, VALUE};
@@ -30,11 +30,12 @@ pub(crate) fn judge_notices(summary: &Summary) -> Vec<String> {
             } else {
                 judge.samples
             };
-            let silent = silent(name, judge, least);
+            let noun = judge.noun(summary);
+            let silent = silent(name, judge, least, noun);
             let means = means_of(summary, name);
             let score = means.and_then(|means| means.get(TOTAL).or_else(|| means.get(VALUE)));
             let has_points = means.is_some_and(|means| means.contains_key(TOTAL));
-            let others = of_one(name, judge, score.copied(), has_points);
+            let others = of_one(name, judge, score.copied(), (has_points, noun));
             silent.into_iter().chain(others)
         })
         .chain(of_juries)
@@ -92,9 +93,9 @@ fn of_jury(name: &str, jury: &JurySummary) -> Vec<String> {
 }
 
 /// A notice that a judge gave no verdict on at least `least` answers.
-fn silent(name: &str, judge: &JudgeSummary, least: u64) -> Option<String> {
+fn silent(name: &str, judge: &JudgeSummary, least: u64, noun: &str) -> Option<String> {
     let (all, unread) = (judge.samples, judge.unread);
-    let answers = if all == 1 { "answer" } else { "answers" };
+    let all_of_them = counted(all, noun);
     let of = if unread == all {
         "any".to_owned()
     } else {
@@ -104,7 +105,7 @@ fn silent(name: &str, judge: &JudgeSummary, least: u64) -> Option<String> {
     let reasons = reasons.map(|(reason, count)| format!("{count} {reason}"));
     let reasons = reasons.collect::<Vec<_>>().join(", ");
     (all > 0 && unread >= least)
-        .then(|| format!("judge `{name}` gave no verdict on {of} of {all} {answers} ({reasons})"))
+        .then(|| format!("judge `{name}` gave no verdict on {of} of {all_of_them} ({reasons})"))
 }
 
 /// A notice that several models replied under the same name, which no figure shows. Fingerprints only identify
@@ -128,7 +129,12 @@ fn several_models(name: &str, judge: &JudgeSummary) -> Option<String> {
     })
 }
 
-fn of_one(name: &str, judge: &JudgeSummary, score: Option<f64>, has_points: bool) -> Vec<String> {
+fn of_one(
+    name: &str,
+    judge: &JudgeSummary,
+    score: Option<f64>,
+    (has_points, noun): (bool, &str),
+) -> Vec<String> {
     let warning = judge
         .calibration
         .as_ref()
@@ -143,7 +149,7 @@ fn of_one(name: &str, judge: &JudgeSummary, score: Option<f64>, has_points: bool
             .map(|score| format!(", {score:?}"))
             .unwrap_or_default();
         notices.push(format!(
-            "judge `{name}` gave all {judged} answers the same score{score}: so it cannot distinguish them"
+            "judge `{name}` gave all {judged} {noun}s the same score{score}: so it cannot distinguish them"
         ));
     }
     if let Some(correlation) = judge.length_correlation
@@ -151,7 +157,7 @@ fn of_one(name: &str, judge: &JudgeSummary, score: Option<f64>, has_points: bool
         && is_worth_knowing(correlation, judged)
     {
         notices.push(format!(
-            "judge `{name}`: its scores of {judged} answers correlate with their length by {correlation:.2} (Spearman)"
+            "judge `{name}`: its scores of {judged} {noun}s correlate with their length by {correlation:.2} (Spearman)"
         ));
     }
     if let Some(agreement) = judge.self_agreement {

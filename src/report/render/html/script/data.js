@@ -1,12 +1,13 @@
 // The samples of a run: rows at once, texts when somebody looks at them.
 
-const WORDS = ["correct", "wrong", "error", "unscored", "skipped"];
+const WORDS = ["correct", "wrong", "error", "unscored", "skipped", "became wrong", "became right"];
 const CLASSES = ["good", "bad", "warn", "soft", "soft"];
 const [ID, EPOCH, STANDING, FLIP, SECONDS, COST, TOKENS, SCORE, SLICES, WHY] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 
 class Samples {
   constructor(about) {
     this.about = about;
+    this.words = about.words || WORDS;
     this.rows = [];
     // Where the texts of a row are: a block, and the place in it.
     this.blocks = [];
@@ -34,7 +35,7 @@ class Samples {
 }
 
 // Whether it flipped since the baseline: red became wrong, green became right.
-const changed = (row) => (row[FLIP] > 0 ? make("span", { class: `tag ${["bad", "good"][row[FLIP] - 1]}` }, ["became wrong", "became right"][row[FLIP] - 1]) : null);
+const changed = (row, words) => (row[FLIP] > 0 ? make("span", { class: `tag ${["bad", "good"][row[FLIP] - 1]}` }, words[4 + row[FLIP]]) : null);
 
 // All runs of a page, in its order.
 const read = (root) => {

@@ -1,13 +1,14 @@
 // The list of samples: filtered, searched, sorted, a hundred rows at a time.
 
 const ROWS = 100;
+// Key, label (or the place of its word), and which rows it has.
 const FILTERS = [
   ["all", "All", () => true],
   ["flipped", "Flipped", (row) => row[FLIP] > 0],
-  ["worse", "Became wrong", (row) => row[FLIP] === 1],
-  ["wrong", "Wrong", (row) => row[STANDING] === 1],
+  ["worse", 5, (row) => row[FLIP] === 1],
+  ["wrong", 1, (row) => row[STANDING] === 1],
   ["error", "Errors", (row) => row[STANDING] === 2],
-  ["correct", "Correct", (row) => row[STANDING] === 0],
+  ["correct", 0, (row) => row[STANDING] === 0],
   ["other", "Not scored", (row) => row[STANDING] > 2],
 ];
 const ORDERS = [
@@ -23,14 +24,17 @@ const ORDERS = [
 const asked = (texts) => (texts.f ? texts.q.slice(texts.f[0], texts.f[0] + texts.f[1]) : texts.q || "");
 const answered = (row, texts) => (texts.x && row[STANDING] === 2 ? texts.x.message : texts.p !== undefined ? texts.p : texts.a);
 const short = (value) => (value === undefined ? null : cut(shown(value), 140));
-const verdict = (row) => [make("span", { class: CLASSES[row[STANDING]] }, WORDS[row[STANDING]]), row[FLIP] ? " " : null, changed(row), row[WHY] ? make("span", { class: "soft" }, ` ${visible(row[WHY])}`) : null];
+const verdict = (row, texts, words) => [make("span", { class: CLASSES[row[STANDING]] }, words[row[STANDING]]), row[FLIP] ? " " : null, changed(row, words), row[WHY] ? make("span", { class: "soft" }, ` ${visible(row[WHY])}`) : null];
 const hasTexts = (samples) => !samples.about.masked;
+// Where items are judged, nothing was expected, and the text that is judged is the item.
+const hasAnswers = (samples) => hasTexts(samples) && samples.words === WORDS;
+const titled = (word) => word[0].toUpperCase() + word.slice(1);
 const has = (column) => (samples) => samples.rows.some((row) => row[column] !== null);
 // Columns after the name of a sample: head, class, content, and whether there is any.
 const COLUMNS = [
   ["question", "", (row, texts) => short(asked(texts)), hasTexts],
-  ["expected", "", (row, texts) => short(texts.e), hasTexts],
-  ["got", "", (row, texts) => short(answered(row, texts)), hasTexts],
+  ["expected", "", (row, texts) => short(texts.e), hasAnswers],
+  ["got", "", (row, texts) => short(answered(row, texts)), hasAnswers],
   ["verdict", "", verdict, () => true],
   ["time", "n", (row) => duration(row[SECONDS]), has(SECONDS)],
   ["cost", "n", (row) => price(row[COST]), has(COST)],
@@ -50,7 +54,7 @@ class List {
     this.buttons = new Map();
     const buttons = FILTERS.filter(([key, , holds]) => key === "all" || this.samples.rows.some(holds)).map(([key, label, holds]) => {
       const count = this.samples.rows.reduce((sum, row) => sum + (holds(row) ? 1 : 0), 0);
-      const button = make("button", { type: "button", "aria-pressed": String(key === "all"), on: { click: () => this.change({ filter: key }) } }, `${label} ${count}`);
+      const button = make("button", { type: "button", "aria-pressed": String(key === "all"), on: { click: () => this.change({ filter: key }) } }, `${typeof label === "number" ? titled(this.samples.words[label]) : label} ${count}`);
       this.buttons.set(key, button);
       return button;
     });
@@ -134,7 +138,7 @@ class List {
     const texts = this.samples.texts(number);
     const name = row[EPOCH] > 0 ? `${row[ID]}, epoch ${row[EPOCH]}` : row[ID];
     const link = make("a", { href: address(this.place, row) }, make("code", {}, visible(name)));
-    const cells = this.columns.map(([head, kind, of]) => make("td", { class: kind || null, dir: kind ? null : "auto", "data-label": head }, ...[of(row, texts)].flat().filter((part) => part !== null)));
+    const cells = this.columns.map(([head, kind, of]) => make("td", { class: kind || null, dir: kind ? null : "auto", "data-label": head }, ...[of(row, texts, this.samples.words)].flat().filter((part) => part !== null)));
     return make("tr", {}, make("th", { scope: "row" }, link), ...cells);
   }
 }

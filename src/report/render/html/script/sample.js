@@ -35,14 +35,15 @@ const sample = (samples, number) => {
   const got = texts.p !== undefined ? texts.p : texts.a;
   const nodes = [];
   const slices = row[SLICES].map((slice) => make("span", { class: "tag" }, visible(samples.about.slices[slice])));
-  nodes.push(make("p", {}, make("strong", { class: CLASSES[row[STANDING]] }, WORDS[row[STANDING]]), row[WHY] ? ` ${visible(row[WHY])} ` : " ", changed(row), " ", ...slices.flatMap((tag) => [tag, " "])));
+  nodes.push(make("p", {}, make("strong", { class: CLASSES[row[STANDING]] }, samples.words[row[STANDING]]), row[WHY] ? ` ${visible(row[WHY])} ` : " ", changed(row, samples.words), " ", ...slices.flatMap((tag) => [tag, " "])));
   nodes.push(figures(row, texts));
   if (samples.about.masked) nodes.push(make("p", { class: "warn" }, "Its texts are not shown: the snapshots of this eval are masked."));
   nodes.push(failure(texts.x));
-  nodes.push(block("Question", texts.q));
-  const expected = texts.e === undefined ? null : shown(texts.e);
+  const isAnswer = samples.words === WORDS;
+  nodes.push(block(isAnswer ? "Question" : "Item", texts.q));
+  const expected = texts.e === undefined || !isAnswer ? null : shown(texts.e);
   if (got !== undefined || expected !== null) {
-    nodes.push(make("div", { class: "sides" }, block(texts.p !== undefined ? "Answer, as extracted" : "Answer", got), block("Expected", expected)));
+    nodes.push(make("div", { class: "sides" }, block(!isAnswer ? "What is judged" : texts.p !== undefined ? "Answer, as extracted" : "Answer", got), block("Expected", expected)));
   }
   if (typeof got === "string" && typeof expected === "string" && row[STANDING] === 1 && got !== expected) {
     const changes = diff(expected, got);

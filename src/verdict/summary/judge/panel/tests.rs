@@ -44,7 +44,7 @@ fn ten_thousand_answers_of_five_judges_take_a_second_at_most() {
     for row in &rows {
         tally.add(row, Some("j"));
     }
-    let finished = tally.finish().unwrap();
+    let finished = tally.finish(None).unwrap();
     let took = cpu_time().checked_sub(before).unwrap();
     let jury = &finished.juries["j"];
     assert_eq!(
@@ -90,7 +90,7 @@ fn of_clusters(record_of: impl Fn(usize) -> Record, are_clustered: bool) -> Jury
         record.cluster = are_clustered.then(|| format!("c{}", number / 6));
         tally.add(&record, Some("j"));
     }
-    tally.finish().unwrap().juries.remove("j").unwrap()
+    tally.finish(None).unwrap().juries.remove("j").unwrap()
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Macro-F1, figures per label, and the confusion matrix.
 
-use super::source::{Source, number};
+use super::super::source::{Source, number};
 use crate::data::score::OTHER;
 use crate::report::document::{Block, Chart, Line, Table};
 use crate::report::render::terminal::truncate;
@@ -17,7 +17,7 @@ const NAME: usize = 16;
 const BRIEF_FIGURES: usize = 4;
 
 /// The labels of the deciding scorer, and in full those of other scorers with labels.
-pub(super) fn labels(source: &Source<'_>) -> Vec<Block> {
+pub(in crate::report::section) fn labels(source: &Source<'_>) -> Vec<Block> {
     let summary = source.summary;
     if source.is_brief() {
         return summary.labels.as_ref().map_or_else(Vec::new, brief);
