@@ -258,8 +258,8 @@ pub mod replies {
 pub mod flow {
     pub use crate::flow::figures::{
         ComparedItems, CountedShare, DimensionPoints, FlowBasics, FlowFigures, FlowGate,
-        FlowPlaces, FlowStage, GeneratedItems, ItemCheckCount, ItemPoints, JudgeWorth,
-        JudgedPoints, PointMean, ReviewedItems, StageCost, StageFigures, TopicCount,
+        FlowPlaces, FlowStage, GeneratedItems, ItemCheckCount, ItemPoints, JudgeWorth, PointMean,
+        ReviewedItems, StageCost, StageFigures, TopicCount,
     };
     #[cfg(feature = "schema")]
     pub use crate::flow::flow_schema;

@@ -1,4 +1,4 @@
-//! Flows: generate items, judge them, compare them with real ones, and report the results.
+//! Flows: generate items, or take a file of them, judge them, compare them with real ones, and report the results.
 //!
 //! Each stage is an eval with its own run directory in the flow's folder. Results are collected as plain data
 //! ([`figures`]); conclusions are sentences of `sentences.yaml`, chosen by gates and intervals ([`findings`]); reports
@@ -63,14 +63,14 @@ struct GeneratedStage {
 }
 
 impl GeneratedStage {
-    /// The item file and the number of items, for the later stages; else why there are none.
-    fn for_stages(&self) -> std::result::Result<(&Path, u64), String> {
+    /// Whether later stages have items; else why there are none.
+    fn for_stages(&self) -> std::result::Result<(), String> {
         match (&self.stopped, &self.items) {
             (Some(why), _) => {
                 let line = why.lines().next().unwrap_or_default();
                 Err(format!("generating stopped early: {line}"))
             }
-            (None, Some(items)) if self.figures.accepted > 0 => Ok((items, self.figures.accepted)),
+            (None, Some(_)) if self.figures.accepted > 0 => Ok(()),
             _ => Err(self.figures.failure.clone().unwrap_or_default()),
         }
     }
@@ -253,12 +253,22 @@ fn reviews(
 /// The ids of the items of a file.
 fn ids(items: &Path) -> Result<HashSet<String>> {
     let bytes = read_plain(items).map_err(|error| Error::io("read", items, &error))?;
-    let all: Vec<Value> = serde_json::from_slice(&bytes).map_err(|error| {
+    // One array, or lines of JSON.
+    let mut values = serde_json::Deserializer::from_slice(&bytes).into_iter::<Value>();
+    let all = values.try_fold(Vec::new(), |mut all, value| {
+        match value? {
+            Value::Array(items) => all.extend(items),
+            item => all.push(item),
+        }
+        Ok::<_, serde_json::Error>(all)
+    });
+    let all = all.map_err(|error| {
         Error::usage(format!(
             "`{}` is no file of items: {error}",
             items.display()
         ))
     })?;
-    let ids = all.iter().filter_map(|item| item.get("id")?.as_str());
-    Ok(ids.map(str::to_owned).collect())
+    let ids = all.iter().filter_map(|item| item.get("id"));
+    let id = |id: &Value| id.as_str().map_or_else(|| id.to_string(), str::to_owned);
+    Ok(ids.map(id).collect())
 }

@@ -225,11 +225,11 @@ pub mod summary {
     };
     pub use crate::verdict::result::Regression;
     pub use crate::verdict::summary::{
-        AnswerMean, BaselineChange, Confusion, ConversationFigures, DifficultyDrop, EpochFigures,
-        Estimate, Flaky, Group, JudgeSummary, JurorSummary, JurySummary, LabelAgreement,
-        LabelFigures, Labels, Latency, Majority, MissedCount, PerturbFigures, Range,
-        ReadingFigures, Recovered, ScorerSummary, ShortfallFigures, StepFigures, UnknownUsage,
-        UsageTotal, WorsePanel,
+        AnswerMean, BaselineChange, Confusion, ConversationFigures, CountedShare, DifficultyDrop,
+        DimensionPoints, EpochFigures, Estimate, Flaky, Group, JudgeSummary, JudgedPoints,
+        JurorSummary, JurySummary, LabelAgreement, LabelFigures, Labels, Latency, Majority,
+        MissedCount, PerturbFigures, PointMean, Range, ReadingFigures, Recovered, ScorerSummary,
+        ShortfallFigures, StepFigures, UnknownUsage, UsageTotal, WorsePanel,
     };
 }
 

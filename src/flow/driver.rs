@@ -81,6 +81,32 @@ pub struct FlowEnd {
     pub exit: Exit,
 }
 
+/// Where the items come from: a stage that made them, or an existing file.
+struct ItemSource {
+    /// The item file.
+    path: Option<PathBuf>,
+    /// The number of items.
+    count: u64,
+    /// Why there are no items for later stages.
+    failure: Option<String>,
+    /// The names of the files that were written for them.
+    files: Vec<String>,
+    /// How making them ended.
+    exit: Exit,
+}
+
+impl ItemSource {
+    fn of(made: &GeneratedStage) -> Self {
+        Self {
+            path: made.items.clone(),
+            count: made.figures.accepted,
+            failure: made.for_stages().err(),
+            files: made.file_names(),
+            exit: made.exit,
+        }
+    }
+}
+
 /// The result of a stage.
 struct StageEnd<T> {
     figures: StageFigures<T>,
@@ -157,32 +183,39 @@ impl Flow {
             );
         }
         let mut figures = FlowFigures::default();
-        let Some(made) = self.generate(host, &mut figures)? else {
-            return Ok(self.interrupted());
+        let source = match self.checked.spec.items.clone() {
+            Some(items) => self.given(items, &mut figures)?,
+            None => match self.generate(host, &mut figures)? {
+                Some(made) => ItemSource::of(&made),
+                None => return Ok(self.interrupted()),
+            },
         };
-        let mut exit = made.exit;
-        let items = match made.for_stages() {
-            Ok(items) => items,
-            Err(why) => {
+        let mut exit = source.exit;
+        let items = match (&source.path, &source.failure) {
+            (Some(path), None) => (&**path, source.count),
+            (_, why) => {
+                let why = why.clone().unwrap_or_default();
                 for stage in [FlowStage::Judge, FlowStage::Winrate] {
                     self.state.set(stage, StageStatus::Skipped, Some(&why));
                 }
                 figures.judge = StageFigures::Skipped(why.clone());
                 figures.winrate = StageFigures::Skipped(why);
-                return self.finish(figures, &made, exit);
+                return self.finish(figures, &source, exit);
             }
         };
         let stage = FlowStage::Judge;
-        let Some(ended) = self.stage(stage, items, host, StageRun::judged)? else {
-            return Ok(self.interrupted());
-        };
-        exit = exit.max(self.take(stage, &ended, &mut figures)?);
-        figures.judge = ended.figures;
+        if let Some(why) = self.skipped(stage) {
+            figures.judge = StageFigures::Skipped(why);
+        } else {
+            let Some(ended) = self.stage(stage, items, host, StageRun::judged)? else {
+                return Ok(self.interrupted());
+            };
+            exit = exit.max(self.take(stage, &ended, &mut figures)?);
+            figures.judge = ended.figures;
+        }
         let stage = FlowStage::Winrate;
-        if self.checked.spec.winrate.is_none() {
-            let why = "no real items were named (`--reference`)";
-            self.state.set(stage, StageStatus::Skipped, Some(why));
-            figures.winrate = StageFigures::Skipped(why.to_owned());
+        if let Some(why) = self.skipped(stage) {
+            figures.winrate = StageFigures::Skipped(why);
         } else {
             let Some(ended) = self.stage(stage, items, host, StageRun::compared)? else {
                 return Ok(self.interrupted());
@@ -190,7 +223,28 @@ impl Flow {
             exit = exit.max(self.take(stage, &ended, &mut figures)?);
             figures.winrate = ended.figures;
         }
-        self.finish(figures, &made, exit)
+        self.finish(figures, &source, exit)
+    }
+
+    /// Records that a stage is not run, and why; `None` if it is.
+    fn skipped(&mut self, stage: FlowStage) -> Option<String> {
+        let why = self.checked.spec.why_skipped(stage)?;
+        self.state.set(stage, StageStatus::Skipped, Some(&why));
+        Some(why)
+    }
+
+    /// The items of an existing file.
+    fn given(&mut self, items: PathBuf, figures: &mut FlowFigures) -> Result<ItemSource> {
+        let why = self.skipped(FlowStage::Generate).unwrap_or_default();
+        figures.generation = StageFigures::Skipped(why);
+        let (count, _) = self.checked.items()?;
+        Ok(ItemSource {
+            path: Some(items),
+            count,
+            failure: None,
+            files: Vec::new(),
+            exit: Exit::Passed,
+        })
     }
 
     /// The generating stage; `None` if it was interrupted.
@@ -336,8 +390,8 @@ impl Flow {
     }
 
     /// Adds the verifications by people, if there are any.
-    fn reviewed(&self, figures: &mut FlowFigures, made: &GeneratedStage) -> Result<Exit> {
-        let Some(items) = &made.items else {
+    fn reviewed(&self, figures: &mut FlowFigures, source: &ItemSource) -> Result<Exit> {
+        let Some(items) = &source.path else {
             return Ok(Exit::Passed);
         };
         let spec = &self.checked.spec;
@@ -357,15 +411,18 @@ impl Flow {
     fn finish(
         mut self,
         mut figures: FlowFigures,
-        made: &GeneratedStage,
+        source: &ItemSource,
         exit: Exit,
     ) -> Result<FlowEnd> {
-        let exit = exit.max(self.reviewed(&mut figures, made)?);
-        let items = made.items.as_deref();
+        let exit = exit.max(self.reviewed(&mut figures, source)?);
+        let items = source.path.as_deref();
         figures.basics = self.checked.basics(&self.state, &self.folder, items);
+        if self.checked.spec.items.is_some() {
+            figures.basics.count = source.count;
+        }
         let time = stamp_and_id(&self.folder).map(|(stamp, _)| stamp.replace('T', "_"));
         let time = time.unwrap_or_default().replace('Z', "");
-        let mut files = made.file_names();
+        let mut files = source.files.clone();
         files.extend(write_reports(&figures, &self.folder, &time)?);
         self.state.files = files;
         self.state.exit_code = Some(exit);

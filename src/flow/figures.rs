@@ -9,7 +9,7 @@ use crate::report::items::pair_counts;
 use crate::verdict::judged::pairs::PairsSummary;
 use crate::verdict::result::Verdict;
 
-pub use crate::verdict::summary::{CountedShare, DimensionPoints, JudgedPoints, PointMean};
+pub use crate::verdict::summary::{CountedShare, DimensionPoints, PointMean};
 
 /// The results of all stages of a flow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -50,7 +50,10 @@ pub struct FlowBasics {
     pub run_id: String,
     /// Start time.
     pub started_at: String,
-    /// The generator, as it describes itself.
+    /// The file of the items, if they were there before and none were generated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub items: Option<String>,
+    /// The generator, as it describes itself; empty if no items were generated.
     pub generator: String,
     /// The judge.
     pub judge: String,
@@ -62,7 +65,7 @@ pub struct FlowBasics {
     pub family_notices: Vec<String>,
     /// The source of the real items, if there are any.
     pub reference: Option<String>,
-    /// How many items are requested.
+    /// How many items are requested, or are in the file.
     pub count: u64,
     /// The random seed.
     pub seed: Option<u64>,
@@ -138,6 +141,11 @@ pub enum FlowStage {
 }
 
 impl FlowStage {
+    /// Whether it reads items and does not make them.
+    pub(super) fn reads_items(self) -> bool {
+        matches!(self, Self::Judge | Self::Winrate)
+    }
+
     /// The name in files, also the id of its run.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -256,9 +264,14 @@ pub struct ItemPoints {
     pub unread: u64,
     /// Reasons for unreadable replies, with their counts.
     pub reasons: BTreeMap<String, u64>,
-    /// The points of those with a verdict.
-    #[serde(flatten)]
-    pub points: JudgedPoints,
+    /// The weighted mean of the dimensions.
+    pub total: PointMean,
+    /// Items that reach the rubric's `pass`.
+    pub pass: CountedShare,
+    /// Items that reach the rubric's `excellent`.
+    pub excellent: CountedShare,
+    /// Points of each dimension.
+    pub dimensions: Vec<DimensionPoints>,
     /// Points of each topic.
     pub topics: Vec<DimensionPoints>,
     /// How far the judge agrees with people.

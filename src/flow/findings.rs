@@ -92,6 +92,8 @@ pub(super) struct FlowFinding {
     target: String,
     /// The sample size, as text.
     n: String,
+    /// Whether the items were there before, and not generated.
+    is_given: bool,
 }
 
 /// A sentence about a figure.
@@ -122,6 +124,7 @@ impl FlowFinding {
             figure,
             target: String::new(),
             n: String::new(),
+            is_given: false,
         }
     }
 
@@ -155,6 +158,23 @@ impl FlowFinding {
 
     fn fill(&self, text: &str) -> String {
         // The figure is filled in last: text of datasets and agents in it must not be expanded again.
+        let [items, item, more, pairs] = if self.is_given {
+            [
+                "items",
+                "item",
+                "judge more items",
+                "`pairs` of the flow's spec",
+            ]
+        } else {
+            [
+                "generated items",
+                "generated item",
+                "generate more items (`--count`)",
+                "`--count`, or `pairs` of the flow's spec",
+            ]
+        };
+        let text = text.replace("{items}", items).replace("{item}", item);
+        let text = text.replace("{more}", more).replace("{pairs}", pairs);
         let text = text.replace("{n}", &self.n);
         let text = text.replace("{target}", &self.target);
         text.replace("{figure}", &self.figure)
@@ -245,6 +265,9 @@ pub(super) fn findings(figures: &FlowFigures) -> Vec<FlowFinding> {
             &target,
         ));
     }
+    for finding in &mut found {
+        finding.is_given = figures.basics.items.is_some();
+    }
     found.sort_by_key(|finding| finding.topic);
     found
 }
@@ -287,21 +310,21 @@ fn of_generated(generated: &GeneratedItems) -> Vec<FlowFinding> {
 fn of_judged(judged: &ItemPoints, figures: &FlowFigures) -> Vec<FlowFinding> {
     let mut found = Vec::new();
     let target = |metrics, otherwise| Target::of(figures, FlowStage::Judge, metrics, otherwise);
-    if judged.points.total.mean.is_some() {
+    if judged.total.mean.is_some() {
         let target = target(&["mean(judge.total)", "mean(total)"], POINTS);
-        let place = IntervalPlace::of(judged.points.total.ci95, target.threshold);
+        let place = IntervalPlace::of(judged.total.ci95, target.threshold);
         found.push(FlowFinding {
             gate: target.gate,
             target: format!("{:.1}", target.threshold),
-            n: counted(judged.points.total.n, "item"),
-            ..FlowFinding::new(FindingTopic::Points, place, judged.points.total.text())
+            n: counted(judged.total.n, "item"),
+            ..FlowFinding::new(FindingTopic::Points, place, judged.total.text())
         });
     }
-    if judged.points.pass.of > 0 {
+    if judged.pass.of > 0 {
         let target = target(&["accuracy(judge)", "accuracy"], PASSING);
         found.push(FlowFinding::of_share(
             FindingTopic::Passing,
-            &judged.points.pass,
+            &judged.pass,
             "items",
             &target,
         ));

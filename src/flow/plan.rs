@@ -39,15 +39,33 @@ pub(super) struct CheckedFlow {
 impl CheckedFlow {
     /// Builds every stage of a spec once to find errors in its keys.
     pub(super) fn of(spec: FlowSpec) -> Result<Self> {
-        let generation = spec.generation()?;
         let judging = spec.rehearsal()?;
-        let answerer = Answerer::of(&*generation.agent);
-        let redactor = redactor(&generation, &judging.scorers)?;
+        let generation = spec.items.is_none().then(|| spec.generation());
+        let generation = generation.transpose()?;
+        let redactor = redactor(generation.as_ref().unwrap_or(&judging), &judging.scorers)?;
+        // Who wrote existing items is not known.
+        let family_notices = generation.map_or_else(Vec::new, |generation| {
+            notices(&Answerer::of(&*generation.agent), &judging.scorers)
+        });
         Ok(Self {
-            family_notices: notices(&answerer, &judging.scorers),
+            family_notices,
             redactor,
             spec,
         })
+    }
+
+    /// The number of items to generate, or in the file, and notices about them.
+    ///
+    /// # Errors
+    /// If the file, or the real items, cannot be read.
+    pub(super) fn items(&self) -> Result<(u64, Vec<String>)> {
+        let spec = &self.spec;
+        let eval = match &spec.items {
+            Some(items) => spec.of_stage(spec.only.unwrap_or(FlowStage::Judge), items, 1)?,
+            None => spec.generation()?,
+        };
+        let prepared = drive(None, None, CiPolicy::default(), None).prepare(&eval)?;
+        Ok((prepared.count().samples as u64, prepared.notices()))
     }
 
     /// The configuration without secrets.
@@ -62,6 +80,10 @@ impl CheckedFlow {
             "gates": gates,
             "limits": spec.limits,
         });
+        if let Some(items) = &spec.items {
+            value["items"] = display(items).into();
+            value["only"] = json!(spec.only);
+        }
         self.redactor.config(&mut value);
         value
     }
@@ -83,8 +105,15 @@ impl CheckedFlow {
             name: spec.name.clone(),
             run_id: state.run_id.clone(),
             started_at: state.started_at.clone(),
-            generator: described(&configuration["agent"]),
-            judge: described(&configuration["judge"]["agent"]),
+            items: spec.items.as_deref().map(display),
+            generator: match spec.items {
+                Some(_) => String::new(),
+                None => described(&configuration["agent"]),
+            },
+            judge: described(match &configuration["judge"]["agent"] {
+                Value::Null => &configuration["winrate"]["agent"],
+                agent => agent,
+            }),
             judges_itself: spec.judges_itself,
             family_notices: self.family_notices.clone(),
             reference: spec.reference().map(|reference| match reference {
@@ -112,8 +141,7 @@ impl FlowPlan {
     pub fn new(path: Option<&Path>, flags: FlowFlags) -> Result<Self> {
         let checked = CheckedFlow::of(FlowSpec::read(path, &flags)?)?;
         let spec = &checked.spec;
-        let prepared = drive(None, None, CiPolicy::default(), None).prepare(&spec.generation()?)?;
-        let mut notices = prepared.notices();
+        let (items, mut notices) = checked.items()?;
         if spec.judges_itself {
             notices.push(
                 "the generator judges its own items, and models favour what they wrote themselves: name another by `--judge`"
@@ -122,13 +150,13 @@ impl FlowPlan {
         } else {
             notices.extend(checked.family_notices.iter().cloned());
         }
-        if spec.winrate.is_none() {
+        if spec.winrate.is_none() && spec.only.is_none() {
             notices.push(
                 "there is no `--reference`, so nothing is compared with real items".to_owned(),
             );
         }
         Ok(Self {
-            items: prepared.count().samples as u64,
+            items,
             notices,
             flags,
             checked,
@@ -142,12 +170,17 @@ impl FlowPlan {
 
     /// The most items (or pairs) of each stage.
     pub fn counts(&self) -> [(FlowStage, u64); 3] {
-        let pairs = self.checked.spec.pairs().min(self.items);
-        [
+        let spec = &self.checked.spec;
+        let pairs = spec.pairs().min(self.items);
+        let counts = [
             (FlowStage::Generate, self.items),
             (FlowStage::Judge, self.items),
             (FlowStage::Winrate, pairs),
-        ]
+        ];
+        counts.map(|(stage, count)| match spec.why_skipped(stage) {
+            Some(_) => (stage, 0),
+            None => (stage, count),
+        })
     }
 
     /// The name of the flow.

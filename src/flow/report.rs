@@ -42,16 +42,14 @@ pub(super) fn write_reports(
     };
     if figures.judge.found().is_some() {
         let name = format!("llm_judge_report_{time}.md");
-        let report = single(figures, FlowStage::Judge, "generated items before a judge");
+        let title = format!("{} before a judge", items_of(figures));
+        let report = single(figures, FlowStage::Judge, &title);
         write(name, &|out| markdown::document(&report, 1, out))?;
     }
     if figures.winrate.found().is_some() {
         let name = format!("win_rate_report_{time}.md");
-        let report = single(
-            figures,
-            FlowStage::Winrate,
-            "generated items compared with real ones",
-        );
+        let title = format!("{} compared with real ones", items_of(figures));
+        let report = single(figures, FlowStage::Winrate, &title);
         write(name, &|out| markdown::document(&report, 1, out))?;
     }
     let whole = comprehensive(figures);
@@ -68,17 +66,29 @@ pub(super) fn write_reports(
 fn comprehensive(figures: &FlowFigures) -> Document {
     let found = findings(figures);
     let name = &figures.basics.name;
-    let mut report = Document::new(format!("{name}: generated items, judged and compared"));
+    let items = items_of(figures);
+    let what = match (&figures.judge, &figures.winrate) {
+        (StageFigures::Skipped(_), _) => "compared",
+        (_, StageFigures::Skipped(_)) if figures.basics.items.is_some() => "judged",
+        _ => "judged and compared",
+    };
+    let mut report = Document::new(format!("{name}: {items}, {what}"));
     report.section("1. Conclusion");
     conclusion(figures, &found, &mut report);
     report.section("2. Next steps");
     next_steps(figures, &mut report);
     report.section("3. Suggestions");
     suggestions(figures, &found, &mut report);
-    report.section("4. Generation");
-    folded(&mut report, |report| {
-        stage(&figures.generation, report, generation);
-    });
+    if let Some(items) = &figures.basics.items {
+        report.section("4. Items");
+        let count = counted(figures.basics.count, "item");
+        report.paragraph(Line::from(format!("{count} of ")).code(items).plain("."));
+    } else {
+        report.section("4. Generation");
+        folded(&mut report, |report| {
+            stage(&figures.generation, report, generation);
+        });
+    }
     report.section("5. Judge");
     folded(&mut report, |report| {
         stage(&figures.judge, report, judge::judge);
@@ -139,6 +149,14 @@ fn single(figures: &FlowFigures, of: FlowStage, title: &str) -> Document {
     report
 }
 
+/// What the items are called.
+fn items_of(figures: &FlowFigures) -> &'static str {
+    match figures.basics.items {
+        Some(_) => "items",
+        None => "generated items",
+    }
+}
+
 /// The section of a stage, or why it is empty.
 fn stage<T>(stage: &StageFigures<T>, report: &mut Document, write: fn(&T, &mut Document)) {
     match stage {
@@ -166,10 +184,20 @@ fn basics(figures: &FlowFigures, report: &mut Document) {
     let facts = [
         ("flow", Some(basics.run_id.clone())),
         ("started", Some(format!("{started} UTC"))),
-        ("generator", Some(basics.generator.clone())),
+        (
+            "generator",
+            Some(basics.generator.clone()).filter(|_| basics.items.is_none()),
+        ),
+        ("items", basics.items.clone()),
         ("judge", Some(basics.judge.clone())),
         ("real items", Some(reference.to_owned())),
-        ("items asked for", Some(basics.count.to_string())),
+        (
+            match basics.items {
+                Some(_) => "number of items",
+                None => "items asked for",
+            },
+            Some(basics.count.to_string()),
+        ),
         (
             "items accepted",
             accepted.map(|accepted| accepted.to_string()),

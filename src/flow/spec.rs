@@ -2,7 +2,7 @@
 //!
 //! ```yaml
 //! name: aime
-//! generate: { agent: …, count: 30, reference: real.json }   # keys of the benchmark `generate`
+//! generate: { agent: …, count: 30, reference: real.json }   # keys of the benchmark `generate`; or `items: mine.json`
 //! judge: { agent: …, rubric: aime }                         # keys of the scorer `judge`
 //! winrate: { pairs: 20 }                                    # keys of the scorer `pairwise`
 //! gates: [mean(judge.total) >= 4.0]
@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::eval::spec::explain;
 use crate::generate::per_minute;
 use crate::system::file::{absolute, read_given};
+use crate::system::project::display;
 use crate::text::redact::Redactor;
 use crate::text::yaml;
 use crate::verdict::gate::{ERROR_RATE, Gate, REVIEWED};
@@ -51,12 +52,21 @@ pub struct FlowFlags {
     /// The generator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<Value>,
-    /// The judge.
+    /// The items to start from, an absolute path, in place of a generator.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub items: Option<String>,
+    /// The only stage to run on them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub only: Option<FlowStage>,
+    /// The judge; or an object with it as `agent`, and further keys of the scorer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge: Option<Value>,
     /// The real items: an absolute path of a file, or a dataset of the Hub.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
+    /// How many pairs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pairs: Option<u64>,
     /// How many items.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
@@ -94,14 +104,16 @@ pub(super) struct FlowFile {
     name: Option<String>,
     /// How items are made: the keys of the benchmark `generate` (`ready`, `count`, `reference`, …), and its `agent`.
     generate: Option<Map<String, Value>>,
+    /// A file of items that are there already, in place of `generate`, from the file's folder.
+    items: Option<PathBuf>,
     /// Who gives points: the keys of the scorer `judge` (`rubric`, `calibration`, …), its `agent` among them, by
     /// default the generator.
     judge: Option<Map<String, Value>>,
-    /// Who compares with real items: the keys of the scorer `pairwise` (`pairs`, `criteria`, …). By default `agent` is
-    /// that of `judge` and `against` the `reference` of `generate`.
+    /// Who compares with real items: the keys of the scorer `pairwise` (`pairs`, `criteria`, …), and `reference`, the file
+    /// of real items, if `generate` has none. By default `agent` is that of `judge`.
     winrate: Option<Map<String, Value>>,
     /// Conditions that the stages must meet. One belongs to the stage whose scorer it names (`judge`, `pairwise`,
-    /// `reviewed`), `error_rate` to each, any other to `generate`.
+    /// `reviewed`), `error_rate` to each, any other to `generate`, or with `items` to `judge`.
     gates: Option<Vec<String>>,
     /// Bounds of each stage, as `limits` of a spec.
     #[serde(default)]
@@ -126,7 +138,11 @@ pub(super) struct FlowSpec {
     pub(super) folder: PathBuf,
     /// Keys of the benchmark `generate`.
     pub(super) generate: Map<String, Value>,
-    /// The generator.
+    /// The file to start from, if no items are generated.
+    pub(super) items: Option<PathBuf>,
+    /// The only stage to run on it, if not all are.
+    pub(super) only: Option<FlowStage>,
+    /// The generator; null if there is none.
     pub(super) agent: Value,
     /// Keys of the scorer `judge`, its agent included.
     pub(super) judge: Map<String, Value>,
@@ -163,38 +179,41 @@ impl FlowSpec {
             Some(path) => error.at(path.display()),
             None => error,
         };
-        let mut generate = file.generate.unwrap_or_default();
-        let set = |map: &mut Map<String, Value>, key: &str, value: Option<Value>| {
-            if let Some(value) = value {
-                map.insert(key.to_owned(), value);
-            }
-        };
-        set(&mut generate, "agent", flags.agent.clone());
-        set(&mut generate, "count", flags.count.map(Value::from));
-        set(&mut generate, "seed", flags.seed.map(Value::from));
-        let reference = flags.reference.clone().map(Value::from);
-        set(&mut generate, "reference", reference);
-        let agent = generate.remove("agent").ok_or_else(|| {
-            at(Error::usage("no agent to generate items").hint(
-                "add `--agent '{type: openai, base_url: \"http://127.0.0.1:8000/v1\", model: NAME}'`",
-            ))
-        })?;
-        let count = match generate.get("count") {
-            None => COUNT,
-            Some(count) => count.as_u64().filter(|count| *count > 0).ok_or_else(|| {
-                at(
-                    Error::usage(format!("`count` is {count}, and must be 1 or more"))
-                        .hint("name how many items: `--count 30`"),
-                )
-            })?,
-        };
-        generate.insert("count".to_owned(), count.into());
-        let seed = generate.get("seed").and_then(Value::as_u64);
+        let items = flags.items.as_ref().map(PathBuf::from).or(file.items);
+        let items = items.map(|items| folder.join(items));
+        let made = Made::of(file.generate, items.is_none(), flags).map_err(at)?;
+        let Made {
+            mut generate,
+            agent,
+            count,
+        } = made;
+        let seed = generate.get("seed").and_then(Value::as_u64).or(flags.seed);
         let mut judge = file.judge.unwrap_or_default();
-        set(&mut judge, "agent", flags.judge.clone());
-        let judges_itself = !judge.contains_key("agent");
+        let mut winrate = file.winrate.unwrap_or_default();
+        let only = flags.only;
+        let of_winrate = only == Some(FlowStage::Winrate);
+        match flags.judge.clone() {
+            Some(Value::Object(keys)) if keys.contains_key("agent") => {
+                let judged = if of_winrate { &mut winrate } else { &mut judge };
+                if keys.contains_key("choices") {
+                    judged.remove("rubric");
+                }
+                judged.extend(keys);
+            }
+            agent => set(&mut judge, "agent", agent),
+        }
+        set(&mut winrate, "pairs", flags.pairs.map(Value::from));
+        if let Some(reference) = winrate.remove("reference") {
+            generate.entry("reference").or_insert(reference);
+        }
+        let judges_itself = !judge.contains_key("agent") && !agent.is_null();
         if judges_itself {
             judge.insert("agent".to_owned(), agent.clone());
+        }
+        if !judge.contains_key("agent") && !(of_winrate && winrate.contains_key("agent")) {
+            return Err(at(Error::usage("no judge for the items").hint(
+                "add `--judge '{type: openai, base_url: \"http://127.0.0.1:8000/v1\", model: NAME}'`",
+            )));
         }
         let given = file
             .gates
@@ -211,11 +230,16 @@ impl FlowSpec {
             judge.insert("requests_per_minute".to_owned(), rate);
         }
         let ready = generate.get("ready").and_then(Value::as_str);
-        let name = file.name.or_else(|| ready.map(str::to_owned));
+        let name = file.name.or_else(|| match &items {
+            Some(items) => Some(name_of(items)),
+            None => ready.map(str::to_owned),
+        });
         let mut spec = Self {
             name: name.unwrap_or_else(|| READY_FLOW.to_owned()),
             path,
             folder,
+            items,
+            only,
             agent,
             judge,
             judges_itself,
@@ -229,12 +253,45 @@ impl FlowSpec {
             seed,
             generate,
         };
-        spec.winrate = spec.pairwise(file.winrate);
-        if spec.winrate.is_none() {
-            spec.gates
-                .retain(|(stage, _)| *stage != Some(FlowStage::Winrate));
+        spec.winrate = spec.pairwise(winrate);
+        if of_winrate && spec.winrate.is_none() {
+            return Err(Error::usage("there are no real items to compare with")
+                .hint("add `--reference PATH`"));
         }
+        spec.assign_gates();
         Ok(spec)
+    }
+
+    /// Gives gates on existing items to the stage that judges them, and leaves out those of stages that are not run.
+    fn assign_gates(&mut self) {
+        if self.items.is_some() {
+            let judges = self.only.unwrap_or(FlowStage::Judge);
+            for (stage, _) in &mut self.gates {
+                if *stage == Some(FlowStage::Generate) {
+                    *stage = Some(judges);
+                }
+            }
+        }
+        let skipped = [FlowStage::Judge, FlowStage::Winrate];
+        let skipped = skipped.map(|stage| self.why_skipped(stage).map(|_| stage));
+        self.gates
+            .retain(|(stage, _)| stage.is_none() || !skipped.contains(stage));
+    }
+
+    /// Why this stage is not run, if so.
+    pub(super) fn why_skipped(&self, stage: FlowStage) -> Option<String> {
+        match (stage, self.only, &self.items) {
+            (FlowStage::Generate, _, Some(items)) => {
+                Some(format!("the items are those of `{}`", display(items)))
+            }
+            (_, Some(only), _) if stage.reads_items() && stage != only => {
+                Some(format!("`{}` alone was asked for", only.as_str()))
+            }
+            (FlowStage::Winrate, ..) if self.winrate.is_none() => {
+                Some("no real items were named (`--reference`)".to_owned())
+            }
+            _ => None,
+        }
     }
 
     /// The source of the real items, as named in the spec.
@@ -243,8 +300,7 @@ impl FlowSpec {
     }
 
     /// The keys of the comparison; `None` if there is nothing to compare with.
-    fn pairwise(&self, given: Option<Map<String, Value>>) -> Option<Map<String, Value>> {
-        let mut keys = given.unwrap_or_default();
+    fn pairwise(&self, mut keys: Map<String, Value>) -> Option<Map<String, Value>> {
         if !keys.contains_key("against") {
             let reference = self.generate.get("reference")?.clone();
             let against = serde_json::json!({
@@ -256,7 +312,9 @@ impl FlowSpec {
         let mut or = |key: &str, value: Value| {
             keys.entry(key.to_owned()).or_insert(value);
         };
-        or("agent", self.judge["agent"].clone());
+        if let Some(agent) = self.judge.get("agent") {
+            or("agent", agent.clone());
+        }
         or("criteria", CRITERIA.into());
         or("pairs", self.count.min(PAIRS).into());
         or("seed", self.seed.unwrap_or_default().into());
@@ -282,6 +340,78 @@ impl FlowSpec {
     }
 }
 
+/// What makes the items.
+struct Made {
+    /// The keys of the benchmark, without the agent; of existing items at most their `reference`.
+    generate: Map<String, Value>,
+    agent: Value,
+    /// How many items; of existing ones as many as there are.
+    count: u64,
+}
+
+impl Made {
+    fn of(
+        generate: Option<Map<String, Value>>,
+        is_generated: bool,
+        flags: &FlowFlags,
+    ) -> Result<Self> {
+        let mut generate = generate.unwrap_or_default();
+        let reference = flags.reference.clone().map(Value::from);
+        set(&mut generate, "reference", reference);
+        if !is_generated {
+            generate.retain(|key, _| key == "reference");
+            return Ok(Self {
+                generate,
+                agent: Value::Null,
+                count: u64::MAX,
+            });
+        }
+        set(&mut generate, "agent", flags.agent.clone());
+        set(&mut generate, "count", flags.count.map(Value::from));
+        set(&mut generate, "seed", flags.seed.map(Value::from));
+        let agent = generate.remove("agent").ok_or_else(|| {
+            Error::usage("no agent to generate items").hint(
+                "add `--agent '{type: openai, base_url: \"http://127.0.0.1:8000/v1\", model: NAME}'`, or start from a \
+                 file of items: `--items FILE`",
+            )
+        })?;
+        let count = match generate.get("count") {
+            None => COUNT,
+            Some(count) => count.as_u64().filter(|count| *count > 0).ok_or_else(|| {
+                Error::usage(format!("`count` is {count}, and must be 1 or more"))
+                    .hint("name how many items: `--count 30`")
+            })?,
+        };
+        generate.insert("count".to_owned(), count.into());
+        Ok(Self {
+            generate,
+            agent,
+            count,
+        })
+    }
+}
+
+/// Sets a key, if there is a value for it.
+fn set(map: &mut Map<String, Value>, key: &str, value: Option<Value>) {
+    if let Some(value) = value {
+        map.insert(key.to_owned(), value);
+    }
+}
+
+/// The name of a file without its extension, as the name of a flow.
+fn name_of(items: &Path) -> String {
+    let stem = items.file_stem().unwrap_or_default().to_string_lossy();
+    let is_plain = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
+    let name = stem.chars().map(|c| if is_plain(c) { c } else { '-' });
+    let name: String = name.collect();
+    let name = name.trim_matches('-');
+    if name.is_empty() {
+        "items".to_owned()
+    } else {
+        name.to_owned()
+    }
+}
+
 impl FlowFile {
     /// The built-in flow.
     fn ready() -> Self {
@@ -290,6 +420,7 @@ impl FlowFile {
         Self {
             name: None,
             generate: Some(ready),
+            items: None,
             judge: Some(judge),
             winrate: None,
             gates: None,
@@ -310,10 +441,16 @@ fn file_of(path: &Path) -> Result<FlowFile> {
     let text = text.trim_start_matches('\u{feff}');
     let mut file: FlowFile =
         yaml::read(text).map_err(|error| another(text, path, explain(path, text, &error)))?;
-    if file.generate.is_none() {
+    let path_of = path.display();
+    if file.generate.is_none() && file.items.is_none() {
+        let message = format!("{path_of}: the flow has no `generate` and no `items`");
+        return Err(Error::usage(message)
+            .hint("add `generate: { ready: aime, agent: … }`, or `items: FILE`"));
+    }
+    if file.generate.is_some() && file.items.is_some() {
+        let message = format!("{path_of}: the flow has both `generate` and `items`");
         return Err(
-            Error::usage(format!("{}: the flow has no `generate`", path.display()))
-                .hint("add `generate: { ready: aime, agent: … }`"),
+            Error::usage(message).hint("leave one out: items are generated, or are there already")
         );
     }
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -366,6 +503,6 @@ fn stage_of(gate: &str) -> Result<Option<FlowStage>> {
 pub fn flow_schema() -> Value {
     let mut schema = schemars::schema_for!(FlowFile).to_value();
     schema["title"] = "A flow of `cargo evaltest flow`".into();
-    schema["required"] = Value::from(vec!["generate"]);
+    schema["oneOf"] = serde_json::json!([{ "required": ["generate"] }, { "required": ["items"] }]);
     schema
 }

@@ -167,11 +167,15 @@ impl StageRun {
             name,
             points: PointMean::of(&points, scale),
         });
+        let points = judge.points.clone().unwrap_or_default();
         Ok(ItemPoints {
             items: judge.samples,
             unread: judge.unread,
             reasons: judge.reasons.clone(),
-            points: judge.points.clone().unwrap_or_default(),
+            total: points.total,
+            pass: points.pass,
+            excellent: points.excellent,
+            dimensions: points.dimensions,
             topics: topics.collect(),
             worth: worth(judge),
             notes: self.notes(),

@@ -1,5 +1,6 @@
 //! `flow`: items are generated, judged, compared with real ones and reported, in one folder and in one go.
 
+mod given;
 mod goes_on;
 mod killed;
 

@@ -71,7 +71,7 @@ const OPTIONS: &[(&str, &[OptionGroup])] = &[
     (
         "flow",
         &[
-            ("Items", &["count", "reference", "seed"]),
+            ("Items", &["items", "count", "reference", "seed"]),
             ("Agents", &["agent", "judge", "delay_s"]),
             ("Continuing", &["resume", "dry_run"]),
             ("Output", &["output_root", "run_id", "json"]),

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use clap::Args;
 use evaltest::engine::figure::{Scale, Share, counted};
 use evaltest::engine::flow::{
-    CountedShare, Flow, FlowEnd, FlowFigures, FlowFlags, FlowHost, FlowNews, FlowPlan, PointMean,
-    READY_FLOW,
+    CountedShare, Flow, FlowEnd, FlowFigures, FlowFlags, FlowHost, FlowNews, FlowPlan, FlowStage,
+    PointMean, READY_FLOW,
 };
 use evaltest::engine::report::Event;
 use evaltest::engine::report::document::{Block, Document, list};
@@ -27,63 +27,76 @@ use crate::{console, discover};
 ///
 /// Runs four stages in one folder `evaltest-runs/TIME_ID/`, each with its own run directory: `generate` writes the items,
 /// `judge` scores them, `winrate` compares them with real ones in both orders, and the last stage writes
-/// `comprehensive_report.md` and `.html`. If the judge fails, the other stages still run.
+/// `comprehensive_report.md` and `.html`. If the judge fails, the other stages still run. With `--items` the items are
+/// those of a file, and the first stage is left out.
 ///
-/// SPEC is a YAML file with `generate`, `judge`, `winrate` and `gates`; `aime` needs none. The exit code is 1 if a gate
-/// failed and 3 if a stage failed.
-#[derive(Debug, Args)]
+/// SPEC is a YAML file with `generate` (or `items`), `judge`, `winrate` and `gates`; `aime` needs none. The exit code is 1
+/// if a gate failed and 3 if a stage failed.
+#[derive(Debug, Default, Args)]
 #[command(after_long_help = NOTES)]
 pub(crate) struct FlowArgs {
     /// A flow in YAML, or `aime` (the default)
     #[arg(value_name = "SPEC|aime")]
-    spec: Option<PathBuf>,
+    pub(super) spec: Option<PathBuf>,
 
     /// The agent that generates, as in a spec: `{type: openai, base_url: …, model: …}`
     #[arg(long, value_name = "YAML")]
-    agent: Option<String>,
+    pub(super) agent: Option<String>,
 
-    /// The judge; default: the generator
+    /// Start from the items of this file, JSON or JSON lines, and generate none
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["agent", "count"])]
+    pub(super) items: Option<PathBuf>,
+
+    /// The only stage to run on them.
+    #[arg(skip)]
+    pub(super) only: Option<FlowStage>,
+
+    /// The number of pairs.
+    #[arg(skip)]
+    pub(super) pairs: Option<u64>,
+
+    /// The judge; default: the generator. With more keys of the scorer `judge`, `{agent: JUDGE, rubric: …}`
     #[arg(long, value_name = "YAML")]
-    judge: Option<String>,
+    pub(super) judge: Option<String>,
 
     /// Real items: a JSON, JSONL, CSV or parquet file, or a dataset of the Hub. The generator uses them as examples,
     /// and the win rate compares with them; without them it is left out
     #[arg(long, value_name = "PATH|hf://…")]
-    reference: Option<PathBuf>,
+    pub(super) reference: Option<PathBuf>,
 
     /// Number of items to request; default: 30
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    count: Option<u64>,
+    pub(super) count: Option<u64>,
 
     /// Minimum seconds between requests to an endpoint
     #[arg(long, value_name = "SECONDS")]
-    delay_s: Option<f64>,
+    pub(super) delay_s: Option<f64>,
 
     /// Random seed for topics, examples and pairs
     #[arg(long, value_name = "N")]
-    seed: Option<u64>,
+    pub(super) seed: Option<u64>,
 
     /// Continue a flow that was interrupted or had a failed stage; answered requests are not repeated. If no reply of
     /// the judge could be read, name another with `--judge`: its stages start over
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["spec", "agent", "reference", "count", "delay_s", "seed",
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["spec", "agent", "items", "reference", "count", "delay_s", "seed",
         "output_root", "run_id", "dry_run"])]
-    resume: Option<PathBuf>,
+    pub(super) resume: Option<PathBuf>,
 
     /// Check the flow and count its requests without calling a model
     #[arg(long)]
-    dry_run: bool,
+    pub(super) dry_run: bool,
 
     /// The folder of flows
     #[arg(long, value_name = "DIR")]
-    output_root: Option<PathBuf>,
+    pub(super) output_root: Option<PathBuf>,
 
     /// The id of the flow
     #[arg(long, value_name = "ID")]
-    run_id: Option<String>,
+    pub(super) run_id: Option<String>,
 
     /// Print the results as JSON on standard output
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 /// Joined and wrapped by `--help`.
@@ -206,10 +219,16 @@ fn dry_run(args: &FlowArgs, plan: &FlowPlan) -> Result<Exit> {
         }))?;
     } else {
         let [(_, items), (_, judged), (_, pairs)] = plan.counts();
-        let counts = format!(
-            "at most {items} items are generated, {judged} judged and {pairs} pairs compared, each in both orders; no \
-             agent or model was called"
-        );
+        let counts = if args.items.is_some() || items == 0 {
+            format!(
+                "at most {judged} items are judged and {pairs} pairs compared, each in both orders; no model was called"
+            )
+        } else {
+            format!(
+                "at most {items} items are generated, {judged} judged and {pairs} pairs compared, each in both orders; no \
+                 agent or model was called"
+            )
+        };
         let outline = outline(plan.name(), &plan.configuration(), counts);
         console::print_document(&outline)?;
     }
@@ -222,14 +241,23 @@ fn outline(name: &str, of: &Value, last: String) -> Document {
     let gates = of["gates"].as_array().into_iter().flatten();
     let gates: Vec<_> = gates.filter_map(Value::as_str).collect();
     let mut text = Document::new(format!("flow {name}"));
-    text.list([
-        format!("generator: {}", of["agent"]),
-        format!("judge: {}", of["judge"]["agent"]),
-        format!("real items: {reference}"),
-        format!("items: {}", of["generate"]["count"]),
-        format!("gates: {}", gates.join(", ")),
-        last,
-    ]);
+    let mut lines = Vec::new();
+    let judge = match &of["judge"]["agent"] {
+        Value::Null => &of["winrate"]["agent"],
+        agent => agent,
+    };
+    match of["items"].as_str() {
+        Some(items) => lines.push(format!("items: {items}")),
+        None => lines.push(format!("generator: {}", of["agent"])),
+    }
+    lines.push(format!("judge: {judge}"));
+    lines.push(format!("real items: {reference}"));
+    if of["items"].is_null() {
+        lines.push(format!("items: {}", of["generate"]["count"]));
+    }
+    lines.push(format!("gates: {}", gates.join(", ")));
+    lines.push(last);
+    text.list(lines);
     text
 }
 
@@ -274,9 +302,9 @@ fn figure_lines(of: &FlowFigures) -> Option<Block> {
         };
         lines.push(format!(
             "judge: mean {}, {} pass, {} excellent{unread}",
-            mean(&judged.points.total),
-            share(&judged.points.pass),
-            share(&judged.points.excellent)
+            mean(&judged.total),
+            share(&judged.pass),
+            share(&judged.excellent)
         ));
         lines.push(format!("judge: {}", judged.worth.text));
     }
@@ -309,9 +337,11 @@ fn next_steps(of: &FlowFigures) -> Vec<String> {
     let failed = of.judge.failure().is_some()
         || of.winrate.failure().is_some()
         || made.is_some_and(|made| made.failure.is_some());
-    let has_items = made.is_some_and(|made| made.accepted > 0);
+    let is_given = of.basics.items.is_some();
+    let has_items = is_given || made.is_some_and(|made| made.accepted > 0);
     let items = places.items.as_ref().filter(|_| has_items);
-    let run = places.judge.as_ref().or(places.generation.as_ref());
+    let runs = [&places.judge, &places.winrate, &places.generation];
+    let run = runs.into_iter().flatten().next();
     let steps = [
         ("flow --resume", failed.then_some(&places.folder)),
         ("review", items),
@@ -367,6 +397,9 @@ impl FlowArgs {
         let value = |text: &Option<String>| text.as_deref().map(Override::value).transpose();
         Ok(FlowFlags {
             agent: value(&self.agent)?,
+            items: self.items.as_deref().map(place).transpose()?,
+            only: self.only,
+            pairs: self.pairs,
             judge: value(&self.judge)?,
             reference: self.reference.as_deref().map(place).transpose()?,
             count: self.count,

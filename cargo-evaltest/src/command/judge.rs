@@ -1,4 +1,4 @@
-//! `cargo evaltest judge`: analyses a judge from stored data. No model is called.
+//! `cargo evaltest judge`: judges a file of items, or analyses a judge from stored data without calling a model.
 
 mod agreement;
 mod calibrate;
@@ -9,9 +9,11 @@ mod winrate;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+use evaltest::engine::flow::FlowStage;
 use evaltest::engine::judge::{InputLine, parse_input_line};
 use evaltest::{Error, Exit, Result};
 
+use super::flow::{self, FlowArgs};
 use crate::answers::json_lines;
 use agreement::AgreementArgs;
 use calibrate::CalibrateArgs;
@@ -25,11 +27,52 @@ const FEW_LABELS: u64 = 50;
 /// From this number of labels on, they are useful.
 const ENOUGH_LABELS: u64 = 100;
 
-/// Analyse a judge offline: parse its replies, measure agreement with human labels
+/// Judge a file of items; or analyse a judge offline: parse its replies, measure agreement with human labels
+///
+/// With FILE, the judge rates each item by the dimensions of its rubric, and the reports have their means, and how many
+/// items pass and are excellent: the stage `judge` of `flow --items FILE` alone, in a folder of its own. The subcommands
+/// call no model.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct JudgeArgs {
+    #[command(flatten)]
+    items: JudgeItemsArgs,
+
     #[command(subcommand)]
-    command: JudgeCommand,
+    command: Option<JudgeCommand>,
+}
+
+/// A file of items to judge.
+#[derive(Debug, Args)]
+struct JudgeItemsArgs {
+    /// Items, as an array of JSON or JSON lines: `problem`, `answer`, `solution`, `topic`
+    #[arg(value_name = "FILE", required = true)]
+    file: Option<PathBuf>,
+
+    /// The judge, as in a spec: `{type: openai, base_url: …, model: …}`; or with keys of the scorer,
+    /// `{agent: JUDGE, rubric: qa}`. The default rubric is `aime`
+    #[arg(long, value_name = "YAML", required = true)]
+    judge: Option<String>,
+
+    /// Minimum seconds between requests
+    #[arg(long, value_name = "SECONDS")]
+    delay_s: Option<f64>,
+
+    /// Count the requests without calling the judge
+    #[arg(long)]
+    dry_run: bool,
+
+    /// The folder of flows
+    #[arg(long, value_name = "DIR")]
+    output_root: Option<PathBuf>,
+
+    /// The id of the flow
+    #[arg(long, value_name = "ID")]
+    run_id: Option<String>,
+
+    /// Print the results as JSON on standard output, as `flow` does
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -43,12 +86,28 @@ enum JudgeCommand {
 
 pub(crate) fn run(args: &JudgeArgs) -> Result<Exit> {
     match &args.command {
-        JudgeCommand::Read(args) => read::run(args),
-        JudgeCommand::Agreement(args) => agreement::run(args),
-        JudgeCommand::Calibrate(args) => calibrate::run(args),
-        JudgeCommand::Correct(args) => correct::run(args),
-        JudgeCommand::Winrate(args) => winrate::run(args),
+        None => judge_items(&args.items),
+        Some(JudgeCommand::Read(args)) => read::run(args),
+        Some(JudgeCommand::Agreement(args)) => agreement::run(args),
+        Some(JudgeCommand::Calibrate(args)) => calibrate::run(args),
+        Some(JudgeCommand::Correct(args)) => correct::run(args),
+        Some(JudgeCommand::Winrate(args)) => winrate::run(args),
     }
+}
+
+/// Runs the stage `judge` of a flow on a file.
+fn judge_items(args: &JudgeItemsArgs) -> Result<Exit> {
+    flow::run(&FlowArgs {
+        items: args.file.clone(),
+        only: Some(FlowStage::Judge),
+        judge: args.judge.clone(),
+        delay_s: args.delay_s,
+        dry_run: args.dry_run,
+        output_root: args.output_root.clone(),
+        run_id: args.run_id.clone(),
+        json: args.json,
+        ..FlowArgs::default()
+    })
 }
 
 /// Prints the win rate of stored verdicts.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use evaltest::engine::flow::FlowStage;
 use evaltest::engine::report::document::{Block, list};
 use evaltest::engine::report::{corrected_lines, pair_lines};
 use evaltest::engine::run::rescore::{Rescore, Versus, foresee, rescore};
@@ -11,12 +12,16 @@ use evaltest::engine::text::{clean, shell_word};
 use evaltest::scorer::Scorer;
 use evaltest::{Error, Exit, Result};
 
+use super::flow::{self, FlowArgs};
 use super::judge;
 use super::rescore::foreseen_text;
 use crate::console;
 use crate::runs::{open_run, read_run};
 
-/// Ask a judge which of two runs answers better
+/// Ask a judge which of two runs answers better, or how items compare with real ones
+///
+/// With FILE and `--reference`, compares the items of FILE with real ones: the stage `winrate` of `flow --items FILE` alone,
+/// in a folder of its own, with its reports.
 ///
 /// With one FILE instead of two runs, computes the win rate of stored verdicts; no judge is called. FILE has JSON lines
 /// `{"first": v, "second": v}`: the verdict when A was shown first, and when B was, each `"A"`, `"B"` or `"tie"`, or null
@@ -32,38 +37,43 @@ use crate::runs::{open_run, read_run};
 #[derive(Debug, Args)]
 #[command(after_long_help = NOTES)]
 pub(crate) struct RunsWinrateArgs {
-    /// The run whose wins are counted: a run directory, or an eval's name for its last run. Alone: a file of verdicts
+    /// The run whose wins are counted: a run directory, or an eval's name for its last run. Alone: a file of verdicts, or
+    /// with `--reference` of items
     #[arg(value_name = "A|FILE")]
     a: PathBuf,
 
     /// The run to compare with
-    #[arg(requires = "judge")]
+    #[arg(requires = "judge", group = "other")]
     b: Option<PathBuf>,
 
     /// A YAML file with `agent` and `criteria`, as for the scorer `pairwise`, or a spec with such a scorer (its
-    /// `against` is ignored)
-    #[arg(long, value_name = "SPEC", requires = "b")]
+    /// `against` is ignored). For items: YAML as of `flow --judge`, or `{agent: JUDGE, criteria: …}`
+    #[arg(long, value_name = "SPEC|YAML", requires = "other")]
     judge: Option<PathBuf>,
+
+    /// Real items to compare those of FILE with: a JSON, JSONL, CSV or parquet file, or a dataset of the Hub
+    #[arg(long, value_name = "PATH|hf://…", requires = "judge", group = "other")]
+    reference: Option<PathBuf>,
 
     /// FILE has lines `{"logprobs": {"m": lp, "M": lp}, "swapped": false}`: the preference is P(M) / (P(m) + P(M)), or 1
     /// minus that if `swapped`. A missing or null token has the probability 0; a line without both is skipped
-    #[arg(long, conflicts_with = "b")]
+    #[arg(long, conflicts_with = "other")]
     logprobs: bool,
 
     /// Compare only N items, sampled at random
-    #[arg(long, value_name = "N", requires = "b")]
+    #[arg(long, value_name = "N", requires = "other")]
     pairs: Option<u64>,
 
     /// Random seed
-    #[arg(long, value_name = "S", requires = "b")]
+    #[arg(long, value_name = "S", requires = "other")]
     seed: Option<u64>,
 
     /// The folder of run directories; default: that of A
-    #[arg(long, value_name = "DIR", requires = "b")]
+    #[arg(long, value_name = "DIR", requires = "other")]
     output_root: Option<PathBuf>,
 
     /// Print the number of requests and their maximum cost without calling the judge
-    #[arg(long, requires = "b")]
+    #[arg(long, requires = "other")]
     dry_run: bool,
 
     /// Print the figures as JSON
@@ -87,6 +97,20 @@ inconsistent ones. For preferences it prints {\"n\", \"win_rate\", \"standard_er
 known. A share of nothing is null.";
 
 pub(crate) fn run(args: &RunsWinrateArgs) -> Result<Exit> {
+    if let (Some(reference), Some(judge)) = (&args.reference, &args.judge) {
+        return flow::run(&FlowArgs {
+            items: Some(args.a.clone()),
+            only: Some(FlowStage::Winrate),
+            judge: Some(judge.to_string_lossy().into_owned()),
+            reference: Some(reference.clone()),
+            pairs: args.pairs,
+            seed: args.seed,
+            dry_run: args.dry_run,
+            output_root: args.output_root.clone(),
+            json: args.json,
+            ..FlowArgs::default()
+        });
+    }
     let (Some(b), Some(spec)) = (&args.b, &args.judge) else {
         return judge::winrate_of_file(&args.a, args.json, args.logprobs);
     };

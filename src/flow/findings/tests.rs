@@ -4,7 +4,6 @@ use super::*;
 use crate::flow::figures::{PointMean, ReviewedItems, StageFigures};
 use crate::verdict::judged::pairs::{JudgedPair, PairsSummary};
 use crate::verdict::judged::winrate::Preferred;
-use crate::verdict::summary::JudgedPoints;
 
 const SCALE: Option<[f64; 2]> = Some([1.0, 5.0]);
 
@@ -80,11 +79,8 @@ fn with_points(points: &[f64], gated: Option<Verdict>) -> FlowFigures {
     FlowFigures {
         judge: StageFigures::Found(ItemPoints {
             items: points.len() as u64,
-            points: JudgedPoints {
-                total: PointMean::of(points, SCALE),
-                pass: CountedShare::of(passing, points.len() as u64),
-                ..JudgedPoints::default()
-            },
+            total: PointMean::of(points, SCALE),
+            pass: CountedShare::of(passing, points.len() as u64),
             ..ItemPoints::default()
         }),
         gates: gates.collect(),
@@ -172,7 +168,7 @@ fn flows() -> Vec<FlowFigures> {
     // A single item on an unknown scale has no interval.
     let mut unknown = with_points(&[4.0], None);
     if let StageFigures::Found(judged) = &mut unknown.judge {
-        judged.points.total = PointMean::of(&[4.0], None);
+        judged.total = PointMean::of(&[4.0], None);
     }
     all.push(unknown);
     for of in [1, 10, 60, 400] {
@@ -201,7 +197,9 @@ fn the_file_is_read_and_has_no_unknown_placeholder() {
     for sentence in SENTENCES.values().flatten() {
         for text in [Some(&sentence.text), sentence.advice.as_ref()] {
             let mut text = text.cloned().unwrap_or_default();
-            for known in ["{figure}", "{target}", "{n}"] {
+            for known in [
+                "{figure}", "{target}", "{n}", "{items}", "{item}", "{more}", "{pairs}",
+            ] {
                 text = text.replace(known, "");
             }
             assert!(!text.contains(['{', '}']), "{text}");
@@ -266,8 +264,8 @@ fn no_sentence_contradicts_its_interval_or_its_gate() {
     for flow in flows() {
         for finding in findings(&flow) {
             let (ci95, threshold) = match finding.topic {
-                FindingTopic::Points => (flow.judge.found().unwrap().points.total.ci95, 4.0),
-                FindingTopic::Passing => (flow.judge.found().unwrap().points.pass.ci95, 0.8),
+                FindingTopic::Points => (flow.judge.found().unwrap().total.ci95, 4.0),
+                FindingTopic::Passing => (flow.judge.found().unwrap().pass.ci95, 0.8),
                 FindingTopic::Wins => (flow.winrate.found().unwrap().pairs.ci95, 0.5),
                 FindingTopic::Approved => (flow.reviewed.as_ref().unwrap().approved.ci95, 0.9),
                 _ => continue,
@@ -338,4 +336,26 @@ fn what_agents_wrote_is_not_filled_in_again() {
         ..FlowFinding::new(topic, place, "{target} {n}".to_owned())
     };
     assert!(finding.text().unwrap().contains("{target} {n}"));
+}
+
+#[test]
+fn existing_items_are_not_called_generated() {
+    let mut texts = Vec::new();
+    for mut flow in flows() {
+        flow.basics.items = Some("mine.json".to_owned());
+        if flow.basics.judges_itself || flow.generation.found().is_some() {
+            continue;
+        }
+        for finding in findings(&flow) {
+            texts.extend(finding.text());
+            texts.extend(finding.advice());
+        }
+    }
+    assert!(texts.len() > 10);
+    for text in texts {
+        assert!(
+            !text.contains("generat") && !text.contains("--count"),
+            "{text}"
+        );
+    }
 }

@@ -141,7 +141,8 @@ pub(super) fn next_steps(figures: &FlowFigures, report: &mut Document) {
         }
     }
     let made = figures.generation.found();
-    let has_items = made.is_some_and(|made| made.accepted > 0);
+    let is_given = figures.basics.items.is_some();
+    let has_items = is_given || made.is_some_and(|made| made.accepted > 0);
     if let Some(items) = places.items.as_deref().filter(|_| has_items) {
         step(
             "have people look at the items",

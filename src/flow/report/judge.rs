@@ -8,7 +8,9 @@ use crate::report::items::{means, points, shares};
 
 /// The points of a judge.
 pub(super) fn judge(judged: &ItemPoints, report: &mut Document) {
-    report.blocks.extend(points(&judged.points));
+    let rates = [judged.pass, judged.excellent];
+    let rated = points(&judged.total, rates, &judged.dimensions);
+    report.blocks.extend(rated);
     if judged.unread > 0 {
         report.note(format!(
             "{} of {} could not be judged, for no reply could be read ({}). They are in no figure here, and gates count them \

@@ -36,12 +36,15 @@ pub(super) fn items(source: &Source<'_>) -> Vec<Block> {
             String::new()
         };
         if source.is_brief() {
-            let mut table = means("points", of.dimensions.iter().chain([&total(of)]));
-            table.caption.clone_from(name);
-            return vec![Block::group(format!("points{by}:"), table.block())];
+            let table = means("points", of.dimensions.iter().chain([&total(of)])).block();
+            return match &*by {
+                "" => table.into_iter().collect(),
+                by => vec![Block::group(format!("points{by}:"), table)],
+            };
         }
         let mut blocks = vec![Block::section(format!("Points{by}"))];
-        blocks.extend(points(of));
+        let rates = [of.pass, of.excellent];
+        blocks.extend(points(&of.total, rates, &of.dimensions));
         blocks
     });
     judges.collect()
@@ -85,17 +88,21 @@ fn total(of: &JudgedPoints) -> DimensionPoints {
 }
 
 /// The total, how many pass and are excellent, and each dimension.
-pub(crate) fn points(of: &JudgedPoints) -> Vec<Block> {
-    let average = Line::default().plain("Average ").strong(of.total.text());
-    let items = counted(of.total.n, "item");
-    let rates = [("pass", of.pass), ("excellent", of.excellent)];
+pub(crate) fn points(
+    total: &PointMean,
+    [pass, excellent]: [CountedShare; 2],
+    dimensions: &[DimensionPoints],
+) -> Vec<Block> {
+    let average = Line::default().plain("Average ").strong(total.text());
+    let items = counted(total.n, "item");
+    let rates = [("pass", pass), ("excellent", excellent)];
     let rates = rates.into_iter().filter(|(_, share)| share.of > 0);
     let blocks = [
         Some(Block::Paragraph(
-            average.plain(format!("{}, of {items}.", rated(&of.total))),
+            average.plain(format!("{}, of {items}.", rated(total))),
         )),
         shares(["by the rubric", "items"], rates).block(),
-        means("dimension", &of.dimensions).block(),
+        means("dimension", dimensions).block(),
     ];
     blocks.into_iter().flatten().collect()
 }

@@ -199,4 +199,32 @@ mod tests {
         assert_eq!(PointMean::of(&[4.0], None).ci95, None);
         assert_eq!(PointMean::of(&[], scale).ci95, None);
     }
+
+    #[test]
+    fn points_are_by_dimension_and_total() {
+        let mut tally = PointsTally::default();
+        let bounds = [("total", [1.0, 5.0]), ("clarity", [1.0, 5.0])];
+        let bounds = bounds.map(|(name, bounds)| (name.to_owned(), bounds));
+        let bounds = DetailBounds::from([("judge".to_owned(), bounds.into())]);
+        assert_eq!(tally.clone().finish("judge", &bounds), None);
+        for (total, excellent) in [(4.75, true), (3.0, false)] {
+            let details = serde_json::json!({
+                "clarity": total, "total": total, "excellent": excellent, "repaired": 1, "comments": "Fine.",
+            });
+            let details = details.as_object().into_iter().flatten();
+            let details = details.map(|(name, value)| (name.as_str(), value));
+            tally.add(total, total >= 3.5, details);
+        }
+        // A judge with choices has no dimensions, and does not say what is excellent.
+        let mut choices = PointsTally::default();
+        choices.add(1.0, true, std::iter::empty());
+        let choices = choices.finish("other", &bounds).unwrap();
+        assert_eq!((choices.pass.part, choices.excellent.of), (1, 0));
+        let found = tally.finish("judge", &bounds).unwrap();
+        assert_eq!(found.total.mean, Some(3.875));
+        assert_eq!(found.total.scale, Some([1.0, 5.0]));
+        assert_eq!((found.pass.part, found.excellent.part), (1, 1));
+        let names: Vec<_> = found.dimensions.iter().map(|it| &*it.name).collect();
+        assert_eq!(names, ["clarity"]);
+    }
 }
