@@ -27,11 +27,11 @@ const FEW_LABELS: u64 = 50;
 /// From this number of labels on, they are useful.
 const ENOUGH_LABELS: u64 = 100;
 
-/// Judge a file of items; or analyse a judge offline: parse its replies, measure agreement with human labels
+/// Judge a file of items, or analyse a judge offline
 ///
 /// With FILE, the judge rates each item by the dimensions of its rubric, and the reports have their means, and how many
 /// items pass and are excellent: the stage `judge` of `flow --items FILE` alone, in a folder of its own. The subcommands
-/// call no model.
+/// parse stored replies and measure agreement with human labels; they call no model.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct JudgeArgs {

@@ -18,7 +18,7 @@ use super::rescore::foreseen_text;
 use crate::console;
 use crate::runs::{open_run, read_run};
 
-/// Ask a judge which of two runs answers better, or how items compare with real ones
+/// Ask a judge which of two runs, or of two files of items, is better
 ///
 /// With FILE and `--reference`, compares the items of FILE with real ones: the stage `winrate` of `flow --items FILE` alone,
 /// in a folder of its own, with its reports.

@@ -72,7 +72,7 @@ fn a_flow_starts_from_a_file_of_items() {
         "mine: items, judged and compared",
         "| items | mine.json |",
         "| number of items | 2 |",
-        "## 2. Items",
+        "## 4. Items",
         "2 items of `mine.json`.",
         "| excellent | 1 | 50.0 %",
         "| difficulty match | 4.00 |",
