@@ -1,5 +1,7 @@
 //! Prompt presets: the instructions around a question.
 
+use std::borrow::Cow;
+
 use crate::benchmark::Benchmark;
 use crate::data::Sample;
 use crate::error::{Error, Result};
@@ -75,8 +77,9 @@ impl Prompt {
     /// The full prompt of a sample. Attached files appear by name only, so that the prompt is the same on every
     /// machine.
     pub(crate) fn render(&self, benchmark: &dyn Benchmark, sample: &Sample) -> String {
-        let mut question = sample.prompt.clone();
+        let mut question = Cow::Borrowed(sample.prompt.as_str());
         for file in &sample.files {
+            let question = question.to_mut();
             question.push_str("\n\nAttached file: ");
             question.push_str(&file.name);
         }
@@ -97,9 +100,9 @@ impl Prompt {
             }
         };
         if instructions.is_empty() {
-            question
+            question.into_owned()
         } else {
-            format!("{instructions}\n\n{question}")
+            [instructions, "\n\n", &question].concat()
         }
     }
 }

@@ -22,7 +22,7 @@ pub(crate) mod scan;
 mod spill;
 mod table;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::Path;
 use std::{fmt, fs};
 
@@ -312,15 +312,22 @@ pub(crate) mod tests {
 struct ColumnNames {
     /// In order of appearance.
     names: Vec<String>,
-    known: HashSet<String>,
+    positions: HashMap<String, usize>,
+    /// The position after the name that was seen last: most rows have the same names in the same order.
+    next: usize,
 }
 
 impl ColumnNames {
     fn name(&mut self, name: &str) {
-        if !self.known.contains(name) {
-            self.known.insert(name.to_owned());
+        let is_at = |place: &usize| self.names.get(*place).is_some_and(|known| known == name);
+        let place = [self.next, 0].into_iter().find(is_at);
+        let place = place.or_else(|| self.positions.get(name).copied());
+        let place = place.unwrap_or_else(|| {
+            self.positions.insert(name.to_owned(), self.names.len());
             self.names.push(name.to_owned());
-        }
+            self.names.len() - 1
+        });
+        self.next = place + 1;
     }
 
     /// Adds the names of a row; false if it is not an object.

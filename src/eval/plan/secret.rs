@@ -1,6 +1,6 @@
 //! The secrets of an eval, and names that must not contain any.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -36,9 +36,12 @@ pub(super) fn clean(eval: &Eval, error: Error) -> Error {
 
 /// Refuses samples whose names contain a secret: they are names of tests and files, and cannot be redacted.
 pub(super) fn check_names(redactor: &Redactor, items: &[Packed]) -> Result<()> {
+    // Samples share lists of slices.
+    let mut seen = HashSet::new();
     let mut all = items.iter().enumerate().flat_map(|(place, item)| {
         let id = std::iter::once(("id", &*item.id));
-        let slices = item.slices.iter();
+        let is_new = seen.insert(Arc::as_ptr(&item.slices).addr());
+        let slices = item.slices.iter().filter(move |_| is_new);
         let slices = slices.map(|(dimension, value)| (&**dimension, &**value));
         id.chain(slices)
             .map(move |(what, name)| (place, what, name))

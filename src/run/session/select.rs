@@ -54,8 +54,10 @@ impl Selected {
         if only.is_some() && places.is_empty() {
             return Err(nothing(plan));
         }
-        let is_selected = |place: &usize| places.binary_search(place).is_ok();
-        let queue = plan.order.iter().copied().filter(is_selected).collect();
+        let mut is_selected = vec![false; plan.items.len()];
+        places.iter().for_each(|&place| is_selected[place] = true);
+        let queue = plan.order.iter().copied();
+        let queue = queue.filter(|&place| is_selected[place]).collect();
         Ok(Self {
             queue,
             places,

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 
 /// Deserializes like [`Value`], but rejects duplicate keys, and puts the entries of a merge key `<<` in its place.
@@ -77,13 +78,20 @@ impl<'de> Visitor<'de> for OneEach {
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
         let mut map = Map::new();
+        let mut merges = false;
         while let Some(key) = entries.next_key::<String>()? {
-            if map.contains_key(&key) {
-                return Err(A::Error::custom(format_args!("duplicate field `{key}`")));
+            merges |= key == MERGE;
+            match map.entry(key) {
+                Entry::Vacant(place) => {
+                    place.insert(entries.next_value_seed(self)?);
+                }
+                Entry::Occupied(twice) => {
+                    let key = twice.key();
+                    return Err(A::Error::custom(format_args!("duplicate field `{key}`")));
+                }
             }
-            map.insert(key, entries.next_value_seed(self)?);
         }
-        if let Some(merged) = map.shift_remove(MERGE) {
+        if merges && let Some(merged) = map.shift_remove(MERGE) {
             merge(&mut map, merged).map_err(A::Error::custom)?;
         }
         Ok(map.into())
