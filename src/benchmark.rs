@@ -37,7 +37,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::agent::conversation::BenchmarkTools;
-use crate::data::dataset::SamplePlace;
+use crate::data::dataset::{KnownRows, PlacedFile, SamplePlace};
 use crate::data::{Output, Record, Sample, Score};
 use crate::error::{Error, Result};
 use crate::scorer::extract::Extract;
@@ -104,6 +104,25 @@ pub trait Benchmark: Send + Sync {
         take: &mut dyn FnMut(Sample, Option<SamplePlace>) -> Result<()>,
     ) -> Result<()> {
         self.each_sample(&mut |sample| take(sample, None))
+    }
+
+    /// The file whose rows make its samples, if it makes one of each row in their order, and of nothing else.
+    #[doc(hidden)]
+    fn row_file(&self) -> Option<PathBuf> {
+        None
+    }
+
+    /// What the last read found in that file, without the rows themselves.
+    #[doc(hidden)]
+    fn found_rows(&self) -> Option<KnownRows> {
+        None
+    }
+
+    /// Takes what is known of that file for read, and makes samples of its rows on demand.
+    #[doc(hidden)]
+    fn reopen(&self, known: KnownRows) -> Result<Option<PlacedFile>> {
+        let _ = known;
+        Ok(None)
     }
 
     /// Every sample of the dataset, including filtered ones. The key of [masked](crate::Answers::Masked) snapshots is

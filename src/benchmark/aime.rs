@@ -157,6 +157,8 @@ impl RowBenchmark for Aime {
         has_items: true,
     };
 
+    const HAS_ONLY_ROWS: bool = true;
+
     fn source(&self) -> &RowSource {
         &self.rows
     }

@@ -15,7 +15,7 @@ use crate::benchmark::rows::{
     without_truths,
 };
 use crate::data::dataset::{
-    Columns, Field, Header, Table, WRONG_PATH, Written, required, scalar, slice_value,
+    Columns, Field, Header, WRONG_PATH, Written, required, scalar, slice_value,
 };
 use crate::data::hub::{Address, Dataset};
 use crate::data::{Attachment, Sample, Target};
@@ -145,13 +145,15 @@ impl RowBenchmark for Gaia {
         has_items: false,
     };
 
+    const HAS_ONLY_ROWS: bool = true;
+
     fn source(&self) -> &RowSource {
         &self.rows
     }
 
     fn read(&self, source: &RowSource) -> Result<RowTable> {
         let found = self.metadata(source)?;
-        let table = Table::read(&found.metadata)?;
+        let table = source.table_of(&found.metadata)?;
         let header = table.header();
         let layout = GaiaLayout::find(&header, &self.columns)?;
         let has_truths = layout.ground_truth.is_some();

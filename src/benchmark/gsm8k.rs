@@ -73,6 +73,8 @@ impl RowBenchmark for Gsm8k {
         has_items: false,
     };
 
+    const HAS_ONLY_ROWS: bool = true;
+
     fn source(&self) -> &RowSource {
         &self.rows
     }

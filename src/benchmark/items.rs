@@ -147,6 +147,8 @@ impl RowBenchmark for Items {
         has_items: true,
     };
 
+    const HAS_ONLY_ROWS: bool = true;
+
     fn source(&self) -> &RowSource {
         &self.rows
     }

@@ -177,6 +177,8 @@ impl RowBenchmark for Qa {
         has_items: false,
     };
 
+    const HAS_ONLY_ROWS: bool = true;
+
     fn source(&self) -> &RowSource {
         &self.rows
     }

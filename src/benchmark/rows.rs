@@ -5,15 +5,15 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value};
 
 use crate::benchmark::{Benchmark, NO_TRUTH, collected};
 use crate::data::dataset::parts::LocalFiles;
 use crate::data::dataset::{
-    Columns, Field, Filter, Header, Table, TakePlaced, Written, check_file, required, scalar,
-    slice_value,
+    Columns, Field, Filter, Header, KnownRows, PlacedFile, Table, TakePlaced, Written, check_file,
+    required, scalar, slice_value,
 };
 use crate::data::hub::{self, Dataset};
 use crate::data::reviews::{REJECTED, REVIEW, without_answer};
@@ -81,6 +81,9 @@ pub(crate) trait RowBenchmark: Send + Sync {
     /// Whether its samples are conversations.
     const HAS_CONVERSATIONS: bool = false;
 
+    /// Whether its samples are made of the rows and its settings, and of nothing else.
+    const HAS_ONLY_ROWS: bool = false;
+
     /// The default scorer, if it is composed of others; otherwise that of the rules.
     fn composed_scorer(&self, maker: &Maker) -> Option<Box<dyn Scorer>> {
         let _ = maker;
@@ -120,8 +123,19 @@ pub(crate) struct RowSource {
     pub(crate) filter: Filter,
     /// The slice dimension and the selected values; empty selects all.
     pub(crate) slices: (&'static str, Vec<String>),
-    /// Notes from the last read.
-    notices: OnceLock<Vec<String>>,
+    /// Its rows, if they need not be read.
+    known: Option<Arc<KnownRows>>,
+    /// From the last read.
+    found: OnceLock<FoundRows>,
+}
+
+/// What a read finds besides samples.
+#[derive(Clone, Debug, Default)]
+struct FoundRows {
+    columns: Vec<String>,
+    /// First those that are known when the file is opened.
+    notices: Vec<String>,
+    of_opening: usize,
 }
 
 impl RowSource {
@@ -145,13 +159,30 @@ impl RowSource {
             hub,
             filter: Filter::default(),
             slices: ("", Vec::new()),
-            notices: OnceLock::new(),
+            known: None,
+            found: OnceLock::new(),
         }
     }
 
     /// Reads the files.
     pub(crate) fn table(&self) -> Result<Table> {
-        Table::read_files(&self.path, &self.files)
+        match self.files.as_slice() {
+            [file] => self.table_of(file),
+            files => Table::read_files(&self.path, files),
+        }
+    }
+
+    /// Reads its only file.
+    pub(crate) fn table_of(&self, file: &Path) -> Result<Table> {
+        match &self.known {
+            Some(known) => Table::known(file, known),
+            None => Table::read(file),
+        }
+    }
+
+    /// Whether every row becomes a sample.
+    fn is_whole(&self) -> bool {
+        self.filter.ids.is_none() && self.slices.1.is_empty()
     }
 
     /// The same source without filters.
@@ -207,21 +238,11 @@ pub(crate) struct AbsentSlices<'a> {
     pub(crate) found: &'a BTreeSet<String>,
 }
 
-/// Passes the samples on one by one; returns notes.
-fn each<B: RowBenchmark>(
-    benchmark: &B,
-    source: &RowSource,
-    take: &mut TakePlaced<'_>,
-) -> Result<Vec<String>> {
-    let RowTable {
-        table,
-        sample,
-        has_truths,
-        mut notices,
-    } = benchmark.read(source)?;
-    notices.extend(source.note.clone());
-    let path = table.path().to_owned();
-    let sample = move |fields: Map<String, Value>, index: usize| {
+/// The same conversion, of rows that may be under review.
+fn reviewed(
+    sample: Box<MakeSample>,
+) -> impl Fn(Map<String, Value>, usize) -> Result<Sample> + Send + Sync {
+    move |fields, index| {
         let review = without_answer(&fields);
         let mut made = sample(fields, index)?;
         if let Some(review) = review {
@@ -229,7 +250,26 @@ fn each<B: RowBenchmark>(
             made.metadata.insert(REVIEW.to_owned(), review.into());
         }
         Ok(made)
-    };
+    }
+}
+
+/// Passes the samples on one by one; returns what else is found.
+fn each<B: RowBenchmark>(
+    benchmark: &B,
+    source: &RowSource,
+    take: &mut TakePlaced<'_>,
+) -> Result<FoundRows> {
+    let RowTable {
+        table,
+        sample,
+        has_truths,
+        mut notices,
+    } = benchmark.read(source)?;
+    notices.extend(source.note.clone());
+    let of_opening = notices.len();
+    let path = table.path().to_owned();
+    let columns = table.columns().to_vec();
+    let sample = reviewed(sample);
     let (mut all, mut hidden) = (0, 0);
     let mut unanswered = [0; 2];
     let see = |sample: &Sample| {
@@ -293,7 +333,11 @@ fn each<B: RowBenchmark>(
             found: &found,
         })?);
     }
-    Ok(notices)
+    Ok(FoundRows {
+        columns,
+        notices,
+        of_opening,
+    })
 }
 
 impl<B: RowBenchmark> Benchmark for B {
@@ -311,10 +355,48 @@ impl<B: RowBenchmark> Benchmark for B {
 
     fn each_placed(&self, take: &mut TakePlaced<'_>) -> Result<()> {
         let source = self.source();
-        let notices = each(self, source, take)?;
-        // Reading again gives the same notes.
-        let _ = source.notices.set(notices);
+        let found = each(self, source, take)?;
+        // Reading again finds the same.
+        let _ = source.found.set(found);
         Ok(())
+    }
+
+    fn row_file(&self) -> Option<PathBuf> {
+        let source = self.source();
+        let paths = self.row_paths();
+        let is_local = source.hub.is_none() && source.is_whole();
+        match paths.as_slice() {
+            [path] if B::HAS_ONLY_ROWS && is_local => Some(path.clone()),
+            _ => None,
+        }
+    }
+
+    fn found_rows(&self) -> Option<KnownRows> {
+        let found = self.source().found.get()?;
+        Some(KnownRows {
+            columns: found.columns.clone(),
+            notices: found.notices[found.of_opening..].to_vec(),
+            rows: Vec::new(),
+        })
+    }
+
+    fn reopen(&self, known: KnownRows) -> Result<Option<PlacedFile>> {
+        let source = self.source();
+        let known = Arc::new(known);
+        let table = self.read(&RowSource {
+            known: Some(Arc::clone(&known)),
+            ..source.clone()
+        })?;
+        let mut notices = table.notices;
+        notices.extend(source.note.clone());
+        let of_opening = notices.len();
+        notices.extend(known.notices.iter().cloned());
+        let _ = source.found.set(FoundRows {
+            columns: known.columns.clone(),
+            notices,
+            of_opening,
+        });
+        Ok(table.table.placed(Box::new(reviewed(table.sample))))
     }
 
     fn each_unfiltered(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
@@ -371,11 +453,12 @@ impl<B: RowBenchmark> Benchmark for B {
 
     fn notices(&self) -> Vec<String> {
         let source = self.source();
-        if let Some(notices) = source.notices.get() {
-            return notices.clone();
+        if let Some(found) = source.found.get() {
+            return found.notices.clone();
         }
         // An error is reported when the samples are read.
-        each(self, source, &mut |_, _| Ok(())).unwrap_or_default()
+        let found = each(self, source, &mut |_, _| Ok(()));
+        found.unwrap_or_default().notices
     }
 }
 

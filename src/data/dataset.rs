@@ -48,8 +48,10 @@ pub use row::{Row, Rows};
 pub(crate) use row::{required, scalar, slice_value};
 
 #[cfg(feature = "bfcl")]
+pub(crate) use row_file::PlacedRows;
+#[cfg(feature = "bfcl")]
 pub(crate) use row_file::RowFile;
-pub(crate) use row_file::{SamplePlace, TakePlaced};
+pub(crate) use row_file::{FileRow, KnownRows, PlacedFile, SamplePlace, TakePlaced};
 #[cfg(test)]
 pub(crate) use table::LARGE_HERE;
 pub(crate) use table::Table;

@@ -7,6 +7,7 @@ mod load;
 mod notices;
 #[cfg(test)]
 mod placed_tests;
+mod plan_file;
 mod rejudged;
 mod rust;
 mod scorers;
@@ -15,6 +16,7 @@ mod tier;
 mod truths;
 pub(crate) mod unset;
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -29,7 +31,6 @@ use crate::data::record::perturb::trials;
 use crate::error::{Error, Result};
 use crate::eval::Eval;
 use crate::scorer::extract::Extraction;
-use crate::scorer::string::qa::QaRules;
 use crate::scorer::{Scorer, detail_bounds, hash};
 use crate::snapshot::StoredParts;
 use crate::system::spawn_scoped;
@@ -45,6 +46,7 @@ use hashes::keys;
 use item::Slices;
 use load::Loaded;
 use notices::{drawn_seed, missing_attachments, repeated_answers, unused_scorers};
+use plan_file::PlanFile;
 use tier::RunSize;
 use truths::Truths;
 
@@ -71,6 +73,8 @@ pub(crate) struct Plan {
     /// The same until [`Plan::read_baseline`].
     unread: Option<UnreadBaseline>,
     pub(crate) dataset_hash: String,
+    /// [`Plan::slices_hash`], if it is known.
+    slices_hash: Option<String>,
     pub(crate) request_hash: String,
     pub(crate) scorer_hash: String,
     pub(crate) scorers_hash: String,
@@ -93,6 +97,8 @@ pub(crate) struct Plan {
     pub(crate) hidden: Arc<[PathBuf]>,
     /// Files with the answers, which no attachment may be.
     pub(crate) truths: Truths,
+    /// What [`Plan::store`] writes.
+    unstored: Option<PlanFile>,
 }
 
 impl Plan {
@@ -128,8 +134,9 @@ impl Plan {
             tier,
             slices,
             excluded,
-            rules,
-            unspaced,
+            notices: of_samples,
+            known,
+            unstored,
         } = loaded?;
         let extraction = eval.extraction();
         check_scorer_names(&scorers)?;
@@ -149,7 +156,10 @@ impl Plan {
         let scorers_hash = hash::scorers_hash(&extraction, &scorers);
         let committed = committed?;
         let (mask, older_mask) = masks(eval, committed.mask_id().is_some())?;
-        let dataset_hash = dataset_hash(items.iter(), eval, mask.as_ref());
+        let (dataset_hash, slices_hash) = match known {
+            Some(known) => (known.dataset_hash, Some(known.slices_hash)),
+            None => (dataset_hash(items.iter(), eval, mask.as_ref()), None),
+        };
         let dataset = dataset(eval);
         let truths = Truths::of(eval);
         let mut notices = eval.benchmark.notices();
@@ -167,8 +177,7 @@ impl Plan {
         notices.extend(missing_attachments(&items, &truths));
         let reads = eval.agent.sandbox_reads();
         notices.extend(reads.iter().filter_map(|read| truths.notice(read)));
-        notices.extend(rules.and_then(QaRules::notice));
-        notices.extend(unspaced.notice());
+        notices.extend(of_samples);
         notices.extend(unused_scorers(eval, &items));
         notices.extend(drawn_seed(eval));
         notices.extend(repeated_answers(eval));
@@ -199,7 +208,9 @@ impl Plan {
             unread: None,
             ignores_baseline: baseline == BaselineUse::Ignore,
             left_out: excluded.len() as u64,
+            unstored,
             dataset_hash,
+            slices_hash,
             scorer_hash,
             scorers_hash,
         };
@@ -239,6 +250,20 @@ impl Plan {
     pub(crate) fn dataset_hash_of(&self, ids: &HashSet<String>) -> String {
         let items = self.items.iter().filter(|item| ids.contains(&*item.id));
         dataset_hash(items, &self.eval, self.mask.as_ref())
+    }
+
+    /// A hash of the slices of all samples: gates use them, and the hash of the dataset covers only questions and truths.
+    pub(crate) fn slices_hash(&self) -> Cow<'_, str> {
+        if let Some(known) = &self.slices_hash {
+            return Cow::Borrowed(known);
+        }
+        let all = self.items.iter().fold(Hasher::default(), |hash, item| {
+            let slices = item.slices.iter();
+            slices.fold(hash.part(&*item.id), |hash, (dimension, value)| {
+                hash.part(dimension).part("=").part(value)
+            })
+        });
+        Cow::Owned(all.hex())
     }
 
     /// An id of the dataset, by which masked snapshots are keyed.

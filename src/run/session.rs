@@ -125,6 +125,7 @@ impl Session {
             }
         }
         let (dir, resumed) = options.open(&plan, &identity)?;
+        plan.store();
         tidy(eval, &options.origin, &emitter);
         if resumed.as_ref().is_some_and(|manifest| manifest.mixed) {
             emitter.note("the agent was changed since the run began: it can be no baseline");

@@ -16,7 +16,6 @@ use crate::figure::Usd;
 use crate::store::places::PartPlaces;
 use crate::store::{Manifest, RunDir, RunPart};
 use crate::system::project::display;
-use crate::text::hash::Hasher;
 
 /// The part of its eval that a run covers.
 #[derive(Clone, Debug)]
@@ -40,7 +39,7 @@ impl ShardCoverage {
         if part
             .slices
             .as_ref()
-            .is_some_and(|was| *was != slices_of(plan))
+            .is_some_and(|was| *was != *plan.slices_hash())
         {
             return Err(changed_dataset(dir));
         }
@@ -134,17 +133,6 @@ fn changed_dataset(dir: &RunDir) -> Error {
         display(dir.path())
     ))
     .hint("undo the change, or start a new run without `--resume`")
-}
-
-/// A hash of the slices of all samples: gates use them, and the hash of the dataset covers only questions and truths.
-pub(super) fn slices_of(plan: &Plan) -> String {
-    let all = plan.items.iter().fold(Hasher::default(), |hash, item| {
-        let slices = item.slices.iter();
-        slices.fold(hash.part(&*item.id), |hash, (dimension, value)| {
-            hash.part(dimension).part("=").part(value)
-        })
-    });
-    all.hex()
 }
 
 /// The places of the samples in a shard, by their ids.

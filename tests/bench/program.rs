@@ -83,7 +83,7 @@ pub(crate) fn last_run(output_root: &Path) -> io::Result<PathBuf> {
     let entries = std::fs::read_dir(output_root)?.flatten();
     let mut runs: Vec<PathBuf> = entries
         .map(|entry| entry.path())
-        .filter(|path| path.is_dir())
+        .filter(|path| path.join("manifest.json").is_file())
         .collect();
     runs.sort_by_key(|path| path.metadata().and_then(|data| data.modified()).ok());
     runs.pop().ok_or_else(|| io::Error::other("no run"))

@@ -92,6 +92,7 @@ mod parity;
 mod parts;
 mod perturbed;
 mod plan;
+mod plan_file;
 mod progress;
 mod progressive;
 mod project;

@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json};
 use super::{BfclQuestion, Category, CategoryGroup, Data};
 use crate::bfcl::form::{FORMAT_SENSITIVITY, PromptForm};
 use crate::data::Sample;
-use crate::data::dataset::{SamplePlace, TakePlaced, read_text};
+use crate::data::dataset::{PlacedRows, SamplePlace, TakePlaced, read_text};
 use crate::error::{Error, Result};
 
 /// Entries of other categories, in the order of the list and of their files.
@@ -113,9 +113,8 @@ impl Originals {
         take: &mut TakePlaced<'_>,
     ) -> Result<()> {
         let len = self.len();
-        let sample: Arc<dyn Fn(usize) -> Result<Sample> + Send + Sync> =
-            Arc::new(move |place| Ok(make(self.question(place))));
-        (0..len).try_for_each(|place| take(sample(place)?, Some(SamplePlace::new(&sample, place))))
+        let rows: Arc<dyn PlacedRows> = Arc::new(move |place| Ok(make(self.question(place))));
+        (0..len).try_for_each(|row| take(rows.sample(row)?, Some(SamplePlace::new(&rows, row))))
     }
 }
 

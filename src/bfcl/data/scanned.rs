@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::question::{LinePlace, QuestionLine, taken};
 use super::{BfclQuestion, Category};
 use crate::data::Sample;
-use crate::data::dataset::{RowFile, SamplePlace, TakePlaced, scan};
+use crate::data::dataset::{PlacedRows, RowFile, SamplePlace, TakePlaced, scan};
 use crate::error::{Error, Result};
 
 /// The entries of a file, with the file of their answers if they have none themselves.
@@ -157,12 +157,11 @@ impl Scanned {
         take: &mut TakePlaced<'_>,
     ) -> Result<()> {
         let scanned = Arc::clone(self);
-        let sample: Arc<dyn Fn(usize) -> Result<Sample> + Send + Sync> =
-            Arc::new(move |row| Ok(make(scanned.question(row)?)));
+        let rows: Arc<dyn PlacedRows> = Arc::new(move |row| Ok(make(scanned.question(row)?)));
         for row in 0..self.lines.rows.len() {
             let of = self.categories.get(row).or(self.category.as_ref());
             if of == Some(category) {
-                take(sample(row)?, Some(SamplePlace::new(&sample, row)))?;
+                take(rows.sample(row)?, Some(SamplePlace::new(&rows, row)))?;
             }
         }
         Ok(())

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
-use crate::system::file::spill::RowSpan;
+use crate::system::file::spill::{RowSpan, SharedFile};
 use crate::text::quoted;
 
 use super::lines::{BOM, column_after, count_newlines, invalid_utf8};
@@ -79,10 +79,11 @@ pub(super) fn scan(path: &Path, mut file: File) -> Result<(RowFile, Vec<String>)
     let begin = if head.starts_with(BOM) { BOM.len() } else { 0 };
     let Start { delimiter, skip } = Start::of(path, &head[begin..]);
     let begin = (begin + skip) as u64;
-    let mut rows = RowFile::new(path, file);
+    let file = SharedFile::new(file);
+    let mut rows = RowFile::new(path, &file);
     let mut reader = reader(delimiter)
         .buffer_capacity(BUFFER)
-        .from_reader(rows.reader(begin));
+        .from_reader(file.reader(begin));
     let mut record = csv::ByteRecord::new();
     let mut header: Option<CsvHeader> = None;
     // A line that names the separator comes before.
@@ -93,8 +94,11 @@ pub(super) fn scan(path: &Path, mut file: File) -> Result<(RowFile, Vec<String>)
             break;
         }
         let start = std::mem::replace(&mut end, begin + reader.position().byte());
-        let bytes = rows.bytes(start, usize::try_from(end - start).unwrap_or_default());
-        let bytes = bytes.map_err(failed)?;
+        let span = RowSpan {
+            start,
+            length: usize::try_from(end - start).unwrap_or_default(),
+        };
+        let bytes = file.bytes(span).map_err(failed)?;
         let text = std::str::from_utf8(&bytes).map_err(|error| {
             let valid = &bytes[..error.valid_up_to()];
             let line = 1 + newlines + count_newlines(valid);

@@ -1,54 +1,93 @@
-//! `RowFile`: rows that stay on disk and are read again on demand.
+//! `RowFile`: rows that are parsed again on demand.
 //!
-//! A dataset too large for memory is scanned once. For each row only its position and a hash are stored; the hash
-//! detects a changed file.
+//! A dataset too large for memory is scanned once, and stays in its file. For each row only its position and a hash are
+//! stored; the hash detects a changed file.
 
+use std::borrow::Cow;
 use std::fs::File;
-use std::hash::{BuildHasher, RandomState};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::jsonl::LineSpan;
 use super::literal::{self, Written};
 use super::row::Place;
 use super::{Field, jsonl};
 use crate::data::Sample;
 use crate::error::{Error, Result};
-use crate::system::file::spill::RowSpan;
-use crate::system::lock;
+use crate::system::file::spill::{RowSpan, SharedFile};
+use crate::text::hash::mark;
 
 /// A file whose rows are read on demand.
 pub(crate) struct RowFile {
     /// The path, for errors.
     path: PathBuf,
-    file: Arc<Mutex<File>>,
+    content: Content,
     read: Box<ReadRow>,
     rows: Vec<FileRow>,
-    hashes: RandomState,
 }
 
 /// Parses the text of the row at a position.
 pub(super) type ReadRow = dyn Fn(Place<'_>, &str) -> Result<Map<String, Value>> + Send + Sync;
 
-/// A row.
-struct FileRow {
-    span: RowSpan,
+/// The bytes of a [`RowFile`].
+enum Content {
+    File(SharedFile),
+    /// A whole file in memory.
+    Text(String),
+}
+
+/// The position of a row, and what it was when it was read first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FileRow {
+    pub(crate) start: u64,
+    pub(crate) length: usize,
     /// From 1; 0 in a file without lines.
-    line: u64,
-    hash: u64,
+    pub(crate) line: u64,
+    /// [`mark`] of its text; 0 while that is in memory.
+    pub(crate) hash: u64,
+}
+
+/// What is known of the rows of a file without reading them.
+#[derive(Clone, Debug, Default)]
+pub struct KnownRows {
+    pub(crate) columns: Vec<String>,
+    /// Notes on them for the user.
+    pub(crate) notices: Vec<String>,
+    /// All of them, in order.
+    pub(crate) rows: Vec<FileRow>,
 }
 
 impl RowFile {
     /// A file whose rows are to be added; each row is a JSON object.
-    pub(super) fn new(path: &Path, file: File) -> Self {
+    pub(super) fn new(path: &Path, file: &SharedFile) -> Self {
+        Self::of(path, Content::File(file.clone()), Vec::new())
+    }
+
+    /// A file of JSON objects that is in memory.
+    pub(super) fn of_text(path: &Path, text: String, lines: &[LineSpan]) -> Self {
+        let row = |line: &LineSpan| FileRow {
+            start: line.start as u64,
+            length: line.end - line.start,
+            line: line.number,
+            hash: 0,
+        };
+        Self::of(path, Content::Text(text), lines.iter().map(row).collect())
+    }
+
+    /// A file of JSON objects whose rows are known.
+    pub(super) fn of_rows(path: &Path, file: File, rows: Vec<FileRow>) -> Self {
+        Self::of(path, Content::File(SharedFile::new(file)), rows)
+    }
+
+    fn of(path: &Path, content: Content, rows: Vec<FileRow>) -> Self {
         Self {
             path: path.to_owned(),
-            file: Arc::new(Mutex::new(file)),
+            content,
             read: Box::new(|place, text| jsonl::fields(place.path, place.line.unwrap_or(0), text)),
-            rows: Vec::new(),
-            hashes: RandomState::new(),
+            rows,
         }
     }
 
@@ -57,26 +96,13 @@ impl RowFile {
         Self { read, ..self }
     }
 
-    /// A reader starting at an offset, independent of other readers.
-    pub(super) fn reader(&self, at: u64) -> impl Read + use<> {
-        FileReader {
-            file: Arc::clone(&self.file),
-            at,
-        }
-    }
-
-    /// Reads `length` bytes at an offset.
-    pub(super) fn bytes(&self, start: u64, length: usize) -> io::Result<Vec<u8>> {
-        RowSpan { start, length }.read(&mut lock(&self.file))
-    }
-
     /// Adds the next row: its offset, its line (`None` in a file without lines) and its text.
     pub(super) fn add(&mut self, start: u64, line: Option<u64>, text: &[u8]) {
-        let length = text.len();
         self.rows.push(FileRow {
-            span: RowSpan { start, length },
+            start,
+            length: text.len(),
             line: line.unwrap_or(0),
-            hash: self.hashes.hash_one(text),
+            hash: mark(text),
         });
     }
 
@@ -87,7 +113,7 @@ impl RowFile {
 
     /// Size of a row in bytes.
     pub(super) fn size(&self, row: usize) -> usize {
-        self.rows[row].span.length
+        self.rows[row].length
     }
 
     /// Position of a row, for errors.
@@ -100,13 +126,36 @@ impl RowFile {
         }
     }
 
+    /// Position and hash of a row.
+    fn row(&self, row: usize) -> Result<FileRow> {
+        let known = self.rows[row];
+        let hash = match &self.content {
+            Content::File(_) => known.hash,
+            Content::Text(_) => mark(self.text(row)?.as_bytes()),
+        };
+        Ok(FileRow { hash, ..known })
+    }
+
     /// Reads the text of a row again.
     ///
     /// # Errors
     /// If the row changed.
-    pub(crate) fn text(&self, row: usize) -> Result<String> {
-        let FileRow { span, hash, .. } = self.rows[row];
-        let bytes = match span.read(&mut lock(&self.file)) {
+    pub(crate) fn text(&self, row: usize) -> Result<Cow<'_, str>> {
+        let FileRow {
+            start,
+            length,
+            hash,
+            ..
+        } = self.rows[row];
+        let file = match &self.content {
+            Content::File(file) => file,
+            Content::Text(text) => {
+                let start = usize::try_from(start).unwrap_or(usize::MAX);
+                let text = text.get(start..start.saturating_add(length));
+                return text.map(Cow::Borrowed).ok_or_else(|| self.changed(row));
+            }
+        };
+        let bytes = match file.bytes(RowSpan { start, length }) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
                 return Err(self.changed(row));
@@ -117,10 +166,11 @@ impl RowFile {
                 );
             }
         };
-        if self.hashes.hash_one(bytes.as_slice()) != hash {
+        if mark(bytes.as_slice()) != hash {
             return Err(self.changed(row));
         }
-        String::from_utf8(bytes).map_err(|_| self.changed(row))
+        let text = String::from_utf8(bytes).map_err(|_| self.changed(row))?;
+        Ok(Cow::Owned(text))
     }
 
     /// Reads the columns of a row again.
@@ -129,7 +179,7 @@ impl RowFile {
     }
 
     /// The same with numbers as they are written in these columns.
-    pub(super) fn written_fields(
+    fn written_fields(
         &self,
         row: usize,
         columns: &[(Field, Written)],
@@ -147,26 +197,56 @@ impl RowFile {
     }
 }
 
-/// Reads a file handle shared with other readers.
-struct FileReader {
-    file: Arc<Mutex<File>>,
-    at: u64,
+/// Makes a sample of a row and its index.
+pub(super) type MakeSample = dyn Fn(Map<String, Value>, usize) -> Result<Sample> + Send + Sync;
+
+/// A [`RowFile`] with the conversion of its rows to samples.
+pub(super) struct SampleFile {
+    pub(super) rows: RowFile,
+    pub(super) make: Box<MakeSample>,
+    /// Columns whose numbers are kept as they are written.
+    pub(super) written: Vec<(Field, Written)>,
 }
 
-impl Read for FileReader {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        let mut file = lock(&self.file);
-        file.seek(SeekFrom::Start(self.at))?;
-        let length = file.read(bytes)?;
-        self.at += length as u64;
-        Ok(length)
+/// Rows of which samples can be built again.
+pub(crate) trait PlacedRows: Send + Sync {
+    /// Builds the sample of a row.
+    ///
+    /// # Errors
+    /// If the row changed.
+    fn sample(&self, row: usize) -> Result<Sample>;
+
+    /// The row itself, to be found again by another process; `None` if its samples are no rows of one file.
+    fn row(&self, row: usize) -> Option<FileRow> {
+        let _ = row;
+        None
     }
 }
+
+impl PlacedRows for SampleFile {
+    fn sample(&self, row: usize) -> Result<Sample> {
+        let fields = self.rows.written_fields(row, &self.written)?;
+        (self.make)(fields, row).map_err(|error| error.at(self.rows.place(row)))
+    }
+
+    fn row(&self, row: usize) -> Option<FileRow> {
+        self.rows.row(row).ok()
+    }
+}
+
+impl<F: Fn(usize) -> Result<Sample> + Send + Sync> PlacedRows for F {
+    fn sample(&self, row: usize) -> Result<Sample> {
+        self(row)
+    }
+}
+
+/// A file whose rows become samples on demand.
+pub struct PlacedFile(pub(crate) Arc<dyn PlacedRows>);
 
 /// The row from which a sample can be built again.
 #[derive(Clone)]
 pub struct SamplePlace {
-    file: Arc<dyn Fn(usize) -> Result<Sample> + Send + Sync>,
+    rows: Arc<dyn PlacedRows>,
     row: usize,
 }
 
@@ -174,13 +254,10 @@ pub struct SamplePlace {
 pub(crate) type TakePlaced<'a> = dyn FnMut(Sample, Option<SamplePlace>) -> Result<()> + 'a;
 
 impl SamplePlace {
-    /// The place of a row; `file` builds samples from its rows.
-    pub(crate) fn new(
-        file: &Arc<dyn Fn(usize) -> Result<Sample> + Send + Sync>,
-        row: usize,
-    ) -> Self {
+    /// The place of a row.
+    pub(crate) fn new(rows: &Arc<dyn PlacedRows>, row: usize) -> Self {
         Self {
-            file: Arc::clone(file),
+            rows: Arc::clone(rows),
             row,
         }
     }
@@ -190,7 +267,12 @@ impl SamplePlace {
     /// # Errors
     /// If its row changed.
     pub(crate) fn sample(&self) -> Result<Sample> {
-        (self.file)(self.row)
+        self.rows.sample(self.row)
+    }
+
+    /// See [`PlacedRows::row`].
+    pub(crate) fn row(&self) -> Option<FileRow> {
+        self.rows.row(self.row)
     }
 }
 

@@ -9,6 +9,7 @@ use super::jsonl;
 use super::lines::{BOM, invalid_utf8};
 use super::row_file::RowFile;
 use crate::error::{Error, Result};
+use crate::system::file::spill::SharedFile;
 
 /// Bytes per read.
 pub(super) const BUFFER: usize = 1 << 16;
@@ -49,8 +50,9 @@ fn rows_of(
     see: &mut dyn FnMut(u64, &str) -> Result<()>,
 ) -> Result<RowFile> {
     let failed = |error| Error::io("read", path, &error);
-    let mut rows = RowFile::new(path, file);
-    let mut reader = BufReader::with_capacity(BUFFER, rows.reader(0));
+    let file = SharedFile::new(file);
+    let mut rows = RowFile::new(path, &file);
+    let mut reader = BufReader::with_capacity(BUFFER, file.reader(0));
     let mut bytes = Vec::new();
     let mut start = 0;
     for number in 1_u64.. {

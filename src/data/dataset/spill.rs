@@ -8,7 +8,7 @@ use super::ColumnNames;
 use super::row::{Row, Rows};
 use super::row_file::RowFile;
 use crate::error::Result;
-use crate::system::file::spill::SpillFile;
+use crate::system::file::spill::{SharedFile, SpillFile};
 
 /// Collects rows: in memory, and above a size limit in an unnamed file.
 pub(super) struct Spill<'a> {
@@ -73,7 +73,7 @@ impl JsonRows {
     fn of(path: &Path, rows: Vec<Row>) -> Result<Self> {
         let out = SpillFile::new()?;
         let mut spilled = Self {
-            rows: RowFile::new(path, out.handle()?),
+            rows: RowFile::new(path, &SharedFile::new(out.handle()?)),
             out,
             columns: ColumnNames::default(),
         };

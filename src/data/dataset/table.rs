@@ -12,10 +12,12 @@ use serde_json::{Map, Value};
 
 use super::columns::{AnyRow, Header};
 use super::jsonl::LineSpan;
-use super::row_file::{RowFile, SamplePlace, TakePlaced};
+use super::row_file::{
+    KnownRows, MakeSample, PlacedFile, PlacedRows, RowFile, SampleFile, SamplePlace, TakePlaced,
+};
 use super::{
-    ColumnNames, Field, Filter, Format, Place, Rows, Written, csv, empty, json, jsonl, literal,
-    read_text, scan, taken,
+    ColumnNames, Field, Filter, Format, Place, Rows, Written, csv, empty, json, jsonl, read_text,
+    scan, taken,
 };
 use crate::data::Sample;
 use crate::error::Error;
@@ -24,8 +26,8 @@ use crate::system::parallel::in_order;
 #[cfg(feature = "parquet")]
 use super::spill::{Spill, Spilled};
 
-/// The rows of a file. JSON rows are stored as text until needed, because parsed trees take four times the size of the
-/// file. Rows of a large file stay on disk.
+/// The rows of a file. JSON rows are stored as text, because parsed trees take four times the size of the file. Rows of a
+/// large file stay on disk.
 pub(crate) struct Table {
     path: PathBuf,
     columns: Vec<String>,
@@ -35,10 +37,6 @@ pub(crate) struct Table {
 }
 
 enum RowStore {
-    Lines {
-        text: String,
-        lines: Vec<LineSpan>,
-    },
     Rows(Rows),
     File(RowFile),
     /// The files of one table, in order; none has parts itself.
@@ -192,7 +190,7 @@ impl Table {
         Ok(Self {
             path: path.to_owned(),
             columns: columns.names,
-            rows: RowStore::Lines { text, lines },
+            rows: RowStore::File(RowFile::of_text(path, text, &lines)),
             written: Vec::new(),
         })
     }
@@ -209,9 +207,37 @@ impl Table {
         self
     }
 
+    /// A file of JSON objects whose rows are known.
+    pub(crate) fn known(path: &Path, known: &KnownRows) -> Result<Self, Error> {
+        let file = File::open(path).map_err(|error| Error::io("read", path, &error))?;
+        Ok(Self {
+            path: path.to_owned(),
+            columns: known.columns.clone(),
+            rows: RowStore::File(RowFile::of_rows(path, file, known.rows.clone())),
+            written: Vec::new(),
+        })
+    }
+
+    /// Its rows, of which samples are made on demand; `None` if they are not in one file.
+    pub(crate) fn placed(self, make: Box<MakeSample>) -> Option<PlacedFile> {
+        let RowStore::File(rows) = self.rows else {
+            return None;
+        };
+        Some(PlacedFile(Arc::new(SampleFile {
+            rows,
+            make,
+            written: self.written,
+        })))
+    }
+
     /// The file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// All columns, in order of first appearance.
+    pub(crate) fn columns(&self) -> &[String] {
+        &self.columns
     }
 
     pub(crate) fn header(&self) -> Header<'_> {
@@ -249,12 +275,7 @@ impl Table {
         make: impl Fn(Map<String, Value>, usize) -> Result<Sample, Error> + Send + Sync + 'static,
         take: &mut TakePlaced<'_>,
     ) -> Result<(), Error> {
-        let Self {
-            path,
-            rows,
-            written,
-            ..
-        } = self;
+        let Self { rows, written, .. } = self;
         match rows {
             RowStore::Rows(rows) => {
                 let samples = rows.into_samples(make)?.into_iter();
@@ -262,31 +283,16 @@ impl Table {
                     .into_iter()
                     .try_for_each(|sample| take(sample, None))
             }
-            RowStore::Lines { text, lines } => {
-                let place = |row: usize| Place {
-                    path: &path,
-                    line: lines.get(row).map(|line| line.number),
-                    index: row,
-                };
-                let sample = |row: usize| {
-                    let LineSpan { number, start, end } = lines[row];
-                    let line = &text[start..end];
-                    let mut fields = jsonl::fields(&path, number, line)?;
-                    literal::keep(&mut fields, line, &written);
-                    make(fields, row).map_err(|error| error.at(place(row)))
-                };
-                let size = |row: usize| lines[row].end - lines[row].start;
-                let take = &mut |sample, _| take(sample, None);
-                each_row(lines.len(), &size, &place, &sample, take)
-            }
             RowStore::File(rows) => {
-                let rows = Arc::new(rows);
-                let of = Arc::clone(&rows);
-                let sample = move |row: usize| {
-                    make(of.written_fields(row, &written)?, row)
-                        .map_err(|error| error.at(of.place(row)))
-                };
-                each_placed(&rows, sample, take)
+                let make = Box::new(make);
+                each_placed(
+                    SampleFile {
+                        rows,
+                        make,
+                        written,
+                    },
+                    take,
+                )
             }
             RowStore::Parts(parts) => {
                 each_of_parts(parts, &(Arc::new(make) as Arc<MakeSample>), take)
@@ -294,9 +300,6 @@ impl Table {
         }
     }
 }
-
-/// Makes a sample of a row and its index.
-type MakeSample = dyn Fn(Map<String, Value>, usize) -> Result<Sample, Error> + Send + Sync;
 
 /// The ids of a part.
 struct PartIds {
@@ -334,15 +337,13 @@ fn each_of_parts(
 }
 
 /// Passes on a sample of each row with its place.
-pub(crate) fn each_placed(
-    rows: &RowFile,
-    sample: impl Fn(usize) -> Result<Sample, Error> + Send + Sync + 'static,
-    take: &mut TakePlaced<'_>,
-) -> Result<(), Error> {
-    let sample: Arc<dyn Fn(usize) -> Result<Sample, Error> + Send + Sync> = Arc::new(sample);
-    let take = &mut |made, row| take(made, Some(SamplePlace::new(&sample, row)));
+fn each_placed(file: SampleFile, take: &mut TakePlaced<'_>) -> Result<(), Error> {
+    let file = Arc::new(file);
+    let placed: Arc<dyn PlacedRows> = Arc::<SampleFile>::clone(&file);
+    let take = &mut |made, row| take(made, Some(SamplePlace::new(&placed, row)));
+    let rows = &file.rows;
     let (size, place) = (|row| rows.size(row), |row| rows.place(row));
-    each_row(rows.len(), &size, &place, &*sample, take)
+    each_row(rows.len(), &size, &place, &|row| file.sample(row), take)
 }
 
 /// Passes on a sample of each row with the row's index. Ids must be unique.
@@ -396,12 +397,8 @@ impl AnyRow for Table {
     fn any(&self, is: &dyn Fn(&Map<String, Value>) -> bool) -> bool {
         match &self.rows {
             RowStore::Rows(rows) => rows.any(is),
-            RowStore::Lines { text, lines } => lines.iter().any(|line| {
-                let fields = jsonl::fields(&self.path, line.number, &text[line.start..line.end]);
-                // An invalid row is an error when its sample is built.
-                fields.is_ok_and(|fields| is(&fields))
-            }),
             RowStore::File(rows) => {
+                // An invalid row is an error when its sample is built.
                 (0..rows.len()).any(|row| rows.fields(row).is_ok_and(|fields| is(&fields)))
             }
             RowStore::Parts(parts) => parts.iter().any(|part| part.any(is)),

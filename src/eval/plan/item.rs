@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::data::dataset::SamplePlace;
+use crate::data::dataset::{FileRow, SamplePlace};
 use crate::data::{Attachment, Sample, Target};
 use crate::error::Result;
 use crate::text::hash;
@@ -87,16 +87,53 @@ impl Packer {
 
     /// The values of each slice dimension so far.
     pub(super) fn slices(&self) -> Slices {
-        let mut slices = Slices::new();
-        for (dimension, value) in self.slices.0.iter().flat_map(|list| list.iter()) {
-            let values = slices.entry(dimension.clone()).or_default();
-            values.insert(value.clone());
-        }
-        slices
+        slices_in(&self.slices.0)
     }
 }
 
+/// The values of each slice dimension in these lists.
+pub(super) fn slices_in<'a>(
+    lists: impl IntoIterator<Item = &'a Arc<[(String, String)]>>,
+) -> Slices {
+    let mut slices = Slices::new();
+    for (dimension, value) in lists.into_iter().flat_map(|list| list.iter()) {
+        let values = slices.entry(dimension.clone()).or_default();
+        values.insert(value.clone());
+    }
+    slices
+}
+
 impl Packed {
+    /// A sample without files, in a row with these hashes, slices and visible columns.
+    pub(super) fn of_row(
+        id: Box<str>,
+        (slices, visible): (&Arc<[(String, String)]>, &Arc<[String]>),
+        place: SamplePlace,
+        hashes: Hashes,
+    ) -> Self {
+        Self {
+            id,
+            slices: Arc::clone(slices),
+            files: Box::default(),
+            visible: Arc::clone(visible),
+            body: Body::Placed(place),
+            hashes,
+        }
+    }
+
+    /// The row that it is read from, if it is one.
+    pub(super) fn row(&self) -> Option<FileRow> {
+        match &self.body {
+            Body::Placed(place) => place.row(),
+            Body::Text(_) | Body::Whole(_) => None,
+        }
+    }
+
+    /// The metadata that an agent may see.
+    pub(super) fn visible(&self) -> &Arc<[String]> {
+        &self.visible
+    }
+
     /// In hex: of the agent's input, and of the ground truth.
     pub(super) fn hashes(&self) -> [String; 2] {
         [

@@ -1,6 +1,5 @@
 //! Loads, filters and packs the samples of a dataset.
 
-use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -8,6 +7,7 @@ use serde_json::Value;
 
 use super::hashes::hashes;
 use super::item::{Hashes, Packed, Packer, Slices};
+use super::plan_file::{PlanFile, Sums};
 use super::tier::PlanTier;
 use super::{Plan, tier};
 use crate::data::Sample;
@@ -28,64 +28,66 @@ pub(super) struct Loaded {
     pub(super) slices: Slices,
     /// Samples excluded by the limit.
     pub(super) excluded: HashSet<String>,
-    /// How many samples each rule of the scorer `qa` judges, if it is used.
-    pub(super) rules: Option<QaRules>,
-    /// Samples in scripts without spaces, if a scorer splits at white space.
-    pub(super) unspaced: Unspaced,
+    /// Notices on the ground truths of the samples.
+    pub(super) notices: Vec<String>,
+    /// What an earlier run found of all samples, if these are all.
+    pub(super) known: Option<Sums>,
+    /// The file for later runs, if it can be written.
+    pub(super) unstored: Option<PlanFile>,
+}
+
+/// All samples of a dataset.
+pub(super) struct AllItems {
+    pub(super) items: Vec<Packed>,
+    pub(super) slices: Slices,
+    /// What an earlier run found of them, if they were not read.
+    pub(super) known: Option<Sums>,
 }
 
 pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> {
-    let mut packer = Packer::default();
-    let mut items = Vec::new();
-    let mut cluster = ColumnCheck::default();
-    let is_all = eval.limits.limit.is_none() && eval.requested_tier.is_none();
-    let hash_now = |files: bool| is_all && !files;
-    let mut rules = judges_by_number(scorers).then(QaRules::default);
-    let by_words = scorers.iter().any(|scorer| Unspaced::concerns(scorer));
-    let mut unspaced = Unspaced::default();
-    let is_placed = Cell::new(false);
-    let of_eval = |error: Error| {
-        if is_placed.get() {
-            return error;
-        }
-        error.at(format_args!("eval `{}`", eval.name))
+    let file = PlanFile::of(eval, scorers);
+    let mut hashing = Hashing::of(eval, scorers, file.is_some());
+    let AllItems {
+        items,
+        slices,
+        known,
+    } = match file.as_ref().and_then(|file| file.read(eval)) {
+        Some(all) => all,
+        None => hashing.read()?,
     };
-    let mut hashes = |sample: &Sample| {
-        if let (Some(rules), Some(target)) = (&mut rules, &sample.target) {
-            rules.add(target);
-        }
-        if by_words {
-            unspaced.add(sample);
-        }
-        check_conversation(eval, sample)?;
-        hashes(eval, sample, scorers).map_err(|(error, place)| match place {
-            Some(place) => {
-                is_placed.set(true);
-                error.at(place)
-            }
-            None => error,
-        })
-    };
-    let samples = eval.benchmark.each_placed(&mut |sample, place| {
-        cluster.see(eval, &sample);
-        let hashes = if hash_now(!sample.files.is_empty()) {
-            hashes(&sample)?
-        } else {
-            Hashes::default()
-        };
-        items.push(packer.pack(sample, place, hashes));
-        Ok(())
-    });
-    samples.map_err(of_eval)?;
-    if items.is_empty() {
-        return Err(Error::usage(format!("eval `{}` has no samples", eval.name))
-            .hint("loosen `benchmark.levels`, `benchmark.ids` or `benchmark.split`"));
+    let (order, tier) = order(eval, &items)?;
+    let (mut items, order, excluded) = chosen(items, order);
+    let with_files = items.iter().filter(|item| !item.files.is_empty());
+    let with_files: Vec<Sample> = with_files.map(Packed::with_files).collect::<Result<_>>()?;
+    eval.benchmark
+        .fetch(&with_files)
+        .map_err(|error| error.at(format_args!("eval `{}`", eval.name)))?;
+    drop(with_files);
+    let known = known.filter(|_| hashing.of_all);
+    let mut notices = Vec::new();
+    if let Some(known) = &known {
+        notices.extend(known.notices.iter().cloned());
+    } else {
+        hashing.finish(&mut items)?;
+        notices.extend(hashing.notices());
     }
-    check_ids(eval, &items)?;
-    check_samples(eval, scorers, &items)?;
-    cluster.finish(eval)?;
-    // A limit must not make a gate on a slice look like a typing error.
-    let slices = packer.slices();
+    let is_new = known.is_none() && hashing.of_all && hashing.may_store;
+    let unstored = file.filter(|_| is_new);
+    let unstored = unstored.map(|file| file.with_notices(&notices));
+    Ok(Loaded {
+        items,
+        order,
+        tier,
+        slices,
+        excluded,
+        notices,
+        known,
+        unstored,
+    })
+}
+
+/// The places of the samples that are asked, in asking order, and the tier that they form, if they are one.
+fn order(eval: &Eval, items: &[Packed]) -> Result<(Vec<usize>, Option<PlanTier>)> {
     // A tier limited by the command line is less than that tier.
     let limit = eval.limits.limit;
     let (of_eval_itself, of_command) = match eval.requested_tier {
@@ -103,7 +105,7 @@ pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> 
         (&eval.tiers, eval.requested_tier.as_deref()),
         eval.progressive.is_some(),
         &eval.name,
-        &items,
+        items,
         turns,
     )?;
     turns.truncate(of_command.unwrap_or(usize::MAX));
@@ -113,28 +115,118 @@ pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> 
                 .hint("set `limits.limit` to at least 1"),
         );
     }
-    let (mut items, order, excluded) = chosen(items, turns);
-    let with_files = items.iter().filter(|item| !item.files.is_empty());
-    let with_files: Vec<Sample> = with_files.map(Packed::with_files).collect::<Result<_>>()?;
-    eval.benchmark
-        .fetch(&with_files)
-        .map_err(|error| error.at(format_args!("eval `{}`", eval.name)))?;
-    drop(with_files);
-    for item in &mut items {
-        if !hash_now(!item.files.is_empty()) {
-            let hashes = item.sample().and_then(|sample| hashes(&sample));
-            item.hashes = hashes.map_err(of_eval)?;
+    Ok((turns, tier))
+}
+
+/// Reads the samples of an eval and hashes them.
+struct Hashing<'a> {
+    eval: &'a Eval,
+    scorers: &'a [Arc<dyn Scorer>],
+    /// Whether all samples are asked: then each is hashed while it is read, unless it has files that must be fetched.
+    of_all: bool,
+    /// How many samples each rule of the scorer `qa` judges, if it is used.
+    rules: Option<QaRules>,
+    /// Samples in scripts without spaces, if a scorer splits at white space.
+    unspaced: Option<Unspaced>,
+    /// Whether a [`PlanFile`] may have these samples.
+    may_store: bool,
+    /// Whether the error names its place.
+    is_placed: bool,
+}
+
+impl<'a> Hashing<'a> {
+    fn of(eval: &'a Eval, scorers: &'a [Arc<dyn Scorer>], may_store: bool) -> Self {
+        let by_words = scorers.iter().any(|scorer| Unspaced::concerns(scorer));
+        Self {
+            eval,
+            scorers,
+            of_all: eval.limits.limit.is_none() && eval.requested_tier.is_none(),
+            rules: judges_by_number(scorers).then(QaRules::default),
+            unspaced: by_words.then(Unspaced::default),
+            may_store,
+            is_placed: false,
         }
     }
-    Ok(Loaded {
-        items,
-        order,
-        tier,
-        slices,
-        excluded,
-        rules,
-        unspaced,
-    })
+
+    /// Reads all samples.
+    fn read(&mut self) -> Result<AllItems> {
+        let eval = self.eval;
+        let mut packer = Packer::default();
+        let mut items = Vec::new();
+        let mut cluster = ColumnCheck::default();
+        let samples = eval.benchmark.each_placed(&mut |sample, place| {
+            cluster.see(eval, &sample);
+            let hashes = if self.is_ready(!sample.files.is_empty()) {
+                self.hashes(&sample)?
+            } else {
+                Hashes::default()
+            };
+            self.may_store = self.may_store && PlanFile::may_have(&sample, self.scorers);
+            items.push(packer.pack(sample, place, hashes));
+            Ok(())
+        });
+        samples.map_err(|error| self.of_eval(error))?;
+        if items.is_empty() {
+            return Err(Error::usage(format!("eval `{}` has no samples", eval.name))
+                .hint("loosen `benchmark.levels`, `benchmark.ids` or `benchmark.split`"));
+        }
+        check_ids(eval, &items)?;
+        check_samples(eval, self.scorers, &items)?;
+        cluster.finish(eval)?;
+        Ok(AllItems {
+            items,
+            // A limit must not make a gate on a slice look like a typing error.
+            slices: packer.slices(),
+            known: None,
+        })
+    }
+
+    /// Whether a sample can be hashed when it is read.
+    fn is_ready(&self, has_files: bool) -> bool {
+        self.of_all && !has_files
+    }
+
+    /// Hashes the samples that were not hashed when they were read.
+    fn finish(&mut self, items: &mut [Packed]) -> Result<()> {
+        for item in items {
+            if !self.is_ready(!item.files.is_empty()) {
+                let hashes = item.sample().and_then(|sample| self.hashes(&sample));
+                item.hashes = hashes.map_err(|error| self.of_eval(error))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn hashes(&mut self, sample: &Sample) -> Result<Hashes> {
+        if let (Some(rules), Some(target)) = (&mut self.rules, &sample.target) {
+            rules.add(target);
+        }
+        if let Some(unspaced) = &mut self.unspaced {
+            unspaced.add(sample);
+        }
+        check_conversation(self.eval, sample)?;
+        hashes(self.eval, sample, self.scorers).map_err(|(error, place)| match place {
+            Some(place) => {
+                self.is_placed = true;
+                error.at(place)
+            }
+            None => error,
+        })
+    }
+
+    fn of_eval(&self, error: Error) -> Error {
+        if self.is_placed {
+            return error;
+        }
+        error.at(format_args!("eval `{}`", self.eval.name))
+    }
+
+    /// Notices on the ground truths.
+    fn notices(&self) -> Vec<String> {
+        let rules = self.rules.and_then(QaRules::notice);
+        let unspaced = self.unspaced.as_ref().and_then(Unspaced::notice);
+        rules.into_iter().chain(unspaced).collect()
+    }
 }
 
 /// Whether the conversation of a sample can be held.

@@ -5,7 +5,7 @@ use crate::data::Shard;
 use crate::error::{Error, Result};
 use crate::eval::plan::Plan;
 use crate::run::shard::balance::Balance;
-use crate::run::shard::{ShardCoverage, places_of, slices_of};
+use crate::run::shard::{ShardCoverage, places_of};
 use crate::store::{Manifest, RunDir, RunPart};
 use crate::text::clean;
 use crate::text::setting::Override;
@@ -29,7 +29,7 @@ impl SampleChoice {
         }
         let mut part = RunPart {
             shard: Some(shard),
-            slices: Some(slices_of(plan)),
+            slices: Some(plan.slices_hash().into_owned()),
             whole: !self.partial && !plan.is_limited(),
             ..RunPart::default()
         };

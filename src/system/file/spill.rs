@@ -9,6 +9,8 @@ use std::collections::BinaryHeap;
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom, Write};
 use std::mem;
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
 
 use crate::error::{Error, Result, remedy};
 
@@ -43,6 +45,45 @@ impl RowSpan {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         Ok(row)
+    }
+}
+
+/// An open file for several readers.
+#[derive(Clone)]
+pub(crate) struct SharedFile(Arc<File>);
+
+impl SharedFile {
+    pub(crate) fn new(file: File) -> Self {
+        Self(Arc::new(file))
+    }
+
+    /// A reader starting at an offset, independent of other readers.
+    pub(crate) fn reader(&self, at: u64) -> impl Read + use<> {
+        FileReader {
+            file: self.clone(),
+            at,
+        }
+    }
+
+    /// Reads the bytes at a position.
+    pub(crate) fn bytes(&self, RowSpan { start, length }: RowSpan) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; length];
+        self.0.read_exact_at(&mut bytes, start)?;
+        Ok(bytes)
+    }
+}
+
+/// Reads a file from an offset on.
+struct FileReader {
+    file: SharedFile,
+    at: u64,
+}
+
+impl Read for FileReader {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let length = self.file.0.read_at(bytes, self.at)?;
+        self.at += length as u64;
+        Ok(length)
     }
 }
 
