@@ -90,8 +90,8 @@ fn of_figures(samples: usize) -> Figure {
             .iter()
             .fold(first, |figures, name| figures.with(*name, &values()))
     };
-    let samples = &mut baseline.samples;
-    samples.change(|_, sample| sample.figures = figures(&sample.answers));
+    let accepted = &mut baseline.samples;
+    accepted.change(|_, sample| sample.figures = figures(&sample.answers));
     current.change(|_, sample| sample.figures = figures(&sample.answers));
     let summary = Summary::of("bench", &[Record::scored("", Score::binary(true))]);
     let facts = Facts {

@@ -346,6 +346,7 @@ impl<'a> CurrentRow<'a> {
         let columns = self.columns;
         let by_scorer = columns.by_scorer.keys();
         let by_scorer = by_scorer.map(|scorer| (scorer.clone(), self.answers_of(scorer).to_vec()));
+        let by_scorer = by_scorer.filter(|(_, answers)| !answers.is_empty());
         let hashes = columns.hashes.value(self.place).unwrap_or_default();
         CurrentSample {
             id: self.id().to_owned(),

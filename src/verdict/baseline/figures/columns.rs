@@ -75,7 +75,7 @@ impl FigureColumns {
         }
         let answers = figures.verdicts.len();
         self.tools.push(first, &figures.tools, answers);
-        let is_blank = !figures.is_empty() && self.row(place).is_blank_row();
+        let is_blank = !figures.is_empty() && self.row(place).has_no_value();
         self.are_blank.set(place, is_blank);
     }
 
@@ -143,7 +143,7 @@ impl<'a> FiguresRow<'a> {
         column.get(answer).copied().and_then(long)
     }
 
-    fn is_blank_row(self) -> bool {
+    fn has_no_value(self) -> bool {
         let mut answers = self.columns.verdicts.range(self.place);
         let numbers = &self.columns.numbers;
         answers.all(|answer| {
@@ -155,7 +155,7 @@ impl<'a> FiguresRow<'a> {
 
     /// Whether no answer tells any figure.
     pub(in crate::verdict) fn is_empty(self) -> bool {
-        self.is_blank_row() && !self.columns.are_blank.value(self.place)
+        self.has_no_value() && !self.columns.are_blank.value(self.place)
     }
 
     /// A figure of each answer, `None` where it is not known. The score of a scorer is that of its verdict where it has
