@@ -151,10 +151,10 @@ const ENDINGS: [&str; 10] = [
 
 /// The value of a reference answer that is written like a reply: boxed (`$\boxed{42}$`), emphasised (`**42**`), or behind a
 /// label.
-pub(in crate::scorer) fn reference_value(text: &str) -> &str {
+pub(in crate::scorer) fn reference_value(text: &str) -> Option<&str> {
     match last(text) {
-        (value, FoundBy::Label | FoundBy::Tag | FoundBy::Box) => value,
-        _ => unwrap(text),
+        (value, FoundBy::Label | FoundBy::Tag | FoundBy::Box) => Some(value),
+        _ => Some(unwrap(text)).filter(|value| value.len() < text.trim().len()),
     }
 }
 

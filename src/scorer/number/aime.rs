@@ -116,7 +116,7 @@ impl TextRule for AimeScorer {
 pub(crate) fn ground_truth(target: &Target) -> Result<u16> {
     let found = match &target.0 {
         Value::String(text) => match read(text) {
-            Read::NoInteger => read(reference_value(text)),
+            Read::NoInteger => reference_value(text).map_or(Read::NoInteger, read),
             found => found,
         },
         Value::Number(number) => read(&number.to_string()),

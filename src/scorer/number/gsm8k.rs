@@ -121,7 +121,7 @@ pub(crate) fn ground_truth(target: &Target) -> Result<String> {
         Value::String(text) => Extract::gsm8k()
             .apply(text)
             .and_then(|found| leading_number(&found))
-            .or_else(|| leading_number(reference_value(text))),
+            .or_else(|| leading_number(reference_value(text)?)),
         Value::Number(number) => leading_number(&number.to_string()),
         _ => None,
     };

@@ -219,7 +219,7 @@ impl Numeric {
                     let json = yaml::json_spelling(text)?;
                     Self::default().reader().read(&json)
                 })
-                .or_else(|| self.reader().read(reference_value(text))),
+                .or_else(|| self.reader().read(reference_value(text)?)),
             _ => {
                 return Err(Error::usage(format!(
                     "`ground_truth` must be a number or a string for scorer `{NAME}`"

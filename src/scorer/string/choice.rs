@@ -151,7 +151,9 @@ impl Choice {
         let text = target.as_str().unwrap_or_default();
         let by_letter = |text| bare_letter(text).filter(|letter| letters.contains(*letter));
         let (text, by_letter) = match (by_letter(text), reference_value(text)) {
-            (None, value) if named(text, letters, choices).is_none() => (value, by_letter(value)),
+            (None, Some(value)) if named(text, letters, choices).is_none() => {
+                (value, by_letter(value))
+            }
             (by_letter, _) => (text, by_letter),
         };
         let by_text = named(text, letters, choices);
