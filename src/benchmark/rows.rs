@@ -363,10 +363,12 @@ impl<B: RowBenchmark> Benchmark for B {
 
     fn row_file(&self) -> Option<PathBuf> {
         let source = self.source();
-        let paths = self.row_paths();
-        let is_local = source.hub.is_none() && source.is_whole();
-        match paths.as_slice() {
-            [path] if B::HAS_ONLY_ROWS && is_local => Some(path.clone()),
+        // Before a look for its paths, which may ask the Hub.
+        if !B::HAS_ONLY_ROWS || source.hub.is_some() || !source.is_whole() {
+            return None;
+        }
+        match self.row_paths().as_slice() {
+            [path] => Some(path.clone()),
             _ => None,
         }
     }
