@@ -16,7 +16,7 @@ use tempfile::{Builder, TempDir};
 
 use crate::error::{Error, Result};
 use crate::system::process::is_dead;
-use crate::text::hash::{FastHasher, Hasher, LineHasher};
+use crate::text::hash::{Hasher, LineHasher};
 
 /// Creates the folder of runs, with a `.gitignore`.
 pub(crate) fn make_root(root: &Path) -> Result<()> {
@@ -228,13 +228,6 @@ pub(crate) fn hash(path: &Path) -> io::Result<String> {
     let mut hasher = Hasher::default();
     read(path, |bytes| hasher.bytes(bytes))?;
     Ok(hasher.hex())
-}
-
-/// [`FastHasher`] of a file's content.
-pub(crate) fn fast_hash(path: &Path) -> io::Result<[u8; 32]> {
-    let mut hasher = FastHasher::default();
-    read(path, |bytes| hasher.bytes(bytes))?;
-    Ok(hasher.digest())
 }
 
 /// SHA-256 of a file's content unchanged, and with normalised line ends if it is a text.

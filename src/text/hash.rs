@@ -56,78 +56,7 @@ impl Hasher {
     }
 }
 
-/// Incremental hash of bytes that nobody has made to collide, many times as fast as SHA-256. Only for files that are
-/// ignored when the hash differs: another version may hash otherwise.
-#[derive(Clone, Default)]
-pub(crate) struct FastHasher {
-    /// Each takes 16 bytes of a block.
-    lanes: [u64; 4],
-    /// The beginning of the next block.
-    rest: Vec<u8>,
-    length: u64,
-}
-
-impl FastHasher {
-    /// Bytes of a block.
-    const BLOCK: usize = 64;
-
-    /// Adds bytes.
-    pub(crate) fn bytes(&mut self, mut bytes: &[u8]) {
-        self.length += bytes.len() as u64;
-        if !self.rest.is_empty() {
-            let missing = (Self::BLOCK - self.rest.len()).min(bytes.len());
-            let (first, others) = bytes.split_at(missing);
-            self.rest.extend_from_slice(first);
-            bytes = others;
-            if self.rest.len() < Self::BLOCK {
-                return;
-            }
-            let block = std::mem::take(&mut self.rest);
-            block.as_chunks().0.iter().for_each(|block| self.mix(block));
-        }
-        let (blocks, rest) = bytes.as_chunks();
-        blocks.iter().for_each(|block| self.mix(block));
-        self.rest.extend_from_slice(rest);
-    }
-
-    fn mix(&mut self, block: &[u8; Self::BLOCK]) {
-        /// Digits of pi.
-        const KEYS: [u64; 4] = [
-            0x243f_6a88_85a3_08d3,
-            0x1319_8a2e_0370_7344,
-            0xa409_3822_299f_31d0,
-            0x082e_fa98_ec4e_6c89,
-        ];
-        const ODD: u64 = 0x4528_21e6_38d0_1377;
-        let (pairs, _) = block.as_chunks::<16>();
-        for ((lane, key), pair) in self.lanes.iter_mut().zip(KEYS).zip(pairs) {
-            let (words, _) = pair.as_chunks::<8>();
-            let [one, other] = [0, 1].map(|word| u64::from_le_bytes(words[word]));
-            let other = other ^ lane.rotate_left(29) ^ ODD;
-            let product = (u128::from(one ^ key) * u128::from(other)).to_le_bytes();
-            let (halves, _) = product.as_chunks::<8>();
-            let [low, high] = [0, 1].map(|half| u64::from_le_bytes(halves[half]));
-            *lane = (low ^ high).wrapping_add(lane.rotate_left(23));
-        }
-    }
-
-    /// The hash.
-    pub(crate) fn digest(mut self) -> [u8; 32] {
-        let length = self.length;
-        self.rest.extend_from_slice(&length.to_le_bytes());
-        let whole = self.rest.len().next_multiple_of(Self::BLOCK);
-        self.rest.resize(whole, 0);
-        let last = std::mem::take(&mut self.rest);
-        last.as_chunks().0.iter().for_each(|block| self.mix(block));
-        let mut digest = [0; 32];
-        for (bytes, lane) in digest.as_chunks_mut::<8>().0.iter_mut().zip(self.lanes) {
-            *bytes = lane.to_le_bytes();
-        }
-        digest
-    }
-}
-
-/// A hash for use within this process: a million hashes take 8 MiB, a million values about 100 MiB. Collisions are
+/// A hash for use by this build of the program: a million hashes take 8 MiB, a million values about 100 MiB. Collisions are
 /// possible but so rare that they are ignored.
 pub(crate) fn mark(value: &(impl Hash + ?Sized)) -> u64 {
     let mut hasher = DefaultHasher::new();
@@ -235,7 +164,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 }
 
 /// The eight bytes that [`hex`] writes as this text, if any.
-pub(crate) fn of_hex(text: &str) -> Option<[u8; 8]> {
+pub(crate) fn from_hex(text: &str) -> Option<[u8; 8]> {
     let bytes = u64::from_str_radix(text, 16).ok()?.to_be_bytes();
     (hex(&bytes) == text).then_some(bytes)
 }
@@ -298,38 +227,6 @@ mod tests {
             assert_eq!(hasher.text(text).hex(), other.part(same).hex());
         }
         assert_ne!(hash(b"a\rb", 8), hash(b"a\nb", 8));
-    }
-
-    #[test]
-    fn the_fast_hash_sees_each_byte_wherever_the_pieces_end() {
-        let hash = |text: &[u8], size: usize| {
-            let mut hasher = FastHasher::default();
-            text.chunks(size).for_each(|piece| hasher.bytes(piece));
-            hasher.digest()
-        };
-        let text: Vec<u8> = (1..300_u16).map(|number| number.to_le_bytes()[0]).collect();
-        let mut seen = std::collections::HashSet::new();
-        for length in 0..text.len() {
-            let whole = hash(&text[..length], 1 << 10);
-            assert!(seen.insert(whole), "{length}");
-            for size in [1, 7, 63, 64, 65, 128] {
-                assert_eq!(hash(&text[..length], size), whole, "{length}, {size}");
-            }
-        }
-        for place in 0..text.len() {
-            for bit in 0..8 {
-                let mut other = text.clone();
-                other[place] ^= 1 << bit;
-                assert!(seen.insert(hash(&other, 100)), "{place}, {bit}");
-            }
-        }
-        // Blocks that change places, and bytes of nothing.
-        let zeros = [0; 256];
-        for length in 1..zeros.len() {
-            assert!(seen.insert(hash(&zeros[..length], 100)), "{length}");
-        }
-        let swapped = [&text[64..128], &text[..64], &text[128..]].concat();
-        assert!(seen.insert(hash(&swapped, 100)));
     }
 
     /// Python: `hmac.new(bytes(32), (1).to_bytes(8, "little") + b"a", "sha256").hexdigest()`.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -49,7 +49,8 @@ fn peak_mib(project: &Project, arguments: &str) -> u64 {
 fn run_of(project: &Project) -> String {
     let dirs = fs::read_dir(project.file("evaltest-runs")).unwrap();
     let dirs = dirs.map(|entry| entry.unwrap().path());
-    let mut dirs: Vec<_> = dirs.filter(|path| path.is_dir()).collect();
+    let is_run = |path: &PathBuf| path.join("manifest.json").exists();
+    let mut dirs: Vec<PathBuf> = dirs.filter(is_run).collect();
     assert_eq!(dirs.len(), 1, "{dirs:?}");
     dirs.remove(0).display().to_string()
 }

@@ -31,7 +31,7 @@ fn project() -> Project {
 impl Project {
     /// The plans in a folder of runs.
     fn plans(&self, runs: &str) -> Vec<PathBuf> {
-        let entries = fs::read_dir(self.file(runs).join("plans"));
+        let entries = fs::read_dir(self.file(runs).join(".plans"));
         let entries = entries.into_iter().flatten();
         entries.map(|entry| entry.unwrap().path()).collect()
     }

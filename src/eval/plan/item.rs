@@ -107,7 +107,8 @@ impl Packed {
     /// A sample without files, in a row with these hashes, slices and visible columns.
     pub(super) fn of_row(
         id: Box<str>,
-        (slices, visible): (&Arc<[(String, String)]>, &Arc<[String]>),
+        slices: &Arc<[(String, String)]>,
+        visible: &Arc<[String]>,
         place: SamplePlace,
         hashes: Hashes,
     ) -> Self {

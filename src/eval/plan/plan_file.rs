@@ -1,8 +1,8 @@
 //! `PlanFile`: what a run found in a large dataset, for the runs of the same eval after it.
 //!
 //! Each of a hundred shards needs the ids, slices and hashes of all samples, and a row only of its own. Those of a
-//! dataset that is one `.jsonl` file are written into `plans/` in the folder of runs when a run starts. The key of the
-//! file is a hash of the dataset's bytes, of the eval and of this program; its last 32 bytes are the hash of all before.
+//! dataset that is one `.jsonl` file are written into `.plans/` in the folder of runs when a run starts. The key of the
+//! file is a hash of the dataset's bytes, of the eval and of this program; its last 4 bytes are the CRC-32 of all before.
 //! A file that is missing, damaged or of something else is ignored, and the dataset is read.
 //!
 //! Nothing is written where answers are masked, for the file contains hashes of answers; nor where a sample is more than
@@ -25,16 +25,19 @@ use crate::data::dataset::{FileRow, KnownRows, PlacedFile, SamplePlace};
 use crate::eval::Eval;
 use crate::scorer::{Scorer, hash};
 use crate::system::file;
-use crate::text::hash::{FastHasher, Hasher};
+use crate::text::hash::Hasher;
 
 /// The folder in that of runs.
-const FOLDER: &str = "plans";
+const FOLDER: &str = ".plans";
 
 /// A smaller dataset is read in no time.
 const SMALL: u64 = 1 << 20;
 
 /// The first part of each key; another one for each change of the format, or of a hash.
 const FORMAT: &str = "evaltest plan 1";
+
+/// Bytes of the checksum.
+const SUM: u64 = 4;
 
 /// Numbers of a sample in the file, of 8 bytes each, before its id.
 const NUMBERS: usize = 11;
@@ -44,8 +47,8 @@ pub(super) struct PlanFile {
     path: PathBuf,
     key: [u8; 32],
     dataset: PathBuf,
-    /// [`file::fast_hash`] of the dataset.
-    digest: [u8; 32],
+    /// [`file::hash`] of the dataset.
+    digest: String,
     /// Notices on the ground truths of its samples.
     notices: Vec<String>,
 }
@@ -85,7 +88,7 @@ impl PlanFile {
         if !(is_lines && is_large && is_plain && is_spec) || eval.masks_answers() {
             return None;
         }
-        let digest = file::fast_hash(&dataset).ok()?;
+        let digest = file::hash(&dataset).ok()?;
         let place = Hasher::default()
             .part(&eval.name)
             .part(dataset.as_os_str().as_encoded_bytes());
@@ -94,7 +97,7 @@ impl PlanFile {
             .part(FORMAT)
             .part(program()?)
             .part(place.hex())
-            .part(digest)
+            .part(&digest)
             .part(described(eval))
             .part(hash::scorers_hash(&eval.extraction(), all))
             .part(format!("{:?} {:?}", eval.prompt, eval.cluster));
@@ -126,8 +129,8 @@ impl PlanFile {
         let file = file::open_plain(&self.path).ok()?;
         let length = file.metadata().ok()?.len();
         let mut hashed = Hashed {
-            inner: file.take(length.checked_sub(32)?),
-            hasher: FastHasher::default(),
+            inner: file.take(length.checked_sub(SUM)?),
+            hasher: crc32fast::Hasher::new(),
         };
         let mut reader = BufReader::with_capacity(1 << 16, &mut hashed);
         let (head, rows) = self.rows(&mut reader)?;
@@ -135,10 +138,10 @@ impl PlanFile {
             return None;
         }
         let Hashed { mut inner, hasher } = hashed;
-        inner.set_limit(32);
+        inner.set_limit(SUM);
         let mut sum = Vec::new();
         inner.read_to_end(&mut sum).ok()?;
-        if sum != hasher.digest() {
+        if sum != hasher.finalize().to_le_bytes() {
             return None;
         }
         let placed = KnownRows {
@@ -150,7 +153,7 @@ impl PlanFile {
         let item = |(place, (_, id, hashes, [slices, visible])): (usize, KnownItem)| {
             let lists = (head.slices.get(slices)?, head.visible.get(visible)?);
             let place = SamplePlace::new(&placed, place);
-            Some(Packed::of_row(id, lists, place, hashes))
+            Some(Packed::of_row(id, lists.0, lists.1, place, hashes))
         };
         let items = rows.into_iter().enumerate().map(item);
         Some(AllItems {
@@ -206,16 +209,14 @@ impl PlanFile {
         }
         (head.slices, head.visible) = (slices.lists, visible.lists);
         // The samples were made of what had this hash before.
-        if file::fast_hash(&self.dataset)? != self.digest {
+        if file::hash(&self.dataset)? != self.digest {
             return Err(changed());
         }
         let mut bytes = self.key.to_vec();
         serde_json::to_writer(&mut bytes, &head)?;
         bytes.push(b'\n');
         bytes.append(&mut items);
-        let mut sum = FastHasher::default();
-        sum.bytes(&bytes);
-        bytes.extend(sum.digest());
+        bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
         if let Some(folder) = self.path.parent() {
             std::fs::create_dir_all(folder)?;
         }
@@ -336,13 +337,13 @@ fn program() -> Option<String> {
 /// Hashes what is read.
 struct Hashed<R> {
     inner: R,
-    hasher: FastHasher,
+    hasher: crc32fast::Hasher,
 }
 
 impl<R: Read> Read for Hashed<R> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let length = self.inner.read(bytes)?;
-        self.hasher.bytes(&bytes[..length]);
+        self.hasher.update(&bytes[..length]);
         Ok(length)
     }
 }
@@ -436,13 +437,11 @@ mod tests {
         assert_eq!(few(false), few(true));
         // What is in it is believed if its sum is right.
         let forged = |from: &[u8], to: &[u8]| {
-            let body = &written[..written.len() - 32];
+            let body = &written[..written.len() - 4];
             let mut places = body.windows(from.len());
             let place = places.position(|part| part == from).unwrap();
             let mut bytes = [&body[..place], to, &body[place + from.len()..]].concat();
-            let mut sum = FastHasher::default();
-            sum.bytes(&bytes);
-            bytes.extend(sum.digest());
+            bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
             fs::write(&path, bytes).unwrap();
             load(folder.path())
         };
