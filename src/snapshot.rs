@@ -18,7 +18,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::{Error, Result};
 use crate::system::file::{read_plain, write_atomically};
-use crate::text::hash::{Hasher, hex, of_hex};
+use crate::text::hash::{Hasher, from_hex, hex};
 use crate::text::{file_name, portable_file_name};
 use crate::verdict::baseline::columns::Texts;
 use content::{digits, slices_text};
@@ -155,7 +155,7 @@ fn write_attributes(folder: &Path) -> Result<()> {
 #[derive(Clone, Debug, Default)]
 struct Digests {
     ids: Texts,
-    digests: Vec<[u8; 8]>,
+    values: Vec<[u8; 8]>,
     /// The places of texts that are no valid digests.
     invalid: BTreeSet<usize>,
 }
@@ -171,7 +171,7 @@ impl Digests {
             self.invalid.insert(self.len());
         }
         self.ids.push(id);
-        self.digests.push(digest.unwrap_or_default());
+        self.values.push(digest.unwrap_or_default());
     }
 
     /// Sorts by id.
@@ -197,11 +197,11 @@ impl Digests {
     }
 
     fn len(&self) -> usize {
-        self.digests.len()
+        self.values.len()
     }
 
     fn digest(&self, place: usize) -> Option<[u8; 8]> {
-        (!self.invalid.contains(&place)).then(|| self.digests[place])
+        (!self.invalid.contains(&place)).then(|| self.values[place])
     }
 
     /// Ids with their digests as text.
@@ -222,7 +222,7 @@ impl Digests {
     }
 
     fn place(&self, id: &str) -> Option<usize> {
-        self.ids.place_in_order(id)
+        self.ids.binary_search(id)
     }
 
     /// Whether a snapshot has the digest of the sample.
@@ -265,7 +265,7 @@ impl<'de> Deserialize<'de> for Digests {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Digests, A::Error> {
                 let mut digests = Digests::default();
                 while let Some((id, digest)) = map.next_entry::<String, String>()? {
-                    digests.push(&id, of_hex(&digest));
+                    digests.push(&id, from_hex(&digest));
                 }
                 Ok(digests.sorted())
             }

@@ -40,7 +40,7 @@ enum CollectedSamples {
     /// answer and no group.
     Counts(BTreeMap<Arc<[Slice]>, [u64; 3]>),
     /// All samples.
-    Samples(CurrentSamples),
+    Samples(Box<CurrentSamples>),
 }
 
 impl<'a> Gathered<'a> {
@@ -51,11 +51,11 @@ impl<'a> Gathered<'a> {
         baseline: Option<&'a Baseline>,
     ) -> Self {
         let collected = if baseline.is_some() {
-            CollectedSamples::Samples(CurrentSamples::default())
+            CollectedSamples::Samples(Box::default())
         } else if !gates.iter().any(Gate::needs_samples) {
             CollectedSamples::Nothing
         } else if gates.iter().any(Gate::needs_each_sample) {
-            CollectedSamples::Samples(CurrentSamples::default())
+            CollectedSamples::Samples(Box::default())
         } else {
             CollectedSamples::Counts(BTreeMap::new())
         };
@@ -148,7 +148,7 @@ impl<'a> Gathered<'a> {
         self.end_sample();
         let facts = Facts {
             current: match self.collected {
-                CollectedSamples::Samples(samples) => samples,
+                CollectedSamples::Samples(samples) => *samples,
                 CollectedSamples::Nothing | CollectedSamples::Counts(_) => {
                     CurrentSamples::default()
                 }
@@ -169,7 +169,7 @@ impl CollectedSamples {
         if let Self::Counts(counts) = self
             && (sample.cluster.is_some() || sample.answers.len() > 1)
         {
-            *self = Self::Samples(counted(counts));
+            *self = Self::Samples(Box::new(counted(counts)));
         }
         match self {
             Self::Nothing => {}

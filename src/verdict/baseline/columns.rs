@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::text::hash::{hex, of_hex};
+use crate::text::hash::{from_hex, hex};
 use crate::verdict::gate::Slice;
 
 /// Where each of several lists ends that lie one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Ends {
+enum Offsets {
     /// All are of one length.
     Even {
         length: usize,
@@ -23,7 +23,7 @@ enum Ends {
     Long(Vec<usize>),
 }
 
-impl Default for Ends {
+impl Default for Offsets {
     fn default() -> Self {
         Self::Even {
             length: 0,
@@ -32,7 +32,7 @@ impl Default for Ends {
     }
 }
 
-impl Ends {
+impl Offsets {
     fn len(&self) -> usize {
         match self {
             Self::Even { lists, .. } => *lists,
@@ -89,14 +89,14 @@ impl Ends {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Lists<T> {
     all: Vec<T>,
-    ends: Ends,
+    ends: Offsets,
 }
 
 impl<T> Default for Lists<T> {
     fn default() -> Self {
         Self {
             all: Vec::new(),
-            ends: Ends::default(),
+            ends: Offsets::default(),
         }
     }
 }
@@ -131,7 +131,7 @@ impl<T> Lists<T> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Texts {
     all: String,
-    ends: Ends,
+    ends: Offsets,
 }
 
 impl Texts {
@@ -154,7 +154,7 @@ impl Texts {
     }
 
     /// Where a text is among these, which are in order.
-    pub(crate) fn place_in_order(&self, text: &str) -> Option<usize> {
+    pub(crate) fn binary_search(&self, text: &str) -> Option<usize> {
         let (mut low, mut high) = (0, self.len());
         while low < high {
             let middle = usize::midpoint(low, high);
@@ -170,9 +170,9 @@ impl Texts {
 
 /// A value for each sample, most often the default; the last defaults take no memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Mostly<T>(Vec<T>);
+pub(super) struct Sparse<T>(Vec<T>);
 
-impl<T: Clone + Default + PartialEq> Mostly<T> {
+impl<T: Clone + Default + PartialEq> Sparse<T> {
     /// Sets the value of the sample at a place, which is behind all that have one.
     pub(super) fn set(&mut self, place: usize, value: T) {
         if value != T::default() {
@@ -193,13 +193,13 @@ impl<T: Clone + Default + PartialEq> Mostly<T> {
 
 /// A text for some samples.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct SomeTexts {
+pub(super) struct SparseTexts {
     /// The number of the text of each sample, counted from 1.
-    numbers: Mostly<u32>,
+    numbers: Sparse<u32>,
     texts: Texts,
 }
 
-impl SomeTexts {
+impl SparseTexts {
     pub(super) fn set(&mut self, place: usize, text: Option<&str>) {
         let Some(text) = text else {
             return;
@@ -222,7 +222,7 @@ impl SomeTexts {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct SliceLists {
     /// The number of the list of each sample, counted from 1; 0 without slices.
-    numbers: Mostly<u32>,
+    numbers: Sparse<u32>,
     lists: Vec<Arc<[Slice]>>,
     known: BTreeMap<Arc<[Slice]>, u32>,
 }
@@ -266,7 +266,7 @@ pub(super) struct Hashes {
 
 impl Hashes {
     pub(super) fn push(&mut self, hash: &str) {
-        let short = of_hex(hash);
+        let short = from_hex(hash);
         if short.is_none() {
             self.others.insert(self.short.len(), hash.into());
         }
@@ -299,7 +299,7 @@ mod tests {
             }
             let read: Vec<_> = (0..all.len()).map(|place| all.get(place)).collect();
             assert_eq!(read, lists);
-            assert_eq!(matches!(all.ends, Ends::Even { .. }), is_even);
+            assert_eq!(matches!(all.ends, Offsets::Even { .. }), is_even);
         };
         check(&[], true);
         check(&[&[1], &[2], &[3]], true);
@@ -310,7 +310,7 @@ mod tests {
 
     #[test]
     fn ends_of_more_than_four_gigabytes_are_long() {
-        let mut ends = Ends::default();
+        let mut ends = Offsets::default();
         let (two, many) = (1_usize << 31, 1_usize << 33);
         for (start, end) in [(0, 2), (2, two), (two, many), (many, many)] {
             ends.push(start, end);
@@ -321,7 +321,7 @@ mod tests {
 
     #[test]
     fn what_most_samples_lack_takes_no_memory() {
-        let mut texts = SomeTexts::default();
+        let mut texts = SparseTexts::default();
         for (place, text) in [None, Some("a"), Some("a"), None, Some("")]
             .iter()
             .enumerate()
@@ -331,7 +331,7 @@ mod tests {
         let read: Vec<_> = (0..6).map(|place| texts.get(place)).collect();
         assert_eq!(read, [None, Some("a"), Some("a"), None, Some(""), None]);
         assert_eq!(texts.texts.len(), 2);
-        let mut flags = Mostly::default();
+        let mut flags = Sparse::default();
         for place in 0..1000 {
             flags.set(place, place == 3);
         }

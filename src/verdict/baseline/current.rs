@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::columns::{Lists, Mostly, SliceLists, SomeTexts, Texts};
+use super::columns::{Lists, SliceLists, Sparse, SparseTexts, Texts};
 use super::figures::columns::{FigureColumns, FiguresRow};
 use super::figures::{AnswerFigures, FigureRules};
 use super::marks::Marks;
@@ -171,19 +171,19 @@ impl CurrentSample {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CurrentSamples {
     ids: Texts,
-    older_ids: SomeTexts,
+    older_ids: SparseTexts,
     answers: Lists<Option<bool>>,
     ways: Lists<Option<FoundBy>>,
     figures: FigureColumns,
     /// By the name of the scorer, if there are several.
     by_scorer: BTreeMap<String, Lists<Option<bool>>>,
-    hashes: Mostly<Option<Arc<OwnHashes>>>,
-    is_same: Mostly<Option<bool>>,
-    skipped: Mostly<bool>,
+    hashes: Sparse<Option<Arc<OwnHashes>>>,
+    is_same: Sparse<Option<bool>>,
+    skipped: Sparse<bool>,
     slices: SliceLists,
-    clusters: SomeTexts,
+    clusters: SparseTexts,
     latencies_s: Lists<f64>,
-    cached: Mostly<u32>,
+    cached: Sparse<u32>,
 }
 
 /// The hashes of a sample that is not yet compared with its baseline.

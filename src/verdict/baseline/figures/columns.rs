@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::{AnswerFigures, Rounded, value_or_verdict};
-use crate::verdict::baseline::columns::{Lists, Mostly, number};
+use crate::verdict::baseline::columns::{Lists, Sparse, number};
 
 /// A number in three bytes; `None` if it is not known.
 type Short = [u8; 3];
@@ -18,7 +18,7 @@ pub(in crate::verdict) struct FigureColumns {
     numbers: Vec<(Cow<'static, str>, Vec<Short>)>,
     tools: ToolColumns,
     /// Samples that name a figure and tell no value of any.
-    are_blank: Mostly<bool>,
+    are_blank: Sparse<bool>,
 }
 
 /// The tools that each answer took.
