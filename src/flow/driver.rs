@@ -228,7 +228,7 @@ impl Flow {
 
     /// Records that a stage is not run, and why; `None` if it is.
     fn skipped(&mut self, stage: FlowStage) -> Option<String> {
-        let why = self.checked.spec.why_skipped(stage)?;
+        let why = self.checked.spec.skip_reason(stage)?;
         self.state.set(stage, StageStatus::Skipped, Some(&why));
         Some(why)
     }

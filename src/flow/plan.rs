@@ -39,18 +39,18 @@ pub(super) struct CheckedFlow {
 impl CheckedFlow {
     /// Builds every stage of a spec once to find errors in its keys.
     pub(super) fn of(spec: FlowSpec) -> Result<Self> {
-        let judging = spec.rehearsal()?;
         let generation = spec.items.is_none().then(|| spec.generation());
         let generation = generation.transpose()?;
+        let judging = spec.rehearsal()?;
         let redactor = redactor(generation.as_ref().unwrap_or(&judging), &judging.scorers)?;
         // Who wrote existing items is not known.
         let family_notices = generation.map_or_else(Vec::new, |generation| {
             notices(&Answerer::of(&*generation.agent), &judging.scorers)
         });
         Ok(Self {
-            family_notices,
-            redactor,
             spec,
+            redactor,
+            family_notices,
         })
     }
 
@@ -156,10 +156,10 @@ impl FlowPlan {
             );
         }
         Ok(Self {
+            checked,
+            flags,
             items,
             notices,
-            flags,
-            checked,
         })
     }
 
@@ -177,7 +177,7 @@ impl FlowPlan {
             (FlowStage::Judge, self.items),
             (FlowStage::Winrate, pairs),
         ];
-        counts.map(|(stage, count)| match spec.why_skipped(stage) {
+        counts.map(|(stage, count)| match spec.skip_reason(stage) {
             Some(_) => (stage, 0),
             None => (stage, count),
         })

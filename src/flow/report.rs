@@ -1,6 +1,7 @@
 //! The reports of a flow, as blocks that render to Markdown and HTML, and as files.
 //!
-//! The comprehensive report has seven sections, the conclusion first; that of a single stage has parts for this stage. For a stage
+//! The comprehensive report has seven sections, the conclusion first; that of a single stage has parts for this stage.
+//! For a stage
 //! without figures it gives the reason instead of an empty table.
 
 mod conclusion;

@@ -210,7 +210,7 @@ impl FlowSpec {
         if judges_itself {
             judge.insert("agent".to_owned(), agent.clone());
         }
-        if !judge.contains_key("agent") && !(of_winrate && winrate.contains_key("agent")) {
+        if !(judge.contains_key("agent") || of_winrate && winrate.contains_key("agent")) {
             return Err(at(Error::usage("no judge for the items").hint(
                 "add `--judge '{type: openai, base_url: \"http://127.0.0.1:8000/v1\", model: NAME}'`",
             )));
@@ -273,13 +273,13 @@ impl FlowSpec {
             }
         }
         let skipped = [FlowStage::Judge, FlowStage::Winrate];
-        let skipped = skipped.map(|stage| self.why_skipped(stage).map(|_| stage));
+        let skipped = skipped.map(|stage| self.skip_reason(stage).map(|_| stage));
         self.gates
             .retain(|(stage, _)| stage.is_none() || !skipped.contains(stage));
     }
 
     /// Why this stage is not run, if so.
-    pub(super) fn why_skipped(&self, stage: FlowStage) -> Option<String> {
+    pub(super) fn skip_reason(&self, stage: FlowStage) -> Option<String> {
         match (stage, self.only, &self.items) {
             (FlowStage::Generate, _, Some(items)) => {
                 Some(format!("the items are those of `{}`", display(items)))

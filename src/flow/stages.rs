@@ -53,7 +53,7 @@ impl FlowSpec {
 
     /// An eval with the scorers of all stages, built before there are items to find errors in their keys.
     pub(super) fn rehearsal(&self) -> Result<Eval> {
-        let is_run = |stage| self.why_skipped(stage).is_none();
+        let is_run = |stage| self.skip_reason(stage).is_none();
         let judge = is_run(FlowStage::Judge).then(|| judges(&self.judge));
         let pairwise = self.winrate.as_ref().map(compares);
         let scorers: Vec<_> = [judge, pairwise.filter(|_| is_run(FlowStage::Winrate))]
