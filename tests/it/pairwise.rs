@@ -159,7 +159,10 @@ fn the_run_that_is_written_has_it_all() {
     assert_eq!(summary["means"]["inconsistent"], 0.0);
     assert_eq!(summary["judge"]["scorers"]["pairwise"]["pairs"]["wins"], 4);
     let page = fs::read_to_string(dir.join("summary.md")).unwrap();
-    assert!(page.contains("4 pairs of 4 items: 4 wins"), "{page}");
+    assert!(
+        page.contains("4 wins, 0 ties, 0 losses of 4 pairs"),
+        "{page}"
+    );
     let records = crate::project::json_lines(&dir.join("samples.jsonl"));
     let scored: Vec<_> = records
         .iter()

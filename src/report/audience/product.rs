@@ -60,7 +60,10 @@ fn amounts(run: &ReportedRun) -> (Vec<(String, Line)>, Vec<String>) {
     let judged = judge.and_then(|judge| judge.usage.cost_usd).map(Usd);
     let judged = judged.map(|cost| cost.to_string());
     if summary.judges_items {
-        row("cost of judging", judged.ok_or("the judge does not report it"));
+        row(
+            "cost of judging",
+            judged.ok_or("the judge does not report it"),
+        );
         let all = summary.scored + summary.errors;
         let noun = format!("{}s", summary.subject().noun());
         row("not judged", Ok(part_of(summary.errors, all, &noun)));

@@ -97,10 +97,9 @@ mod tests {
     #[test]
     fn words_that_the_other_text_lacks_are_marked() {
         let shown = |parts: TextParts| {
-            let parts = parts.into_iter().map(|(is_marked, part)| match is_marked {
-                true => format!("[{part}]"),
-                false => part,
-            });
+            let parts = parts
+                .into_iter()
+                .map(|(is_marked, part)| if is_marked { format!("[{part}]") } else { part });
             parts.collect::<String>()
         };
         let check = |a: &str, b: &str, expect: Option<[&str; 2]>| {

@@ -75,9 +75,10 @@ fn samples(
     let Some(first) = rows.block("", figures.first.iter()) else {
         return Ok(());
     };
-    let title = match run.summary.judges_items {
-        true => "First items",
-        false => "First samples",
+    let title = if run.summary.judges_items {
+        "First items"
+    } else {
+        "First samples"
     };
     let blocks = [Block::section(title), first];
     markdown::blocks(&blocks, level, out).map_err(io)?;

@@ -141,9 +141,10 @@ pub(in crate::report) fn next_commands(run: &ReportedRun, figures: &RunFigures) 
         );
     }
     if run.summary.errors > 0 {
-        let why = match run.summary.judges_items {
-            false => "ask those with errors again",
-            true => "judge those with errors again",
+        let why = if run.summary.judges_items {
+            "judge those with errors again"
+        } else {
+            "ask those with errors again"
         };
         command(format!("run --failed {id}"), why);
     }

@@ -157,10 +157,7 @@ fn gates(run: &Run, is_listed: impl Fn(Verdict) -> bool) -> Option<Block> {
     let widths = names.iter().map(|name| name.chars().count());
     let width = widths.max().unwrap_or_default().min(WIDEST_GATE);
     list(gates.into_iter().zip(names).map(|(gate, name)| {
-        let figure = next::in_run(
-            &gate_figure(gate, &name, run.summary.subject()),
-            &run.dir,
-        );
+        let figure = next::in_run(&gate_figure(gate, &name, run.summary.subject()), &run.dir);
         mark(gate.verdict).plain(format!(" {name:width$}  {figure}"))
     }))
 }
