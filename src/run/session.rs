@@ -114,9 +114,8 @@ impl Session {
         let limits = options.limits(&plan);
         let coverage = scope.coverage.as_ref();
         let shard = coverage.and_then(|coverage| coverage.part.shard);
-        let description = coverage.and_then(|coverage| coverage.description(&limits, &plan));
-        if let Some(description) = description {
-            emitter.note(&description);
+        if let Some(text) = coverage.and_then(|coverage| coverage.description(&limits, &plan)) {
+            emitter.note(&text);
         }
         let recorder = if asks { recorder(&plan)? } else { None };
         if asks {

@@ -3,7 +3,7 @@
 //! Each page fits its screen, has a label at each value of a narrow table, and texts that stand out from what is behind.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::Path;
 
 use needs::needs;
 use serde_json::json;
@@ -54,10 +54,10 @@ fn project() -> Project {
 }
 
 /// Cells of narrow tables with a value and without a label, though their column has a head.
-const UNLABELLED: &str = r#"[...document.querySelectorAll('table:is(.words, .chart, .samples)')].flatMap((table) => {
+const UNLABELLED: &str = r"[...document.querySelectorAll('table:is(.words, .chart, .samples)')].flatMap((table) => {
   const heads = [...table.querySelectorAll('thead tr > *')].map((it) => it.textContent.trim());
   return [...table.querySelectorAll('tbody td:not(.scale)')].filter((it) => it.getClientRects().length && it.textContent.trim() && heads[it.cellIndex] && getComputedStyle(it, '::before').content === 'none').map((it) => it.outerHTML.slice(0, 80));
-}).join('; ')"#;
+}).join('; ')";
 
 /// Short captions of tables that are set as towers of words.
 const TOWERS: &str = "[...document.querySelectorAll('caption')].filter((it) => it.getClientRects().length && it.textContent.length < 30 && it.offsetHeight > 80).map((it) => it.outerHTML.slice(0, 80)).join('; ')";
@@ -95,7 +95,7 @@ fn shoot(tab: &mut Browser, name: &str) {
     assert_eq!(tab.complaints(), none, "{name}");
 }
 
-fn file(path: PathBuf) -> Browser {
+fn file(path: &Path) -> Browser {
     Browser::open(&format!("file://{}", path.display()), 1280)
 }
 
@@ -116,7 +116,7 @@ fn reports_fit_their_screens() {
     ] {
         let page = format!("{name}.html");
         project.run(&format!("{command} {page}")).exits(0);
-        let mut tab = file(project.file(&page));
+        let mut tab = file(&project.file(&page));
         if name == "run" {
             // Verdict, change and what became wrong are on the first screen.
             tab.screen(1280, 800);
@@ -166,5 +166,5 @@ fn the_page_of_a_flow_fits_its_screens() {
         .run_of(&["flow", &spec, "--output-root", &output])
         .exits(0);
     let page = puzzles::folder(&project).join("comprehensive_report.html");
-    shoot(&mut file(page), "flow");
+    shoot(&mut file(&page), "flow");
 }

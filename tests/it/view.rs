@@ -234,12 +234,14 @@ fn without_a_run_all_evals_are_listed() {
     // Manifests that did not change are not read again; what changed is.
     let changed = project.runs().remove(1).join("summary.json");
     let before = view.get("/state/index");
-    let mut summary: Value = serde_json::from_slice(&std::fs::read(&changed).unwrap()).unwrap();
+    let unchanged = std::fs::read(&changed).unwrap();
+    let mut summary: Value = serde_json::from_slice(&unchanged).unwrap();
     summary["accuracy"] = 0.75.into();
     summary["accuracy_bounds"] = json!([0.75, 0.75]);
     std::fs::write(&changed, summary.to_string()).unwrap();
     assert_ne!(view.get("/state/index"), before);
     has("/runs/index", &["data-label=\"accuracy\">75.0 % ("]);
+    std::fs::write(&changed, unchanged).unwrap();
     for nothing in [
         "/runs/run/three",
         "/runs/run/..%2Fsnapshots",

@@ -110,11 +110,11 @@ impl Table {
             Format::Jsonl => {
                 let text = read_text(path)?;
                 let lines = jsonl::spans(&text);
-                Self::of_lines(path, text, lines)
+                Self::of_lines(path, text, &lines)
             }
             Format::Json => {
                 let (text, lines) = json::spans(path, read_text(path)?)?;
-                Self::of_lines(path, text, lines)
+                Self::of_lines(path, text, &lines)
             }
             format => Ok(Self::of_rows(Rows::read_as(path, format)?)),
         }
@@ -174,9 +174,9 @@ impl Table {
         }))
     }
 
-    fn of_lines(path: &Path, text: String, lines: Vec<LineSpan>) -> Result<Self, Error> {
+    fn of_lines(path: &Path, text: String, lines: &[LineSpan]) -> Result<Self, Error> {
         let mut columns = ColumnNames::default();
-        for &LineSpan { number, start, end } in &lines {
+        for &LineSpan { number, start, end } in lines {
             let line = &text[start..end];
             if !columns.add(line) {
                 // Invalid, or it contains Python's `NaN` or `Infinity`.
@@ -190,7 +190,7 @@ impl Table {
         Ok(Self {
             path: path.to_owned(),
             columns: columns.names,
-            rows: RowStore::File(RowFile::of_text(path, text, &lines)),
+            rows: RowStore::File(RowFile::of_text(path, text, lines)),
             written: Vec::new(),
         })
     }

@@ -55,7 +55,9 @@ impl Selected {
             return Err(nothing(plan));
         }
         let mut is_selected = vec![false; plan.items.len()];
-        places.iter().for_each(|&place| is_selected[place] = true);
+        for &place in &places {
+            is_selected[place] = true;
+        }
         let queue = plan.order.iter().copied();
         let queue = queue.filter(|&place| is_selected[place]).collect();
         Ok(Self {
