@@ -1,5 +1,6 @@
 //! `Project`: a temporary folder with specs and data, in which the program is run.
 
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -86,6 +87,11 @@ pub(crate) fn root() -> PathBuf {
 pub(crate) fn target() -> PathBuf {
     let program = Path::new(env!("CARGO_BIN_EXE_cargo-evaltest"));
     program.ancestors().nth(2).unwrap().to_owned()
+}
+
+/// The cargo that runs the tests.
+pub(crate) fn cargo() -> OsString {
+    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
 /// The tests run under cargo, perhaps under nextest, perhaps in CI; what they start must not notice.
@@ -281,7 +287,7 @@ impl Project {
 
     /// As [`Project::cargo`], not started yet.
     pub(crate) fn cargo_command(&self, arguments: &str) -> Command {
-        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        let mut command = Command::new(cargo());
         command
             .args(arguments.split_whitespace())
             .current_dir(self.path())

@@ -4,7 +4,7 @@
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use crate::project::{Project, Ran, root, without_surroundings};
+use crate::project::{Project, Ran, cargo, root, without_surroundings};
 use crate::requested;
 
 /// Where the binary looks for the spec.
@@ -15,13 +15,15 @@ pub(crate) const SNAPSHOTS: &str = "fixtures/gaia/snapshots/e";
 fn binary() -> &'static str {
     static BINARY: OnceLock<String> = OnceLock::new();
     BINARY.get_or_init(|| {
-        let mut cargo = Project::new().cargo_command(
-            "test --no-run --workspace --test gaia --message-format json-render-diagnostics",
-        );
-        // Built already, with the settings of this workspace.
-        cargo.env_remove("CARGO_PROFILE_DEV_DEBUG");
-        cargo.env_remove("CARGO_INCREMENTAL");
-        let built = cargo.current_dir(root()).output().unwrap();
+        // Built already, with the settings of this build.
+        let mut cargo = Command::new(cargo());
+        without_surroundings(&mut cargo);
+        let built = cargo
+            .args(["test", "--no-run", "--offline", "--test", "gaia"])
+            .args(["--message-format", "json-render-diagnostics"])
+            .current_dir(root())
+            .output()
+            .unwrap();
         let ran = Ran::of(&built).exits(0);
         let lines = ran.out.lines();
         let artifacts = lines.map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
