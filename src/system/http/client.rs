@@ -1,7 +1,7 @@
 //! `Client`, its `HttpRequest`s and their `HttpReply`s.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use ureq::http::{HeaderMap, StatusCode};
@@ -265,19 +265,23 @@ impl HttpReply {
     }
 }
 
-/// The configuration from the environment.
+/// The configuration from the environment, read once.
 ///
 /// # Errors
 /// If the file cannot be read or contains no certificate.
 pub(super) fn from_env() -> Result<TlsConfig> {
+    static CONFIG: OnceLock<TlsConfig> = OnceLock::new();
+    if let Some(config) = CONFIG.get() {
+        return Ok(config.clone());
+    }
     let file = std::env::var_os("SSL_CERT_FILE").filter(|file| !file.is_empty());
-    let Some(file) = file else {
-        return Ok(TlsConfig::default());
+    let config = match file {
+        None => TlsConfig::default(),
+        Some(file) => TlsConfig::builder()
+            .root_certs(RootCerts::new_with_certs(&certificates(Path::new(&file))?))
+            .build(),
     };
-    let roots = certificates(Path::new(&file))?;
-    Ok(TlsConfig::builder()
-        .root_certs(RootCerts::new_with_certs(&roots))
-        .build())
+    Ok(CONFIG.get_or_init(|| config).clone())
 }
 
 fn certificates(file: &Path) -> Result<Vec<Certificate<'static>>> {
