@@ -42,19 +42,18 @@ pub(crate) struct AnswersArgs {
     )]
     pub(crate) input: PathBuf,
 
-    /// What the input is, whatever its name says
+    /// The format of the input; default: from its name
     #[arg(long, value_enum)]
     pub(crate) format: Option<InputFormat>,
 
-    /// Where things stand on a line or in a row: `prediction=answer,ground_truth=/task/truth`. Roles are
+    /// The field of each role: `prediction=answer,ground_truth=/task/truth`. Roles are
     /// `prediction`, `ground_truth`, `trajectory`, `tool_calls`, `metadata` and `id`; a field is a name, a
     /// dotted path (`result.text`) or a JSON pointer (`/choices/0/text`)
     #[arg(long, value_name = "ROLE=FIELD,…")]
     pub(crate) map: Vec<String>,
 
-    /// What to take from each prediction before it is judged, as in a spec: `final_answer`,
-    /// `{ after: "####" }`. Of a run directory the extraction of the run, else none, unless a scorer has an
-    /// extraction of its own
+    /// What to extract from each prediction before scoring, as in a spec: `final_answer`,
+    /// `{ after: "####" }`. Default: for a run directory that of the run, else none, unless a scorer has its own
     #[arg(long, value_name = "YAML")]
     pub(crate) extract: Option<String>,
 }
@@ -170,7 +169,7 @@ impl AnswerInput {
             }
             InputFormat::Run => {
                 if !args.map.is_empty() {
-                    return Err(Error::usage("`--map` is for files: the records of a run have fields of their own")
+                    return Err(Error::usage("`--map` applies only to files: the records of a run have fixed fields")
                         .hint("leave `--map` out, or name the file: `RUN_DIR/samples.jsonl --format jsonl`"));
                 }
                 let dir = read_run(path)?;
@@ -217,9 +216,7 @@ impl AnswerInput {
                 return found.map_err(|error| error.at(place));
             }
         }
-        Err(Error::usage(format!(
-            "{place}: there is nothing on this line"
-        )))
+        Err(Error::usage(format!("{place}: this line is empty")))
     }
 }
 

@@ -191,12 +191,7 @@ fn printable(error: clap::Error, words: &[OsString]) -> clap::Error {
     if rendered == words {
         return error;
     }
-    let message = || {
-        command().error(
-            error.kind(),
-            "an argument holds characters that are not seen",
-        )
-    };
+    let message = || command().error(error.kind(), "an argument contains invisible characters");
     parse(rendered).err().unwrap_or_else(message)
 }
 

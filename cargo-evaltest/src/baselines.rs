@@ -39,7 +39,7 @@ pub(crate) fn snapshot_folder(dir: &RunDir, manifest: &Manifest) -> Result<PathB
         1 => return Ok(own.remove(0).snapshots),
         specs => {
             let message = format!(
-                "{specs} specs of this project are of eval `{}`, and the run is of none of them",
+                "{specs} specs of this project define eval `{}`, but the run belongs to none of them",
                 clean(&manifest.eval)
             );
             return Err(Error::usage(message).hint(name_it(dir)));
@@ -55,12 +55,12 @@ pub(crate) fn snapshot_folder(dir: &RunDir, manifest: &Manifest) -> Result<PathB
         return Ok(folder);
     }
     Err(Error::usage(format!(
-        "eval `{}` has no snapshots in this project: its run has them in `{}`",
+        "this project has no snapshots of eval `{}`; its run keeps them in `{}`",
         clean(&manifest.eval),
         clean(&display(&folder))
     ))
     .hint(format!(
-        "accept in the project of the eval, or {}",
+        "run `accept` in the eval's project, or {}",
         name_it(dir)
     )))
 }

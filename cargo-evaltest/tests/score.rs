@@ -165,7 +165,7 @@ fn malformed_lines() {
     );
     check(
         r#"{"prediction":"a","ground_truth":NaN}"#,
-        "`ground_truth` is no standard JSON",
+        "`ground_truth` is not standard JSON",
     );
     check(
         r#"{"prediction":"a","ground_truth":"\ud83d"}"#,

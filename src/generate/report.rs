@@ -62,7 +62,7 @@ fn first_line(of: &GenerationStatistics, report: &mut Document) {
     match of.status {
         RunStatus::Finished => {}
         _ => report.note(format!(
-            "The run ended early{}: {} never asked for.",
+            "The run ended early{}: {} never requested.",
             reason.map_or_else(String::new, |reason| format!(" ({reason})")),
             counted(items.not_requested, "item")
         )),
@@ -136,12 +136,12 @@ fn statistics(of: &GenerationStatistics, report: &mut Document) {
         ("accepted", items.accepted, &accepted),
         ("never passed", items.never_passed, ""),
         ("without a reply", items.errors, ""),
-        ("never asked for", items.not_requested, ""),
+        ("never requested", items.not_requested, ""),
         ("replies checked", replies.checked, ""),
         ("refused", replies.refused, &refused),
         ("repaired (unescaped LaTeX)", replies.repaired, ""),
     ] {
-        if count > 0 || !matches!(name, "without a reply" | "never asked for") {
+        if count > 0 || !matches!(name, "without a reply" | "never requested") {
             table.row([name.to_owned(), count.to_string(), share.to_owned()]);
         }
     }

@@ -105,7 +105,7 @@ pub fn accept(dirs: &[RunDir], folder: &Path, how: &Acceptance) -> Result<Accept
                 dir.path().display(),
                 manifest.eval
             ))
-            .hint("accept the runs of each eval by themselves"));
+            .hint("accept the runs of each eval separately"));
         }
         baseline.add(dir, manifest, folder, how.partial)?;
     }

@@ -399,7 +399,7 @@ fn a_run_that_lacks_answers_is_refused_and_a_lone_gap_is_a_dot() {
     accept(&project, "", &[&broken])
         .exits(0)
         .says("5 samples")
-        .says("q004 ended in an error, and has no snapshot");
+        .says("q004 ended in an error and has no snapshot");
     assert_eq!(line(&project, "q004", "verdict: "), None);
     accept(&project, "--add", &[&whole])
         .exits(0)

@@ -150,7 +150,7 @@ fn an_export_needs_a_model_and_a_folder_of_its_own() {
     );
     fails(
         "--model-name m --no-trace",
-        "`--no-trace` is not for this format",
+        "`--no-trace` does not apply to this format",
     );
     project.write("full/score/x", "");
     fails("--model-name m --output full", "score` exists already");

@@ -178,7 +178,7 @@ fn picked_labels_tell_of_agreement_alone() {
         .exits(0)
         .says("uncalibrated (60 labels of people, all of picked answers, where 50 of drawn ones are the least)")
         .says("quadratic kappa 0.9")
-        .says("no mean is corrected: the labels were picked");
+        .says("no corrected means: the labels were picked");
     let dir = project.last_run();
     project
         .run(&format!(

@@ -155,7 +155,7 @@ fn several_people_are_compared_by_their_mean() {
         "{output}"
     );
     assert!(
-        output.contains("how far off on average, in points: 0.200, 95 % interval"),
+        output.contains("mean distance in points: 0.200, 95 % interval"),
         "{output}"
     );
     let file: Value = serde_json::from_str(&project.read(FILE)).unwrap();
@@ -172,7 +172,7 @@ fn a_calibration_elsewhere_is_named_as_the_spec_finds_it() {
         .exits(0)
         .says("`calibration: deep/other/c.json` of the judge")
         .says(&format!(
-            "the gates of this run read `{FILE}`, and not this file"
+            "the gates of this run read `{FILE}`, not this file"
         ));
     let spec = project.read("eval.yaml");
     project.write(

@@ -48,7 +48,7 @@ fn a_run_that_was_cut_short_is_not_believed() {
         on(&project, "show DIR q000", &dir).says("samples.jsonl changed after the run");
         on(&project, "repair DIR", &dir)
             .exits(0)
-            .says("made again from its journal, with 20 of 20 questions");
+            .says("rebuilt from its journal, with 20 of 20 questions");
         assert_eq!(fs::read_to_string(&path).unwrap(), whole);
     }
     fs::remove_file(&path).unwrap();
@@ -60,7 +60,7 @@ fn a_run_that_was_cut_short_is_not_believed() {
 
     on(&project, "repair DIR", &dir)
         .exits(0)
-        .says("made again from its journal, with 20 of 20 questions");
+        .says("rebuilt from its journal, with 20 of 20 questions");
     assert_eq!(fs::read_to_string(&path).unwrap(), whole);
     on(&project, "gate DIR", &dir).exits(1);
     assert_eq!(requested(&project).len(), requests_before);

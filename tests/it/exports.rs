@@ -318,14 +318,17 @@ fn options_of_other_formats_are_refused() {
     let project = project("");
     let run = run(&project);
     for (arguments, says) in [
-        ("--format csv --epoch 1", "`--epoch` is not for this format"),
+        (
+            "--format csv --epoch 1",
+            "`--epoch` does not apply to this format",
+        ),
         (
             "--format otel --no-trace",
-            "`--no-trace` is not for this format",
+            "`--no-trace` does not apply to this format",
         ),
         (
             "--format gaia --show-texts",
-            "`--show-texts` is not for this format",
+            "`--show-texts` does not apply to this format",
         ),
         ("--format xml", "invalid value 'xml'"),
     ] {

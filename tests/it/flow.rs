@@ -302,7 +302,7 @@ fn bad_input_is_one_line_and_asks_nobody() {
         assert!(!ran.err.contains("panicked"), "{}", ran.err);
     };
     check("flow flow.yaml --count 0", "count");
-    check("flow nothing.yaml", "there is no flow `nothing.yaml`");
+    check("flow nothing.yaml", "flow `nothing.yaml` does not exist");
     check(
         "flow aimee --agent echo",
         "did you mean `cargo evaltest flow aime`?",

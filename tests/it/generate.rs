@@ -312,7 +312,7 @@ fn who_solves_it_anew_is_heard_and_texts_of_agents_stay_texts() {
         .run_of(&arguments)
         .exits(0)
         .says("2 of 3 items accepted")
-        .says("solved again: 1 of 2 came to the same answer");
+        .says("solved again: 1 of 2 with the same answer");
     let out = project.file("out");
     let report = fs::read_to_string(only(&out, "generation_report_", ".md")).unwrap();
     assert!(

@@ -372,9 +372,9 @@ fn what_is_no_log_is_refused() {
     project
         .run("import --format inspect log.eval --mode fc --data x")
         .exits(2)
-        .says("`--data`, `--mode` is not for this format");
+        .says("`--data`, `--mode` does not apply to this format");
     project
         .run("import --format bfcl . --scorer x")
         .exits(2)
-        .says("`--scorer` is not for this format");
+        .says("`--scorer` does not apply to this format");
 }

@@ -165,7 +165,7 @@ fn an_agent_that_is_written_later_is_found_from_the_specs_folder() {
     project
         .run("init -- sh agent.sh")
         .exits(0)
-        .says("note     agent.sh is not there yet");
+        .says("note     agent.sh does not exist yet");
     let spec = project.read("evals/example.yaml");
     assert!(spec.contains("command: [\"sh\",\"../agent.sh\"]"), "{spec}");
     project.script(

@@ -78,7 +78,7 @@ fn agreement_as_json() {
 fn agreement_for_people() {
     let ran = judge(&with(LABELLED), &["agreement", "x.jsonl"]).exits(0);
     let ran = ran
-        .says("3 of 4 items have a label and a verdict\n1 item has no label that more than half gave\n")
+        .says("3 of 4 items have a label and a verdict\n1 item has no majority label\n")
         .says("not calibrated: 3 labels,")
         .says("always saying `2`");
     let row = |ran: &Ran, name: &str| {
@@ -136,12 +136,11 @@ fn a_mean_is_corrected() {
     );
     let ran = judge(&with(GRADED), &["correct", "x.jsonl"]).exits(0);
     let ran = ran.says("not calibrated: 2 labels,");
-    let ran = ran
-        .says("judge          4  0.500  0.010 to 0.990  says nothing of how wrong the judge is\n");
-    ran.says("corrected         0.500  0.000 to 1.000  verdicts count 0.375\n");
+    let ran = ran.says("judge          4  0.500  0.010 to 0.990  ignores the judge's errors\n");
+    ran.says("corrected         0.500  0.000 to 1.000  weight of the verdicts 0.375\n");
     let unlabelled = judge(&with("{\"judge\": 1}"), &["correct", "x.jsonl"]).exits(0);
     unlabelled
-        .says("no line has a `label`: nothing corrects the judge\n")
+        .says("no line has a `label`, so the judge is not corrected\n")
         .says("corrected             -  -\n");
 }
 

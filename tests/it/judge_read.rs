@@ -176,7 +176,7 @@ fn options_that_contradict_one_another_are_mistakes() {
         );
         assert!(ran.err.contains("hint: "), "{}", ran.err);
     };
-    check(&[], "nothing says how the replies are to be read\n");
+    check(&[], "the form of the replies is missing\n");
     check(
         &["--reply", "rubric"],
         "`--reply rubric` needs `--dimension`\n",
@@ -193,19 +193,19 @@ fn options_that_contradict_one_another_are_mistakes() {
     check(&["--first-match"], "`--first-match` needs `--pattern`\n");
     check(
         &["--first-match", "--choice", "a"],
-        "`--first-match` does not go with `--choice`\n",
+        "`--first-match` cannot be combined with `--choice`\n",
     );
     check(
         &["--reply", "rubric", "--choice", "a"],
-        "`--choice` does not go with `--reply rubric`\n",
+        "`--choice` cannot be combined with `--reply rubric`\n",
     );
     check(
         &["--rating", "--choice", "a"],
-        "`--rating` does not go with `--choice`\n",
+        "`--rating` cannot be combined with `--choice`\n",
     );
     check(
         &["--rating", "--compat", "helloagents-judge"],
-        "`--compat` does not go with `--rating`\n",
+        "`--compat` cannot be combined with `--rating`\n",
     );
     check(
         &["--choice", "a", "--choice", "a"],

@@ -202,7 +202,7 @@ fn mistakes_are_results_with_a_hint() {
         "did you mean `exact`?",
     );
     let program = json!({"scorer": "{type: command, command: [touch, made]}", "lines": [{}]});
-    server.refuses("score", &program, "is no name of a scorer");
+    server.refuses("score", &program, "is not a scorer's name");
     server.refuses(
         "score",
         &json!({"scorer": "exact", "lines": ["4"]}),

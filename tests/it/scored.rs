@@ -225,7 +225,7 @@ fn maps_that_lead_nowhere_are_mistakes() {
     check_error(
         &project,
         &["--scorer", "gaia", "--map", "prediction=anser", "c.csv"],
-        "`c.csv`: no column `anser`, which `--map` names; found `answer`, `ground_truth`\n",
+        "`c.csv`: `--map` names the column `anser`, which does not exist; found `answer`, `ground_truth`\n",
     );
 
     // That no line has a field is known only in the end.
@@ -234,7 +234,7 @@ fn maps_that_lead_nowhere_are_mistakes() {
         &["--scorer", "gaia", "--map", "prediction=answer", "n.jsonl"],
     );
     ran.exits(2)
-        .says("no line has `answer`, which `--map` names for `prediction`");
+        .says("`--map` names `answer` for `prediction`, but no line has it");
     let ran = score(&project, &["--scorer", "gaia", "n.jsonl"]).exits(0);
     assert_eq!(
         ran.err,
@@ -445,7 +445,7 @@ fn a_folder_that_is_no_run_is_refused() {
     let forced = ["--scorer", "gaia", "--format", "run", "eval.yaml"];
     check_error(&project, &forced, &format!("`eval.yaml` {no_run}"));
     let mapped = ["--scorer", "gaia", "--map", "prediction=x", &dir];
-    check_error(&project, &mapped, "`--map` is for files: ");
+    check_error(&project, &mapped, "`--map` applies only to files: ");
     let records = format!("{dir}/samples.jsonl");
     let text = std::fs::read_to_string(&records).unwrap();
     std::fs::write(&records, format!("{text}{{\"x\":1}}\n")).unwrap();

@@ -431,5 +431,5 @@ fn a_broken_line_is_named_and_the_others_are_read() {
     project
         .run("import --as questions --format inspect t.jsonl --output r.jsonl")
         .exits(2)
-        .says("`--as` is not for this format");
+        .says("`--as` does not apply to this format");
 }

@@ -226,7 +226,7 @@ impl AnsweredSample {
                     self.target.0 = value;
                     exact_integers(&mut self.target.0, &raw.content());
                 }
-                Err(_) => return fault("is no standard JSON"),
+                Err(_) => return fault("is not standard JSON"),
             },
         }
         Ok(())

@@ -161,7 +161,7 @@ impl Fields {
         {
             let role = ROLES[place.min(ID)];
             return Err(Error::usage(format!(
-                "no line has `{name}`, which `--map` names for `{role}`"
+                "`--map` names `{name}` for `{role}`, but no line has it"
             )));
         }
         let matters = |place: usize| match place {
@@ -198,7 +198,7 @@ impl Fields {
         match self.paths.iter().find(missing) {
             None => Ok(()),
             Some(path) => Err(Error::usage(format!(
-                "`{}`: no column `{}`, which `--map` names; found `{}`",
+                "`{}`: `--map` names the column `{}`, which does not exist; found `{}`",
                 rows.path.display(),
                 path.text,
                 columns.join("`, `")

@@ -29,7 +29,7 @@ pub(crate) struct AcceptArgs {
     #[arg(value_name = "RUN_DIR|NAME")]
     run_dirs: Vec<PathBuf>,
 
-    /// Add the runs to the present baseline: more answers per sample detect smaller drops
+    /// Add the runs to the current baseline: more answers per sample detect smaller drops
     #[arg(long)]
     add: bool,
 
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &AcceptArgs) -> Result<Exit> {
             display(folder),
             evals.len()
         ))
-        .hint("accept the runs of each eval by themselves"));
+        .hint("accept the runs of each eval separately"));
     }
     for (manifest, dirs) in evals {
         let folder = match &args.snapshots {
@@ -124,7 +124,7 @@ fn text(accepted: &Accepted, dirs: &[RunDir]) -> Document {
             &accepted.errors,
             "ended in an error; its snapshot stays as it was",
         ),
-        (&accepted.missing, "ended in an error, and has no snapshot"),
+        (&accepted.missing, "ended in an error and has no snapshot"),
         (
             &accepted.incomplete,
             "lacks an answer, which its snapshot shows as a dot",

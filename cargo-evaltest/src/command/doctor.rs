@@ -54,7 +54,7 @@ struct Examined {
 pub(crate) fn run(args: &DoctorArgs) -> Result<Exit> {
     let timeout = Duration::try_from_secs_f64(args.timeout_s).map_err(|_| {
         Error::usage(format!(
-            "`--timeout-s {}` is no number of seconds",
+            "`--timeout-s {}` is not a number of seconds",
             args.timeout_s
         ))
         .hint("write `--timeout-s 60`")

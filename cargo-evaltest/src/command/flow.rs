@@ -60,7 +60,7 @@ pub(crate) struct FlowArgs {
     pub(super) judge: Option<String>,
 
     /// Real items: a JSON, JSONL, CSV or parquet file, or a dataset of the Hub. The generator uses them as examples,
-    /// and the win rate compares with them; without them it is left out
+    /// and the win rate compares with them; without them there is no win rate
     #[arg(long, value_name = "PATH|hf://…")]
     pub(super) reference: Option<PathBuf>,
 
@@ -146,7 +146,7 @@ pub(crate) fn run(args: &FlowArgs) -> Result<Exit> {
         );
         match error.hint_text() {
             Some(hint) => {
-                let hint = format!("{hint}; then go on: {resume}");
+                let hint = format!("{hint}; then continue: {resume}");
                 error.hint(hint)
             }
             None => error.hint(resume),
@@ -178,10 +178,7 @@ fn notify(news: &FlowNews<'_>) {
     match news {
         FlowNews::Begins(stage) => console::note(&format!("stage {}", stage.as_str())),
         FlowNews::WasOver(stage) => {
-            console::note(&format!(
-                "stage {} was over, nothing is asked again",
-                stage.as_str()
-            ));
+            console::note(&format!("stage {} is already done", stage.as_str()));
         }
         FlowNews::Failed(stage, why) => {
             console::note(&clean(&format!("stage {} failed: {why}", stage.as_str())));
@@ -200,7 +197,7 @@ fn end(args: &FlowArgs, ended: &FlowEnd, exit: Exit) -> Result<()> {
     if exit == Exit::Interrupted {
         let folder = shell_word(&display(&ended.folder));
         console::note(&format!(
-            "interrupted; what was answered is kept: `cargo evaltest flow --resume {folder}` goes on"
+            "interrupted; answers are kept; to continue: `cargo evaltest flow --resume {folder}`"
         ));
         return Ok(());
     }
@@ -384,11 +381,11 @@ impl FlowArgs {
             return Ok(None);
         }
         let word = spec.to_string_lossy();
-        let error = Error::usage(format!("there is no flow `{}`", clean(&word)));
+        let error = Error::usage(format!("flow `{}` does not exist", clean(&word)));
         Err(match nearest(&word, [READY_FLOW]) {
             Some(near) => error.hint(format!("did you mean `cargo evaltest flow {near}`?")),
             None => error.hint(format!(
-                "name a file in YAML, or `{READY_FLOW}`, which needs none"
+                "name a YAML file, or `{READY_FLOW}`, which needs no file"
             )),
         })
     }

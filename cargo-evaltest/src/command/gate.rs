@@ -28,7 +28,7 @@ pub(crate) struct GateArgs {
     #[arg(long = "gate", value_name = "GATE")]
     gates: Vec<String>,
 
-    /// With `CI` set, end with 0 although gates were ignored
+    /// With `CI` set, exit with 0 even if gates were ignored
     #[arg(long)]
     allow_ignored: bool,
 
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &GateArgs) -> Result<Exit> {
     };
     let dir = named_or_last(args.run_dir.as_deref())?;
     let manifest = dir.manifest()?;
-    manifest.refuse_part(&dir, "its gates are judged with all samples")?;
+    manifest.refuse_part(&dir, "its gates need all samples")?;
     let run = rescore::reload(&dir, gates, ci)?;
     for notice in &run.notices {
         console::note(&clean(notice));

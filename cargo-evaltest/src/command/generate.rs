@@ -268,7 +268,7 @@ fn summary(made: &Generation) -> Document {
     let parts = [
         (of.items.never_passed, "never passed"),
         (of.items.errors, "without a reply that could be checked"),
-        (of.items.not_requested, "never asked for"),
+        (of.items.not_requested, "never requested"),
     ];
     let parts = parts.iter().filter(|(count, _)| *count > 0);
     let parts: Vec<_> = parts
@@ -288,7 +288,7 @@ fn summary(made: &Generation) -> Document {
     }
     if let Some(solver) = &of.solver {
         text.paragraph(format!(
-            "solved again: {} of {} came to the same answer",
+            "solved again: {} of {} with the same answer",
             solver.agrees, solver.solved
         ));
     }
@@ -296,7 +296,10 @@ fn summary(made: &Generation) -> Document {
     let topics = topics.map(|it| format!("{} {}/{}", it.topic, it.reached, it.requested));
     let topics: Vec<_> = topics.collect();
     if !topics.is_empty() {
-        text.paragraph(format!("topics, accepted of asked: {}", topics.join(", ")));
+        text.paragraph(format!(
+            "accepted of requested, by topic: {}",
+            topics.join(", ")
+        ));
     }
     let dir = display(&made.run.dir);
     text.paragraph(format!("items: {}", display(&made.files.items)));
@@ -304,7 +307,9 @@ fn summary(made: &Generation) -> Document {
     text.paragraph(format!("run: {dir}"));
     if of.items.not_requested + of.items.errors > 0 {
         let dir = shell_word(&dir);
-        text.paragraph(format!("to go on: cargo evaltest generate --resume {dir}"));
+        text.paragraph(format!(
+            "to continue: cargo evaltest generate --resume {dir}"
+        ));
     }
     text
 }
@@ -313,7 +318,7 @@ fn first_line(of: &GenerationStatistics) -> String {
     let (eval, items) = (&of.eval, &of.items);
     let (accepted, requested) = (items.accepted, items.requested);
     if accepted == 0 {
-        return format!("{eval}: not one of {requested} items was accepted");
+        return format!("{eval}: none of {requested} items was accepted");
     }
     let share = items.share.zip(items.ci95).map(|(share, ci95)| {
         let interval = Interval(ci95.map(Share)).ci95();
@@ -387,10 +392,10 @@ impl GenerateArgs {
             }
             if self.is_ready() && spec::spec_of_run(&manifest).is_some() {
                 return Err(Error::usage(format!(
-                    "the run `{}` is not of the `{READY}` that needs no spec",
+                    "run `{}` is not a run of `{READY}`",
                     dir.display()
                 ))
-                .hint("leave the spec out: the run knows its own"));
+                .hint("leave the spec out: the run has its own"));
             }
         }
         let work = if self.is_ready() && self.resume.is_none() {
@@ -400,7 +405,7 @@ impl GenerateArgs {
         };
         if let Some(test) = work.tests.first() {
             return Err(Error::usage(format!(
-                "`generate` takes specs of kinds that are built in, and `{}` is a test target",
+                "`generate` needs a spec with built-in kinds, but `{}` is a test target",
                 test.name
             ))
             .hint("cargo evaltest run"));
@@ -414,8 +419,10 @@ impl GenerateArgs {
             ));
         }
         if work.evals.len() > 1 && (self.run_id.is_some() || self.resume.is_some()) {
-            return Err(Error::usage("`--run-id` and `--resume` are for one agent")
-                .hint("name a spec with one agent"));
+            return Err(
+                Error::usage("`--run-id` and `--resume` need a spec with one agent")
+                    .hint("name a spec with one agent"),
+            );
         }
         Ok(work)
     }
@@ -468,7 +475,7 @@ impl GenerateArgs {
 /// The error for an eval that does not generate items.
 fn not_generated(what: &str, benchmark: &str, hint: &str) -> Error {
     Error::usage(format!(
-        "{} is of benchmark `{}`, and `generate` is for those of benchmark `{BENCHMARK}`",
+        "{} has benchmark `{}`, but `generate` needs benchmark `{BENCHMARK}`",
         clean(what),
         clean(benchmark)
     ))

@@ -27,7 +27,7 @@ mod provenance;
 mod starter;
 mod workflow;
 
-/// Write an eval: an example, or of your own questions and program
+/// Write an eval: an example, or one for your own questions and program
 ///
 /// Also writes what cargo, nextest and CI need. Leaves existing files as they are.
 #[derive(Debug, Args)]
@@ -84,7 +84,8 @@ impl Writer {
     fn create(&mut self, name: &str, content: &str) -> Result<()> {
         let path = self.root.join(name);
         if path.exists() {
-            self.report.push(format!("kept     {name} (it was there)"));
+            self.report
+                .push(format!("kept     {name} (already exists)"));
             return Ok(());
         }
         if let Some(folder) = path.parent() {
@@ -104,7 +105,7 @@ impl Writer {
         }
         fs::write(&path, content).map_err(|error| Error::io("write", &path, &error))?;
         self.report
-            .push(format!("changed  {name} (it was of another version)"));
+            .push(format!("changed  {name} (was from another version)"));
         Ok(())
     }
 
@@ -163,7 +164,7 @@ pub(crate) fn run(args: &InitArgs) -> Result<Exit> {
     }
     write_eval(&mut writer, &starter, &name, &args.command, own.as_ref())?;
     let missing = missing(&args.command);
-    let missing = missing.map(|word| format!("note     {} is not there yet", clean(word)));
+    let missing = missing.map(|word| format!("note     {} does not exist yet", clean(word)));
     writer.report.extend(missing);
     let mut next: Vec<String> = Vec::new();
     if args.command.is_empty() {
@@ -183,7 +184,7 @@ pub(crate) fn run(args: &InitArgs) -> Result<Exit> {
         // Only the eval is written.
     } else if !manifest::can_have_library(&manifest, library.as_ref())? {
         writer.report.push(
-            "note     Cargo.toml stays as it is: it is not known where cargo can have the library `evaltest` from"
+            "note     Cargo.toml is unchanged: it is unknown from where cargo can install the library `evaltest`"
                 .to_owned(),
         );
         next.push(format!(
@@ -218,7 +219,7 @@ pub(crate) fn run(args: &InitArgs) -> Result<Exit> {
         } else {
             writer
                 .report
-                .push("kept     Cargo.toml (the test target was there)".to_owned());
+                .push("kept     Cargo.toml (already has the test target)".to_owned());
         }
         next.push(format!(
             "cargo test --test {name}   # the same samples as tests"

@@ -142,11 +142,11 @@ fn few_labels(labels: u64) -> Option<String> {
     let noun = if labels == 1 { "label" } else { "labels" };
     if labels < FEW_LABELS {
         Some(format!(
-            "not calibrated: {labels} {noun}, where {FEW_LABELS} are the least and {ENOUGH_LABELS} are better"
+            "not calibrated: {labels} {noun}; at least {FEW_LABELS} are needed, {ENOUGH_LABELS} are better"
         ))
     } else if labels < ENOUGH_LABELS {
         Some(format!(
-            "few labels: {labels} {noun}, so that intervals are wide; {ENOUGH_LABELS} are better"
+            "few labels: {labels} {noun}, so intervals are wide; {ENOUGH_LABELS} are better"
         ))
     } else {
         None

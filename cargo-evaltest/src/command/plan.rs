@@ -38,7 +38,7 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "POINTS", allow_negative_numbers = true)]
     detect: f64,
 
-    /// How likely it is to be seen, above 0 and below 1
+    /// The probability of detecting the drop, above 0 and below 1
     #[arg(
         long,
         value_name = "SHARE",

@@ -31,7 +31,7 @@ use lines::{LineCounts, LineJudge};
 #[derive(Debug, Args)]
 #[command(
     after_long_help = NOTES,
-    after_help = "Exit codes: 0 scored, or the reader of the results went away; 2 a mistake in the command line or on a \
+    after_help = "Exit codes: 0 scored, or standard output was closed; 2 a mistake in the command line or on a \
                   line; 3 with `--keep-going`, some lines could not be scored."
 )]
 pub(crate) struct ScoreArgs {
@@ -48,7 +48,7 @@ pub(crate) struct ScoreArgs {
     answers: AnswersArgs,
 
     /// The data of the function-calling leaderboard, for `--scorer bfcl`: a folder with `BFCL_v4_<category>.json`
-    /// and `possible_answer/`, in a checkout, the unpacked package or of one's own
+    /// and `possible_answer/`, from a checkout, the unpacked package or your own
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
 

@@ -82,7 +82,7 @@ fn accept_writes_and_removes_nothing_where_a_manifest_points() {
             // No spec of the project, which only `evals/` has, is of the run.
             accept(&project, &dir, &[])
                 .exits(2)
-                .says(&format!("eval `{eval}` has no snapshots in this project"))
+                .says(&format!("this project has no snapshots of eval `{eval}`"))
                 .says("--snapshots DIR");
             assert_eq!(content(victim.path()), there, "{how}");
             assert_eq!(content(project.path()), before, "{how}");
@@ -118,7 +118,7 @@ fn the_folder_is_that_of_the_projects_eval_or_the_one_that_is_named() {
     project.write("evals/again.yaml", &spec);
     accept(&project, &dir, &[])
         .exits(2)
-        .says("2 specs of this project are of eval `e`, and the run is of none of them");
+        .says("2 specs of this project define eval `e`, but the run belongs to none of them");
     // A folder of another eval is not this one's.
     let (project, dir) = with_manifest(&[
         ("spec", json!(null)),

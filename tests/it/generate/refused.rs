@@ -54,8 +54,8 @@ fn a_mistake_is_one_line_before_anything_is_asked() {
     check(&["aime.yaml", "--output", "taken/below"], "taken/below");
     check(&["aime.yaml", "--votes", "3"], "--solver");
     check(&["aime"], "no agent to write the items");
-    check(&["echo.yaml"], "is of benchmark `qa`");
-    check(&["--resume", other], "is of benchmark `qa`");
+    check(&["echo.yaml"], "has benchmark `qa`");
+    check(&["--resume", other], "has benchmark `qa`");
     check(&["--resume", "nowhere"], "nowhere");
     assert!(!project.file("evaltest-runs").exists());
 }
@@ -97,7 +97,7 @@ fn a_run_goes_on_as_it_began() {
     project
         .run("generate words.yaml --output out")
         .exits(3)
-        .says("to go on: cargo evaltest generate --resume out/")
+        .says("to continue: cargo evaltest generate --resume out/")
         .says_nothing_of("evaltest run --resume");
     let run = super::only(&project.file("out"), "2", "");
     let run = run.to_str().unwrap();

@@ -137,7 +137,7 @@ fn own_data_and_a_program_become_an_eval_that_was_tried() {
         .run("init -- ./agent.sh")
         .exits(0)
         .says("created  evals/questions.yaml")
-        .says("note     agent.sh is not there yet")
+        .says("note     agent.sh does not exist yet")
         .says("no answer: ");
     let spec = project.read("evals/questions.yaml");
     assert!(
@@ -150,7 +150,7 @@ fn own_data_and_a_program_become_an_eval_that_was_tried() {
     project
         .run("init --data data.csv -- ./agent.sh")
         .exits(2)
-        .says("`data.csv`: none of its columns is known as the question: `a1`, `a2`")
-        .says("call the column with the question `question`");
+        .says("`data.csv`: no column is recognised as the question; found `a1`, `a2`")
+        .says("rename the column with the question to `question`");
     assert!(!project.file("evals").exists());
 }

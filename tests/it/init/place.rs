@@ -56,7 +56,7 @@ fn a_folder_of_a_repository_has_its_workflow_at_the_top() {
     typed_in(&project, "other", "init --ci github --from path")
         .exits(0)
         .says("kept     ../.github/workflows/evaltest.yml")
-        .says("let ../.github/workflows/evaltest.yml run in `other`, too: it was there");
+        .says("../.github/workflows/evaltest.yml exists already: let it run in `other`, too");
 
     typed_in(&project, "a b", "init --ci gitlab --from path")
         .exits(0)
@@ -101,7 +101,7 @@ fn without_a_repository_the_folder_is_the_top() {
     typed_in(&project, "m", "init --ci gitlab --from path")
         .exits(0)
         .says("created  .gitlab-ci.yml")
-        .says("move .gitlab-ci.yml to the top of the repository");
+        .says("move .gitlab-ci.yml to the repository's root");
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn a_wheel_asks_cargo_for_no_library_that_nobody_published() {
         .exits(0)
         .says("created  evals/example.yaml")
         .says(
-            "note     Cargo.toml stays as it is: it is not known where cargo can have the library",
+            "note     Cargo.toml is unchanged: it is unknown from where cargo can install the library",
         )
         .says("for `cargo test`: cargo add --dev evaltest")
         .says("other machines do not have /tmp/my wheels/a.whl");
@@ -254,7 +254,7 @@ fn a_schema_of_another_version_is_written_anew() {
     project
         .run("init")
         .exits(0)
-        .says("changed  evals/evaltest.schema.json (it was of another version)");
+        .says("changed  evals/evaltest.schema.json (was from another version)");
     assert_eq!(project.read(SCHEMA), ours);
     // One with kinds of one's own is not.
     let own = project.run("schema --own-agent mine").exits(0).out;

@@ -440,7 +440,7 @@ fn a_path_of_this_machine_is_never_written_without_saying_so() {
                 assert!(
                     before
                         .iter()
-                        .any(|line| line.contains("# This path is of the machine")),
+                        .any(|line| line.contains("# This path exists only on the machine")),
                     "{}: {text}",
                     file.display()
                 );

@@ -43,7 +43,7 @@ const LONGEST_LINE: u64 = 16 * 1024 * 1024;
 pub(crate) fn run(args: &McpArgs) -> Result<Exit> {
     let is_cost = |usd: &f64| usd.is_finite() && *usd > 0.0;
     if args.max_cost_usd.as_ref().is_some_and(|usd| !is_cost(usd)) {
-        let error = Error::usage("`--max-cost-usd` is no amount above 0");
+        let error = Error::usage("`--max-cost-usd` must be above 0");
         return Err(error.hint("write `--max-cost-usd 0.50`"));
     }
     let server = McpServer {

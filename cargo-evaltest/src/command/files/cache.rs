@@ -81,7 +81,7 @@ fn stats(args: &StatsArgs) -> Result<Exit> {
             };
             let ages = match (age(found.oldest), age(found.newest)) {
                 (Some(oldest), Some(newest)) => {
-                    format!(", kept {} to {} days ago", days(newest), days(oldest))
+                    format!(", stored {} to {} days ago", days(newest), days(oldest))
                 }
                 _ => String::new(),
             };
@@ -110,7 +110,7 @@ fn stats(args: &StatsArgs) -> Result<Exit> {
 fn clear(args: &ClearArgs) -> Result<Exit> {
     let older_than = args.older_than.map(|days| {
         Duration::try_from_secs_f64(days * 86_400.0).map_err(|_| {
-            Error::usage(format!("`--older-than {days}` is no number of days"))
+            Error::usage(format!("`--older-than {days}` is not a number of days"))
                 .hint("write `--older-than 30`")
         })
     });

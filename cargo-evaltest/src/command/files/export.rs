@@ -200,10 +200,11 @@ fn check_format(args: &ExportArgs) -> Result<()> {
     let strange: Vec<&str> = strange.map(|(.., name)| *name).collect();
     match &strange[..] {
         [] => Ok(()),
-        names => Err(
-            Error::usage(format!("`{}` is not for this format", names.join("`, `")))
-                .hint("cargo evaltest export --help"),
-        ),
+        names => Err(Error::usage(format!(
+            "`{}` does not apply to this format",
+            names.join("`, `")
+        ))
+        .hint("cargo evaltest export --help")),
     }
 }
 
@@ -336,10 +337,10 @@ fn ids_of(path: &Path, split: Option<&str>) -> Result<BTreeSet<String>> {
     let extension = path.extension().unwrap_or_default();
     let samples = if extension == "yaml" || extension == "yml" {
         if split.is_some() {
-            return Err(
-                Error::usage("`--split` is for a dataset, a spec names its own")
-                    .hint("leave `--split` out, or name the dataset"),
-            );
+            return Err(Error::usage(
+                "`--split` applies to a dataset path; a spec names its own split",
+            )
+            .hint("leave `--split` out, or name the dataset"));
         }
         spec::load_any(path, &Registry::new(), &[])?.samples()?
     } else {
@@ -371,8 +372,8 @@ fn ids_of_run(dir: &RunDir) -> Result<BTreeSet<String>> {
     }
     if !manifest.whole {
         console::note(
-            "the run asked only a part of its eval, and its spec is not here: the others are not checked; \
-             `--dataset PATH` names the dataset",
+            "the run covers only a part of its eval and its spec was not found: the other samples are not checked; \
+             name the dataset with `--dataset PATH`",
         );
     }
     let records = read_records(&dir.file(files::RECORDS))?;

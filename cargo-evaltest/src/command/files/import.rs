@@ -206,8 +206,7 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Exit> {
     let mut notices = import.notices;
     if drive.samples.partial {
         notices.push(format!(
-            "{}, so the run is a part of its eval: it cannot become a baseline, unless `--partial-eval` takes it for the \
-             whole",
+            "{}, so the run is partial: it cannot become a baseline unless `--partial-eval` treats it as complete",
             import.missing
         ));
     }
@@ -277,7 +276,7 @@ fn of_inspect(args: &ImportArgs, base: Option<Eval>) -> Result<Imports> {
         whole: imported.whole,
         model: json!(imported.model),
         notices: imported.notices,
-        missing: "the log is not of the whole dataset, or was not finished",
+        missing: "the log does not cover the whole dataset or was not finished",
     })
 }
 
@@ -319,7 +318,7 @@ fn one_path(args: &ImportArgs) -> Result<&PathBuf> {
     match &args.paths[..] {
         [path] => Ok(path),
         paths => {
-            let message = format!("{} paths are given, and this format reads one", paths.len());
+            let message = format!("{} paths given, but this format reads one", paths.len());
             Err(Error::usage(message).hint("import them one by one"))
         }
     }
@@ -370,16 +369,16 @@ fn check_format(args: &ImportArgs) -> Result<()> {
         .filter(|(fits, is_given, _)| *is_given && !fits);
     let strange: Vec<&str> = strange.map(|(.., name)| *name).collect();
     if !strange.is_empty() {
-        let message = format!("`{}` is not for this format", strange.join("`, `"));
+        let message = format!("`{}` does not apply to this format", strange.join("`, `"));
         return Err(Error::usage(message).hint("cargo evaltest import --help"));
     }
     if is_inspect && args.scorer.len() > 1 {
-        let error = Error::usage("`--scorer` is given twice: one verdict decides");
+        let error = Error::usage("`--scorer` is given twice, but only one verdict decides");
         return Err(error.hint("name one"));
     }
     let finite = args.correct_at.is_none_or(f64::is_finite);
     if finite {
         return Ok(());
     }
-    Err(Error::usage("`--correct-at` is a finite number").hint("such as `--correct-at 0.5`"))
+    Err(Error::usage("`--correct-at` must be a finite number").hint("such as `--correct-at 0.5`"))
 }

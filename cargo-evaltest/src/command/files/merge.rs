@@ -74,7 +74,7 @@ fn merge_all(args: &MergeArgs, after: &mut After<'_>) -> Result<Exit> {
     let evals = found_parts(&args.dirs)?;
     if evals.len() > 1 && args.output.is_some() {
         let names: Vec<_> = evals.iter().map(|parts| clean(&parts.eval)).collect();
-        let message = format!("these are parts of several evals: {}", names.join(", "));
+        let message = format!("these shards belong to several evals: {}", names.join(", "));
         return Err(Error::usage(message).hint("leave out `--output`, or merge one eval at a time"));
     }
     let several = evals.len() > 1;

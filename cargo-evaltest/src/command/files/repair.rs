@@ -50,7 +50,7 @@ pub(crate) fn run(args: &RepairArgs) -> Result<Exit> {
     }
     let name = display(dir.path());
     let mut text = Document::new(format!(
-        "{name}: made again from its journal, with {ended} of {questions} questions"
+        "{name}: rebuilt from its journal, with {ended} of {questions} questions"
     ));
     if !skipped_lines.is_empty() {
         let lines: Vec<_> = skipped_lines.iter().map(u64::to_string).collect();

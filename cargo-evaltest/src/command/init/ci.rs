@@ -93,7 +93,9 @@ pub(super) fn write(
     let written = fs::read_to_string(writer.root.join(&file)).unwrap_or_default();
     if !written.contains(&runs) {
         let inside = clean(&place.inside);
-        next.push(format!("let {file} run in `{inside}`, too: it was there"));
+        next.push(format!(
+            "{file} exists already: let it run in `{inside}`, too"
+        ));
     }
     // An existing workflow may install from elsewhere.
     if let Some(here) = origin.of_this_machine()
@@ -106,7 +108,7 @@ pub(super) fn write(
     }
     if place.is_unsure {
         next.push(format!(
-            "move {name} to the top of the repository, where it is looked for: here is none yet"
+            "move {name} to the repository's root, where the CI looks for it; no repository was found here"
         ));
     }
     Ok(next)

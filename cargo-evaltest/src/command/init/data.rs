@@ -120,11 +120,11 @@ impl OwnData {
                     }
                 }
                 let error = Error::usage(format!(
-                    "`{}`: none of its columns is known as the {what}: {}",
+                    "`{}`: no column is recognised as the {what}; found {}",
                     path.display(),
                     listed.join(", ")
                 ));
-                return Err(error.hint(format!("call the column with the {what} `{what}`")));
+                return Err(error.hint(format!("rename the column with the {what} to `{what}`")));
             }
         }
         Ok(Self {

@@ -165,7 +165,8 @@ fn dependency(
         Some(Provenance::Path(folder)) => {
             table.insert("path", folder.to_string_lossy().as_ref().into());
             note = Some(
-                "# This path is of the machine on which `evaltest init` was typed; others need `version = \"…\"` or `git = \"…\"`.",
+                "# This path exists only on the machine where `evaltest init` ran; others need `version = \"…\"` or \
+                 `git = \"…\"`.",
             );
         }
         Some(Provenance::Git { address, rev }) => {

@@ -78,7 +78,7 @@ impl Built<'_> {
         let (found, why) = match from {
             InstallFrom::Path => (
                 self.checkout().map(Provenance::Path),
-                "it was not built from a folder that is still on this machine",
+                "the folder that it was built from no longer exists",
             ),
             InstallFrom::Git => (
                 self.git(),
@@ -88,10 +88,7 @@ impl Built<'_> {
                 self.is_of_registry().then_some(Provenance::Registry),
                 "it was not installed from a registry, which may not have it",
             ),
-            InstallFrom::Wheel => (
-                self.wheel(),
-                "it did not come in a wheel whose place is known",
-            ),
+            InstallFrom::Wheel => (self.wheel(), "it was not installed from a known wheel"),
         };
         let wanted = from.to_possible_value();
         let wanted = wanted.as_ref().map_or("", |value| value.get_name());
@@ -99,7 +96,7 @@ impl Built<'_> {
             Error::usage(format!(
                 "`--from {wanted}` would not install this program: {why}"
             ))
-            .hint("leave `--from` out: what this program came from is taken")
+            .hint("leave `--from` out to use the source of this program")
         })
     }
 
@@ -111,8 +108,8 @@ impl Built<'_> {
             .or_else(|| self.git())
             .or_else(checkout)
             .ok_or_else(|| {
-                Error::usage("it is not known where another machine can have this program from")
-                    .hint("build it from a checkout that stays, or from one whose manifest names its `repository`")
+                Error::usage("unknown how another machine can install this program")
+                    .hint("build it from a checkout that you keep, or from one whose manifest names its `repository`")
             })
     }
 
@@ -273,13 +270,13 @@ mod tests {
                 .unwrap_err();
             assert!(error.message().contains(expect), "{error}");
         };
-        check(InstallFrom::Path, "still on this machine");
+        check(InstallFrom::Path, "no longer exists");
         check(InstallFrom::Git, "names no repository");
         check(
             InstallFrom::Registry,
             "`--from registry` would not install this program",
         );
-        check(InstallFrom::Wheel, "did not come in a wheel");
+        check(InstallFrom::Wheel, "not installed from a known wheel");
     }
 
     #[test]

@@ -237,7 +237,7 @@ impl Install {
                     shell_word(&folder.join("cargo-evaltest").to_string_lossy())
                 ),
                 &[
-                    "This path is of the machine on which `init` was typed: it runs where that folder is. On others, name",
+                    "This path exists only on the machine where `init` ran. For other machines, use",
                     "an address: cargo +stable install --locked --git ADDRESS cargo-evaltest",
                 ],
             ),
@@ -269,7 +269,8 @@ impl Install {
                     Vec::new()
                 } else {
                     vec![
-                        "This path is of the machine on which `init` was typed: put the wheel where the runner finds it, such as",
+                        "This path exists only on the machine where `init` ran: put the wheel where the runner finds \
+                         it, such as",
                         "into the repository, and name it here.",
                     ]
                 },
@@ -378,7 +379,7 @@ mod tests {
         let check = |origin: &Provenance, expect: bool| {
             for text in [github(origin, "", None), gitlab(origin, "", None)] {
                 assert_eq!(
-                    text.contains("# This path is of the machine"),
+                    text.contains("# This path exists only on the machine"),
                     expect,
                     "{text}"
                 );

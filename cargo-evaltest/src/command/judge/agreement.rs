@@ -60,10 +60,8 @@ pub(super) fn of_figures(agreement: &JudgeAgreement, few: Option<String>) -> Vec
     let counts = format!("{n} of {items} items have a label and a verdict");
     let undecided = match agreement.undecided {
         0 => None,
-        1 => Some("1 item has no label that more than half gave".to_owned()),
-        many => Some(format!(
-            "{many} items have no label that more than half gave"
-        )),
+        1 => Some("1 item has no majority label".to_owned()),
+        many => Some(format!("{many} items have no majority label")),
     };
     let notes = [Some(counts), undecided, few].into_iter().flatten();
     let (found, ci95) = (&agreement.figures, &agreement.ci95);
@@ -76,7 +74,7 @@ pub(super) fn of_figures(agreement: &JudgeAgreement, few: Option<String>) -> Vec
             "agreement",
             found.agreement,
             ci95.agreement,
-            "verdicts that are the label",
+            "verdicts equal to the label",
         ),
         (
             "of a constant",
@@ -106,7 +104,7 @@ pub(super) fn of_figures(agreement: &JudgeAgreement, few: Option<String>) -> Vec
             "AC1",
             found.ac1,
             ci95.ac1,
-            "the same, steady where one class is rare",
+            "beyond chance, robust if one class is rare",
         ),
         (
             "alpha",
@@ -163,7 +161,7 @@ fn of_classes(agreement: &JudgeAgreement) -> Vec<Block> {
     }
     let more = (!is_whole).then(|| {
         let more = classes.len() - MAX_CLASSES;
-        Block::paragraph(format!("and {more} classes more: `--json` has all"))
+        Block::paragraph(format!("and {more} more classes: `--json` has all"))
     });
     let table = table
         .block()

@@ -136,8 +136,10 @@ fn plan(
     labels: Option<&Calibration>,
 ) -> Result<Exit> {
     if !(width.is_finite() && width > 0.0) {
-        return Err(Error::usage(format!("`--plan {width}` is no width"))
-            .hint("say how wide the interval may be, on the scale of the judge: `--plan 0.2`"));
+        return Err(
+            Error::usage(format!("`--plan {width}` is not a width above 0"))
+                .hint("say how wide the interval may be, on the scale of the judge: `--plan 0.2`"),
+        );
     }
     let plans = judge.plan(width, labels);
     if args.json {
@@ -154,17 +156,17 @@ fn plan_text(dir: &Path, judge: &JudgeOfRun, width: f64, plans: &[LabelPlan]) ->
         let labels = match plan.labels {
             Some(labels) => format!("{name}: {labels} of {answers}"),
             None => format!(
-                "{name}: more than the {answers} there are, whose interval is {} wide",
+                "{name}: more than all {answers}, whose interval is {} wide",
                 figure(Some(plan.width_of_all))
             ),
         };
         match plan.known {
-            0 => format!("{labels}, if the judge is of no help"),
-            known => format!("{labels}, as {known} labels have it"),
+            0 => format!("{labels}, assuming that the judge is uninformative"),
+            known => format!("{labels}, estimated from {known} labels"),
         }
     };
     let title = format!(
-        "labels for a {CI95} {width} wide of the corrected mean, judge `{}`:",
+        "labels needed for a {CI95} of width {width} of the corrected mean, judge `{}`:",
         judge.scorer()
     );
     let draw = format!(
@@ -206,9 +208,9 @@ fn calibration_text(
             let kappa = line(points.kappa_quadratic, points.kappa_ci95);
             let distance = line(points.distance, points.distance_ci95);
             text.blocks.push(Block::group(
-                format!("of the mean of what people give: quadratic kappa {kappa}"),
+                format!("against the mean of the human points: quadratic kappa {kappa}"),
                 [Block::paragraph(format!(
-                    "how far off on average, in points: {distance}"
+                    "mean distance in points: {distance}"
                 ))],
             ));
         }
@@ -221,7 +223,7 @@ fn calibration_text(
         corrected.map(|lines| Block::group("corrected by randomly sampled labels:", [lines])),
     );
     if let Some(why) = &of_run.not_corrected {
-        text.paragraph(format!("no mean is corrected: {why}"));
+        text.paragraph(format!("no corrected means: {why}"));
     }
     text.paragraph(format!("written to {}", display(file)));
     let is_read = is_read(judge, file);
@@ -254,7 +256,7 @@ fn is_read(judge: &JudgeOfRun, file: &Path) -> bool {
 fn elsewhere(dir: &Path, judge: &JudgeOfRun, file: &Path) -> Option<String> {
     (!is_read(judge, file)).then(|| {
         format!(
-            "the gates of this run read `{}`, and not this file: leave `--output` out, or name the file in the spec and \
+            "the gates of this run read `{}`, not this file: leave `--output` out, or name the file in the spec and \
              score the run again: `cargo evaltest rescore {} --spec SPEC`",
             display(&judge.file()),
             shell_word(&display(dir))

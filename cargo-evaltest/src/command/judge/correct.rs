@@ -47,7 +47,7 @@ pub(super) fn run(args: &CorrectArgs) -> Result<Exit> {
 fn table(found: &JudgeCorrection) -> Vec<Block> {
     let n = found.labels.n;
     let note = match n {
-        0 => Some("no line has a `label`: nothing corrects the judge".to_owned()),
+        0 => Some("no line has a `label`, so the judge is not corrected".to_owned()),
         _ => few_labels(n),
     };
     let width = |ci95: Option<[f64; 2]>| ci95.map(|[low, high]| high - low);
@@ -59,9 +59,9 @@ fn table(found: &JudgeCorrection) -> Vec<Block> {
         format!(", {:.0} % {word} than the labels alone", share.abs())
     });
     let lambda = found.corrected.lambda;
-    let weight = lambda.map(|lambda| format!("verdicts count {}", figure(Some(lambda))));
+    let weight = lambda.map(|lambda| format!("weight of the verdicts {}", figure(Some(lambda))));
     let of_corrected = weight.unwrap_or_default() + &narrower.unwrap_or_default();
-    let of_judge = "says nothing of how wrong the judge is".to_owned();
+    let of_judge = "ignores the judge's errors".to_owned();
     let (labels, judge, corrected) = (&found.labels, &found.judge, &found.corrected);
     let mut table = Table::new(&[
         ("", Left),

@@ -26,7 +26,7 @@ use reader::LineReader;
 #[derive(Debug, Args)]
 #[command(
     after_long_help = NOTES,
-    after_help = "Exit codes: 0 read, or the reader of the results went away; 2 a mistake in the command line or on a \
+    after_help = "Exit codes: 0 read, or standard output was closed; 2 a mistake in the command line or on a \
                   line; 3 with `--keep-going`, some lines could not be read."
 )]
 pub(crate) struct ReadArgs {
@@ -52,13 +52,13 @@ pub(crate) struct ReadArgs {
 
 /// Joined and wrapped by `--help`.
 const NOTES: &str = "\
-A reading is {\"status\": \"read\" or \"unreadable\", \"reason\": …, \"verdict\": …, \"values\": {…}, \"repaired\": n}. Of a rubric
-`values` has the points of each dimension, else `verdict` has the name or the number; what does not apply is null. `repaired`
-counts backslashes, as TeX has them, that the reply's JSON should have escaped.
+A reading is {\"status\": \"read\" or \"unreadable\", \"reason\": …, \"verdict\": …, \"values\": {…}, \"repaired\": n}. For a
+rubric, `values` has the points of each dimension; otherwise `verdict` has the name or the number. Members that do not apply
+are null. `repaired` counts backslashes, as TeX has them, that the reply's JSON should have escaped.
 
-A reason is `no_response` for a blank text or null, `conflicting` where there are two verdicts that differ, and
-`invalid_response_format` for whatever else is no verdict: a missing dimension, points off the scale, \"4\", true, a choice that
-was not offered or is merely mentioned.";
+A reason is `no_response` for a blank text or null, `conflicting` for two different verdicts, and `invalid_response_format`
+for anything else that is not a verdict: a missing dimension, points off the scale, \"4\", true, a choice that was not
+offered or is merely mentioned.";
 
 const VERB: Verb = Verb("read", "read");
 

@@ -22,8 +22,8 @@ pub(super) struct WinrateArgs {
     #[command(flatten)]
     pub(super) input_args: InputArgs,
 
-    /// Read lines `{"logprobs": {"m": lp, "M": lp}, "swapped": false}`: the preference is P(M) / (P(m) + P(M)), 1 less
-    /// that where `swapped`. A missing or null token has the probability 0; a line without both is skipped
+    /// Read lines `{"logprobs": {"m": lp, "M": lp}, "swapped": false}`: the preference is P(M) / (P(m) + P(M)), or 1
+    /// minus that if `swapped`. A missing or null token has the probability 0; a line without both is skipped
     #[arg(long)]
     pub(super) logprobs: bool,
 }

@@ -24,7 +24,7 @@ pub(crate) struct ListArgs {
     #[arg(value_name = "SPEC|FOLDER|NAME")]
     specs: Vec<PathBuf>,
 
-    /// List this tier of the spec's `tiers` alone
+    /// List only this tier of the spec's `tiers`
     #[arg(long, value_name = "NAME")]
     tier: Option<String>,
 

@@ -39,11 +39,11 @@ pub(crate) struct ScorersArgs {
     #[command(flatten)]
     answers: AnswersArgs,
 
-    /// How many of the answers that divide the scorers are shown
+    /// Maximum number of answers shown on which the scorers disagree
     #[arg(long, value_name = "N", default_value_t = 10)]
     show: usize,
 
-    /// Print everything as JSON, with every answer that divides the scorers
+    /// Print everything as JSON, with every answer on which the scorers disagree
     #[arg(long)]
     json: bool,
 

@@ -39,7 +39,8 @@ pub(super) fn tools(max_samples: u64) -> Vec<Value> {
             json!({
                 "eval": {"type": "string", "description": "The name of an eval, or the path of its spec"},
                 "limit": {"type": "integer", "minimum": 1, "description": samples},
-                "epochs": {"type": "integer", "minimum": 1, "description": "How often each sample is asked; as the spec says by default"},
+                "epochs": {"type": "integer", "minimum": 1, "description": "How many times each sample is asked; \
+                 default: as in the spec"},
                 "agent_option": {"type": "object", "description": "Options for the agent, such as {\"temperature\": 0}"},
             }),
             true,
@@ -88,7 +89,7 @@ pub(super) fn named<'a>(
         .and_then(Value::as_str)
         .unwrap_or_default();
     if name.is_empty() || name.starts_with('-') {
-        return Err(format!("`{key}` is no name: `{name}`"));
+        return Err(format!("`{key}` is not a name: `{name}`"));
     }
     Ok(name)
 }
@@ -132,7 +133,9 @@ pub(super) fn check(
         if !is_right {
             let wanted = property["type"].as_str().unwrap_or_default();
             let about = property["description"].as_str().unwrap_or_default();
-            return Err(format!("`{key}` is no {wanted}: `{value}`; hint: {about}"));
+            return Err(format!(
+                "`{key}` must be of type {wanted}: `{value}`; hint: {about}"
+            ));
         }
     }
     let required = schema["required"].as_array().into_iter().flatten();

@@ -321,7 +321,7 @@ impl Tools {
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if !scorer.chars().all(is_name) {
             return Err(format!(
-                "`{scorer}` is no name of a scorer; hint: write one such as `exact`"
+                "`{scorer}` is not a scorer's name; hint: write one such as `exact`"
             ));
         }
         let lines = arguments.get("lines").and_then(Value::as_array);

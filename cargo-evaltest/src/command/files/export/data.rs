@@ -14,7 +14,7 @@ use crate::console;
 
 /// The format with this name.
 pub(crate) fn named(name: &str) -> Result<&'static dyn DataFormat> {
-    format(name).ok_or_else(|| Error::usage(format!("there is no format `{name}`")))
+    format(name).ok_or_else(|| Error::usage(format!("unknown format `{name}`")))
 }
 
 /// Writes a run to a file, or to a new file if `output` is a folder; returns its path.
@@ -44,7 +44,10 @@ pub(crate) fn to_file(
 /// Writes a run to standard output.
 pub(crate) fn to_stdout(dir: &RunDir, format: &dyn DataFormat, texts: MaskedTexts) -> Result<()> {
     if !format.is_text() {
-        let message = format!("`{}` is no text for standard output", format.name());
+        let message = format!(
+            "format `{}` is binary and cannot go to standard output",
+            format.name()
+        );
         return Err(Error::usage(message).hint("name a file or a folder: `--output FILE`"));
     }
     let run = opened(dir, texts)?;

@@ -77,11 +77,12 @@ impl ReadOptions {
     pub(super) fn warning(&self) -> Option<&'static str> {
         self.compat.map(|compat| match compat {
             Compat::HelloagentsJudge => {
-                "`--compat helloagents-judge` gives 3.0 to unreadable replies and clamps nothing: compare with that \
-                 program alone"
+                "`--compat helloagents-judge` gives 3.0 to unreadable replies and clamps nothing: use it only to \
+                 compare with that program"
             }
             Compat::HelloagentsWinner => {
-                "`--compat helloagents-winner` counts unreadable replies as ties: compare with that program alone"
+                "`--compat helloagents-winner` counts unreadable replies as ties: use it only to compare with that \
+                 program"
             }
         })
     }
@@ -112,11 +113,11 @@ impl ReadOptions {
         ];
         let mut given = given.into_iter().filter(|(is_given, ..)| *is_given);
         let Some((_, form, first)) = given.next() else {
-            return Err(Error::usage("nothing says how the replies are to be read").hint(HINT));
+            return Err(Error::usage("the form of the replies is missing").hint(HINT));
         };
         if let Some((_, _, other)) = given.find(|(_, other, _)| other.is_none() || *other != form) {
             return Err(
-                Error::usage(format!("`{other}` does not go with `{first}`"))
+                Error::usage(format!("`{other}` cannot be combined with `{first}`"))
                     .hint(format!("leave one of them out: {HINT}")),
             );
         }
