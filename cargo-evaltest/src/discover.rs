@@ -121,7 +121,7 @@ pub(crate) struct TestTarget {
 /// else the current folder.
 pub(crate) fn root() -> Result<PathBuf> {
     project::current_root().ok_or_else(|| {
-        Error::usage("the current folder is gone").hint("cd to a folder that is there")
+        Error::usage("the current folder no longer exists").hint("cd to an existing folder")
     })
 }
 
@@ -277,7 +277,7 @@ fn check(package: &Package, named: &[&str], excluded: &mut BTreeSet<String>) -> 
         let add = format!("`[[test]]` with `name = \"{name}\"` and `harness = false`");
         if named.contains(&name.as_str()) {
             return Err(Error::usage(format!(
-                "{manifest}: the test target `{name}` has no `harness = false`, so that its `main` is never called"
+                "{manifest}: the test target `{name}` has no `harness = false`, so its `main` is never called"
             ))
             .hint(format!("add {add}")));
         }
@@ -327,7 +327,7 @@ fn specs_below(top: &Path, specs: &mut BTreeSet<PathBuf>, excluded: &mut BTreeSe
         if is_other {
             let path = clean(&display(path));
             excluded.insert(format!(
-                "`{path}` is a separate project and skipped: cd {path}"
+                "`{path}` is a separate project and is skipped: cd {path}"
             ));
         }
         !is_other
@@ -345,7 +345,7 @@ fn specs_below(top: &Path, specs: &mut BTreeSet<PathBuf>, excluded: &mut BTreeSe
         if is_no_spec(&path) {
             let path = clean(&display(&path));
             excluded.insert(format!(
-                "`{path}` is no eval spec and skipped: it has neither `benchmark:` nor `agent:`"
+                "`{path}` is not an eval spec and is skipped: it has neither `benchmark:` nor `agent:`"
             ));
         } else {
             specs.insert(path);

@@ -60,7 +60,7 @@ fn ambiguous(name: &str, runs: &[&RunDir]) -> Error {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let message = format!("`{name}` is part of the names of {} runs", runs.len());
+    let message = format!("`{name}` matches the names of {} runs", runs.len());
     let hint = format!("name one of them: `{}`{more}", names.join("`, `"));
     Error::usage(clean(&message)).hint(clean(&hint))
 }

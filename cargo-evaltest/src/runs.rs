@@ -49,7 +49,7 @@ pub(crate) fn watched_runs(named: &[PathBuf]) -> Result<WatchedRuns> {
 }
 
 fn no_run() -> Error {
-    Error::usage("there is no run").hint("cargo evaltest run")
+    Error::usage("no run found").hint("cargo evaltest run")
 }
 
 /// Like [`open_run`], but checks that its files are unchanged, or repairs them from the journal if it was killed.
@@ -114,7 +114,7 @@ pub(crate) fn open_run(named: &Path) -> Result<RunDir> {
     if !variants.is_empty() {
         let variants: Vec<&str> = variants.into_iter().collect();
         let message = format!(
-            "`{}` names several agents or prompts, each with runs of its own",
+            "`{}` has several agents or prompts, each with its own runs",
             clean(name)
         );
         let variants = clean(&variants.join("`, `"));
@@ -143,7 +143,7 @@ fn last_run() -> Result<RunDir> {
     if !ended.is_empty() {
         let others: Vec<_> = ended.iter().map(|(.., dir)| display(dir.path())).collect();
         console::note(&format!(
-            "the same command ran other evals, to be named: {}",
+            "the same command also ran other evals; name one of these runs to use it: {}",
             others.join(", ")
         ));
     }
@@ -168,7 +168,7 @@ pub(crate) fn compared_runs(named: &[PathBuf]) -> Result<Vec<RunDir>> {
                 }
                 _ => {
                     let message = format!(
-                        "run `{}` is the last one of eval `{}`: there is none to compare it with",
+                        "run `{}` is the last one of eval `{}`, so there is no later run to compare it with",
                         clean(&manifest.run_id),
                         clean(&manifest.eval)
                     );
@@ -329,7 +329,7 @@ pub(crate) fn run_overviews(
     };
     dirs.sort_by_cached_key(|dir| Reverse((started(dir), dir.path().to_owned())));
     if dirs.is_empty() {
-        console::note("there is no run; hint: cargo evaltest run");
+        console::note("no run found; hint: cargo evaltest run");
     }
     let mut found = RunOverviews {
         runs: Vec::new(),
@@ -389,7 +389,7 @@ pub(crate) fn last_runs(root: Option<&Path>) -> Result<Vec<RunDir>> {
     let runs = known_runs(root)?;
     let Some(last) = newest(runs.iter()).map(|run| run.manifest.invocation.clone()) else {
         let root = display(&roots(root)?[0]);
-        return Err(Error::usage(format!("there is no run in `{root}`")).hint("cargo evaltest run"));
+        return Err(Error::usage(format!("no run found in `{root}`")).hint("cargo evaltest run"));
     };
     Ok(runs
         .into_iter()

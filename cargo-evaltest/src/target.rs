@@ -194,7 +194,7 @@ fn query<T: DeserializeOwned>(test: &TestTarget, skip: &[String], drive: &Drive)
     let parse = |line: &String| {
         serde_json::from_str(line).map_err(|error| {
             Error::usage(format!(
-                "test target `{}` is of another version: {error}",
+                "test target `{}` was built with another version of evaltest: {error}",
                 test.name
             ))
         })

@@ -103,7 +103,7 @@ fn mistakes_are_named() {
     check(
         &[],
         &right,
-        "answers.jsonl:1: there is no `function` and `ground_truth` on the line",
+        "answers.jsonl:1: the line has no `function` and `ground_truth`",
     );
     check(
         &data,
@@ -129,7 +129,7 @@ fn mistakes_are_named() {
     check(
         &["--scorer", "gaia"],
         &right,
-        "another `--scorer` does not go with",
+        "another `--scorer` cannot be combined with",
     );
     project.write("data/BFCL_v4_simple_python.json", format!("{ENTRY}\n{{\n"));
     check(

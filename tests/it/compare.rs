@@ -201,7 +201,7 @@ fn a_loss_that_the_interval_sees_is_one() {
 #[test]
 fn without_a_name_the_last_run_is_compared_with_the_one_before() {
     let project = project("");
-    project.run("compare").exits(2).says("there is no run");
+    project.run("compare").exits(2).says("no run found");
     run_with(&project, &[], "--run-id first");
     project
         .run("compare")

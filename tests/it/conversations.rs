@@ -208,7 +208,7 @@ fn run_goes_on_in_the_middle_of_a_conversation() {
     project
         .run("show c a")
         .exits(0)
-        .says("conversation, until it failed:")
+        .says("conversation until the failure:")
         .says("agent: Hello")
         .says("user, turn 2: The weather in Oslo?");
     project.write("mended", "");

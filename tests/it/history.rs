@@ -161,13 +161,13 @@ fn a_part_is_no_point_and_what_is_no_file_is_no_history() {
             .says(why);
         assert_eq!(requested::requested(&project), Vec::<String>::new());
     };
-    refuses("--limit 2", "`--limit` asks a part");
-    refuses("--filter q001", "`--filter` asks a part");
+    refuses("--limit 2", "`--limit` runs only a part");
+    refuses("--filter q001", "`--filter` runs only a part");
     refuses(
         &format!("--failed {}", part.display()),
-        "`--failed` asks a part",
+        "`--failed` runs only a part",
     );
-    refuses("--dry-run", "`--dry-run` asks nothing");
+    refuses("--dry-run", "`--dry-run` calls no agent");
     refuses("--set limits.limit=2", "is for whole runs");
     refuses(
         &format!("--resume {} --set limits.limit=2", part.display()),

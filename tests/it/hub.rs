@@ -433,7 +433,7 @@ fn gaia_without_a_path_is_the_published_dataset() {
         .says_nothing_of(".yaml");
     run(&Project::new(), &hub, "run --benchmark gaia")
         .exits(2)
-        .says("add `--agent echo`; the questions are those that are published");
+        .says("add `--agent echo`; it uses the published questions");
 }
 
 #[test]

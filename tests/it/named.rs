@@ -72,13 +72,13 @@ fn unknown_names_list_what_there_is() {
     project
         .run("run twoo")
         .exits(2)
-        .says("`twoo` is neither a command nor an eval, a spec or a folder of specs")
+        .says("`twoo` is not a command, an eval, a spec or a folder of specs")
         .says("did you mean `two`? the evals of this project: `one`, `two`");
     project.run("lisst").exits(2).says("did you mean `list`?");
     project
         .run("list evals/none.yaml")
         .exits(2)
-        .says("cannot read the spec `evals/none.yaml`: there is no such file or folder")
+        .says("cannot read the spec `evals/none.yaml`: no such file or folder")
         .says("did you mean `evals/one.yaml`?")
         .says("`evals/more/other.yaml`");
     let empty = Project::new();
@@ -95,11 +95,11 @@ fn a_folder_is_all_its_specs() {
         .exits(0)
         .says("\none ")
         .says("\ntwo ")
-        .says("note: `evals/compose.yaml` is no eval spec and skipped");
+        .says("note: `evals/compose.yaml` is not an eval spec and is skipped");
     project
         .run("")
         .exits(0)
-        .says("`evals/compose.yaml` is no eval spec");
+        .says("`evals/compose.yaml` is not an eval spec");
     project
         .run("list evals/more")
         .exits(0)
@@ -118,7 +118,7 @@ fn a_folder_is_all_its_specs() {
     project
         .run("run empty")
         .exits(2)
-        .says("there is no eval spec below `empty`");
+        .says("no eval spec found in `empty`");
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn a_project_in_a_folder_is_left_to_itself() {
         .run("run all")
         .exits(0)
         .says("one: 1 of 1 correct")
-        .says("`all/inner` is a separate project and skipped: cd all/inner");
+        .says("`all/inner` is a separate project and is skipped: cd all/inner");
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn a_benchmark_of_flags_blames_no_file() {
     project
         .run("run --benchmark foo --benchmark-option path=data.jsonl --agent echo")
         .exits(2)
-        .says("no eval is called `foo`, and there is no kind of benchmark of this name")
+        .says("`foo` is neither an eval nor a kind of benchmark")
         .says("`--benchmark NAME` takes")
         .says("`gaia`, `qa`")
         .says_nothing_of("foo.yaml");
@@ -312,7 +312,7 @@ fn a_mistake_in_the_manifest_is_told_with_its_place() {
     );
     check(
         "[package.metadata]\nevaltest = 3\n",
-        &["error: Cargo.toml: `package.metadata.evaltest` is no table"],
+        &["error: Cargo.toml: `package.metadata.evaltest` is not a table"],
     );
 }
 
@@ -421,7 +421,7 @@ fn a_run_is_shown_without_its_path() {
     project
         .run("show")
         .exits(2)
-        .says("there is no run in `evaltest-runs`");
+        .says("no run found in `evaltest-runs`");
     project.run("run one").exits(0);
     project.run("show").exits(0).says("a  ");
 }

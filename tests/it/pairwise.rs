@@ -120,7 +120,7 @@ fn a_judge_that_always_says_first_tells_nothing() {
 fn what_is_better_in_both_orders_wins() {
     let duel = Duel::new(20, "echo this is good", "echo bad", &prefers("good"));
     let ran = duel.winrate("--dry-run").exits(0);
-    ran.says("the judge is asked 40 times, two for each pair, and at most 80 where replies cannot be read at first");
+    ran.says("the judge is asked 40 times, two for each pair, at most 80 times if replies cannot be read");
     assert_eq!(duel.requested(), 0);
     let ran = duel.winrate("").exits(0);
     ran.says("the judge is asked 40 times")

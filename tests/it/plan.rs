@@ -121,8 +121,8 @@ fn how_often_samples_flip_is_taken_from_what_shows_it() {
     project
         .run("plan --detect 10")
         .exits(0)
-        .says("flips: not known, as each sample was answered once and there is no baseline")
-        .says("note: assumed is the worst: each sample is right with probability 0.5")
+        .says("flips: unknown: each sample was answered once and there is no baseline")
+        .says("note: assuming the worst: each sample is right with probability 0.5")
         .says("to measure it: cargo evaltest run eval.yaml --epochs 3");
     // A run beside itself shows no flip.
     project.run("accept").exits(0);
@@ -139,7 +139,7 @@ fn how_often_samples_flip_is_taken_from_what_shows_it() {
     project
         .run("plan --detect 10")
         .exits(0)
-        .says("as 165 samples show, answered once in this run and once in its baseline")
+        .says("(165 samples, answered once in this run and once in its baseline)")
         .says_nothing_of("assumed");
     assert!(
         row(&pairs, 1, 1)["smallest_drop"].as_f64() < row(&assumed, 1, 1)["smallest_drop"].as_f64()
@@ -155,7 +155,7 @@ fn how_often_samples_flip_is_taken_from_what_shows_it() {
     project
         .run("plan --detect 10")
         .exits(0)
-        .says("as 825 answers to 165 samples show");
+        .says("(825 answers to 165 samples)");
     // Once accepted it is the baseline of the single answers that follow.
     project.run("accept").exits(0);
     project.spec("{ type: replay, path: other.jsonl }", GATES);
@@ -185,7 +185,7 @@ fn that_nothing_flipped_may_be_luck() {
     project
         .run("plan --detect 10")
         .exits(0)
-        .says("note: no sample flipped, which may be luck");
+        .says("note: no sample flipped, possibly by chance");
     // All right leaves everything to lose.
     let project = recorded(&[1.0; 40], 1, &mut Random(1));
     project.run("run eval.yaml").exits(0);
@@ -325,11 +325,11 @@ fn fewer_samples_are_enough_for_a_large_drop_and_no_row_for_a_small_one() {
         .run("plan --detect 1")
         .exits(0)
         .says(&format!(
-            "it takes {} samples with one answer to each before and now",
+            "{} samples are needed with one answer each before and now",
             needed(0)
         ))
         .says(&format!(
-            "or {} with 5 epochs and 5 runs of the baseline",
+            "or {} with 5 epochs and 5 baseline runs",
             needed(1)
         ))
         .says_nothing_of("cheapest");
@@ -364,7 +364,7 @@ fn level_and_power_are_those_of_the_gate_unless_others_are_named() {
     project
         .run("plan --detect 10")
         .exits(0)
-        .says("the run asked a part of its eval; the plan is for 80 samples");
+        .says("the run covers only a part of its eval; the plan is for 80 samples");
     // Some of the samples were asked; the plan is for all.
     project.run("run eval.yaml --filter q1").exits(0);
     let planned = plan(&project, "--detect 10");
@@ -375,7 +375,7 @@ fn level_and_power_are_those_of_the_gate_unless_others_are_named() {
     project
         .run("plan --detect 10")
         .exits(0)
-        .says("the run asked 76 of 165 samples; the plan is for all");
+        .says("the run covers 76 of 165 samples; the plan is for all");
 }
 
 #[test]
@@ -390,7 +390,7 @@ fn what_cannot_be_planned_is_said_with_what_to_type() {
     check(
         &project,
         "--detect 3",
-        "there is no run in `evaltest-runs`",
+        "no run found in `evaltest-runs`",
         "cargo evaltest run",
     );
     check(
@@ -402,7 +402,7 @@ fn what_cannot_be_planned_is_said_with_what_to_type() {
     project.run("run eval.yaml").exits(0);
     for drop in ["0", "-3", "101", "nan"] {
         let error = format!(
-            "`--detect {}` is no drop of accuracy",
+            "`--detect {}` is not a drop in points",
             drop.replace("nan", "NaN")
         );
         check(
@@ -414,7 +414,7 @@ fn what_cannot_be_planned_is_said_with_what_to_type() {
     }
     for (name, hint) in [("power", "`--power 0.8`"), ("alpha", "`--alpha 0.05`")] {
         for share in ["0", "1", "80", "-0.5"] {
-            let error = format!("`--{name} {share}` does not lie between 0 and 1");
+            let error = format!("`--{name} {share}` is not between 0 and 1");
             check(
                 &project,
                 &format!("--detect 3 --{name} {share}"),

@@ -142,7 +142,7 @@ fn a_promotion_that_fails_ends_the_run_and_so_it_stays() {
     project
         .run(&format!("run -v --resume {dir_name} --tier full"))
         .exits(2)
-        .says("goes on tier by tier as it began");
+        .says("is progressive and keeps its tiers");
     project.run("runs").says("5 (quick)");
 }
 

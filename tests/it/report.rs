@@ -60,11 +60,11 @@ fn what_cannot_be_written_is_said_before_anything_is() {
     project
         .run("report one -o report.docx")
         .exits(2)
-        .says("no format ends its files as `report.docx` does");
+        .says("no format has the file extension of `report.docx`");
     project
         .run("report one --format md --format md -o a.md")
         .exits(2)
-        .says("format `md` has no file to go to");
+        .says("format `md` has no output file");
     assert!(!project.file("a.md").exists());
     let run = project.last_run();
     let records = fs::read_to_string(run.join("samples.jsonl")).unwrap();

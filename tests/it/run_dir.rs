@@ -443,7 +443,9 @@ fn a_sample_of_a_large_run_is_shown_from_its_place() {
     std::fs::write(dir.join("samples.jsonl"), &records).unwrap();
     // The beginning of an id, and a run without indexes, are as in a small run.
     let begins = format!("show {} q432", dir.display());
-    project.run(&begins).says("several ids begin so: q4320");
+    project
+        .run(&begins)
+        .says("several ids begin with this: q4320");
     for name in ["samples.index", "events.index"] {
         std::fs::remove_file(dir.join(name)).unwrap();
     }

@@ -100,7 +100,7 @@ fn the_rest_is_counted_and_what_cannot_be_read_is_named() {
 #[test]
 fn a_project_without_runs_says_so() {
     let project = requested::project(2, "", "");
-    project.run("runs").exits(0).says("there is no run");
+    project.run("runs").exits(0).says("no run found");
     assert!(listed(&project, "runs --json").is_empty());
 }
 
@@ -114,7 +114,7 @@ fn a_run_is_named_by_a_part_that_no_other_has() {
     project
         .run("summarize s")
         .exits(2)
-        .says("`s` is part of the names of 2 runs")
+        .says("`s` matches the names of 2 runs")
         .says("_first`");
     project
         .run("gate third")

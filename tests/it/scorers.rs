@@ -213,7 +213,7 @@ fn a_file_is_compared_with_gaia() {
         .exits(0)
         .says("gaia (reference)")
         .says("1 of 3    33.3 %")
-        .says("2 of 3 answers divide the scorers, the first 1 (`--show N`, all with `--json`)")
+        .says("the scorers disagree on 2 of 3 answers, the first 1 (`--show N`, all with `--json`)")
         .says("two: prediction \"17 apples\"");
     ran.says("; rejected by gaia, ").says_nothing_of("three: ");
     let list = "gaia,{type: substring, compat: true, name: 'a, b'},substring";
@@ -262,7 +262,7 @@ fn mistakes_are_told() {
     check(&["gone.jsonl"], "cannot read `gone.jsonl`");
     check(
         &["a.jsonl", "--scorers", "gaia"],
-        "nothing to be compared with",
+        "a comparison needs at least two scorers",
     );
     check(
         &["a.jsonl", "--scorers", "gaia,gaia"],

@@ -362,14 +362,14 @@ fn what_looks_at_all_samples_is_refused_of_a_shard() {
     refused("5/4", "there is no shard 5 of 4");
     refused("1-4", "`1-4` is no shard");
     refused("1/0", "not 0");
-    refused("1/2 --filter q", "`--filter` looks at all");
-    refused("1/2 --failed x", "`--failed` looks at all");
-    refused("1/2 --progressive", "`--progressive` looks at all");
-    refused("1/2 --watch", "`--watch` looks at all");
-    refused("1/2 --history", "`--history` is about the whole run");
-    refused("1/2 --junit x.xml", "`--junit` is about the whole run");
-    refused("1/2 --report", "`--report` is about the whole run");
-    refused("1/2 --github", "`--github` is about the whole run");
+    refused("1/2 --filter q", "`--filter` needs all");
+    refused("1/2 --failed x", "`--failed` needs all");
+    refused("1/2 --progressive", "`--progressive` needs all");
+    refused("1/2 --watch", "`--watch` needs all");
+    refused("1/2 --history", "`--history` needs the whole run");
+    refused("1/2 --junit x.xml", "`--junit` needs the whole run");
+    refused("1/2 --report", "`--report` needs the whole run");
+    refused("1/2 --github", "`--github` needs the whole run");
     assert!(requested(&project).is_empty() && project.runs().is_empty());
     // A limit and a tier are cut first.
     let mut all = Vec::new();

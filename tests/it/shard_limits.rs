@@ -167,7 +167,7 @@ fn a_shard_is_no_baseline_no_verdict_and_no_point_of_a_history() {
         project
             .run(&format!("run --resume {dir} {flag}"))
             .exits(2)
-            .says("is about the whole run, and a shard is a part of it")
+            .says("needs the whole run, but a shard is only a part of it")
             .says("hint: after all shards: cargo evaltest merge");
     }
     assert!(!project.file("snapshots").exists());

@@ -208,7 +208,7 @@ fn a_tier_is_compared_over_its_samples_and_is_no_baseline() {
     project
         .run(&format!("{resume} --tier full"))
         .exits(2)
-        .says("is of tier `quick`, and goes on as it began");
+        .says("is of tier `quick` and cannot change when it is resumed");
 }
 
 #[test]

@@ -187,10 +187,7 @@ fn what_is_no_history_is_told() {
     }
     assert_eq!(project.read(FILE), damaged);
     project.write(FILE, "nonsense\n");
-    project
-        .run("trend")
-        .exits(2)
-        .says("has no line that can be read");
+    project.run("trend").exits(2).says("has no readable line");
     project.write(FILE, "");
     project
         .run("trend gaia")

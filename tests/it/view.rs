@@ -168,7 +168,7 @@ fn of_a_masked_benchmark_no_text_is_served_unless_asked() {
 #[test]
 fn what_cannot_be_shown_is_said_before_anybody_listens() {
     let project = requested::project(3, "", "");
-    project.run("view").exits(2).says("there is no run");
+    project.run("view").exits(2).says("no run found");
     project.run("run eval.yaml --run-id one");
     let records = project.last_run().join("samples.jsonl");
     let text = std::fs::read_to_string(&records).unwrap();

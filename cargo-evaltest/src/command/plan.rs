@@ -95,8 +95,8 @@ impl PlanArgs {
     fn check(&self) -> Result<()> {
         // NaN fails every comparison.
         if !(self.detect > 0.0 && self.detect <= 100.0) {
-            let why = format!("`--detect {}` is no drop of accuracy", self.detect);
-            return Err(Error::usage(why).hint("points, above 0 and up to 100: `--detect 3`"));
+            let why = format!("`--detect {}` is not a drop in points", self.detect);
+            return Err(Error::usage(why).hint("write points, above 0 and up to 100: `--detect 3`"));
         }
         let shares = [
             ("power", Some(self.power), 0.8),
@@ -106,7 +106,7 @@ impl PlanArgs {
             if let Some(share) = share
                 && !(share > 0.0 && share < 1.0)
             {
-                let why = format!("`--{name} {share}` does not lie between 0 and 1");
+                let why = format!("`--{name} {share}` is not between 0 and 1");
                 return Err(Error::usage(why).hint(format!("`--{name} {usual}`")));
             }
         }
@@ -126,7 +126,7 @@ impl PastRun {
         };
         if run.evidence.answers.of == 0 {
             return Err(run.refused(
-                "has no answer with a verdict, from which to plan",
+                "has no answer with a verdict, so there is nothing to plan from",
                 "cargo evaltest show",
             ));
         }

@@ -96,7 +96,7 @@ pub(crate) fn run(args: &RescoreArgs) -> Result<Exit> {
         let judges = format!("`{}`", foreseen.judges.join("`, `"));
         console::note(&clean(&foreseen_text(foreseen, &judges, "")));
     } else if args.dry_run {
-        console::note("no model is called: no scorer is a judge");
+        console::note("no model is called: no scorer uses a judge");
     }
     if args.dry_run {
         if args.json {
@@ -130,7 +130,7 @@ pub(super) fn foreseen_text(foreseen: &Foreseen, judges: &str, each: &str) -> St
     }
     let before = match stored {
         0 => String::new(),
-        _ => format!("; {stored} replies are stored already"),
+        _ => format!("; {stored} replies are already stored"),
     };
     let cost = match most_usd {
         Some(usd) => format!("at most {}", Usd(*usd)),
@@ -139,7 +139,6 @@ pub(super) fn foreseen_text(foreseen: &Foreseen, judges: &str, each: &str) -> St
         }
     };
     format!(
-        "{judges} is asked {calls} times{each}, and at most {most_calls} where replies cannot be read at first{before}; \
-         {cost}"
+        "{judges} is asked {calls} times{each}, at most {most_calls} times if replies cannot be read{before}; {cost}"
     )
 }

@@ -155,7 +155,7 @@ fn choice(args: &ReviewArgs) -> ReviewChoice {
 /// Binds the port. A port in use is a usage error, not a system error.
 fn bound(port: u16) -> Result<LocalServer> {
     LocalServer::bind(port).map_err(|error| {
-        Error::usage(error.message()).hint("name another one, or one that is free: `--port 0`")
+        Error::usage(error.message()).hint("name another port; `--port 0` takes any free one")
     })
 }
 

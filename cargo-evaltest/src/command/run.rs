@@ -348,15 +348,14 @@ fn run_evals(args: &RunArgs, after: &mut After<'_>) -> Result<Exit> {
     }
     if args.filter.is_some() && runs.is_empty() && work.tests.is_empty() && !interrupt.is_set() {
         let filter = args.filter.as_deref().unwrap_or_default();
-        return Err(Error::usage(format!(
-            "no sample of any eval is selected by `--filter {filter}`"
-        ))
-        .hint(
-            drive
-                .samples
-                .hint_of_filter()
-                .unwrap_or_else(|| "cargo evaltest list".to_owned()),
-        ));
+        return Err(
+            Error::usage(format!("`--filter {filter}` matches no sample of any eval")).hint(
+                drive
+                    .samples
+                    .hint_of_filter()
+                    .unwrap_or_else(|| "cargo evaltest list".to_owned()),
+            ),
+        );
     }
     report_all(&runs, exit, args.json)?;
     if interrupt.is_set() {

@@ -127,12 +127,12 @@ impl ScoreArgs {
         if !is_match || is_run || self.explain.is_typed() {
             return match self.data {
                 Some(_) if self.explain.is_typed() => Err(Error::usage(
-                    "`--data` is for the lines of a file, not for an answer on the command line",
+                    "`--data` applies to the lines of a file, not to an answer on the command line",
                 )
                 .hint("name a line: `FILE --explain --line N`")),
-                Some(_) if is_run => Err(Error::usage("`--data` is for files")
-                    .hint("leave it out: the records of a run say what was expected")),
-                Some(_) => Err(Error::usage("`--data` is for `--scorer bfcl` alone")),
+                Some(_) if is_run => Err(Error::usage("`--data` applies only to files")
+                    .hint("leave it out: the records of a run have the ground truth")),
+                Some(_) => Err(Error::usage("`--data` applies only to `--scorer bfcl`")),
                 None => Ok(None),
             };
         }
@@ -144,7 +144,7 @@ impl ScoreArgs {
         ];
         if let Some((_, other)) = others.iter().find(|(is_given, _)| *is_given) {
             return Err(Error::usage(format!(
-                "{other} does not go with `--scorer bfcl` on a file: the fields of its lines say everything"
+                "{other} cannot be combined with `--scorer bfcl` on a file: the lines have all that it needs"
             )));
         }
         CallChecker::new(self.data.as_deref(), self.replace).map(Some)

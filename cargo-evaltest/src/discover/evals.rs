@@ -141,22 +141,21 @@ impl ProjectEvals {
             return None;
         } else {
             format!(
-                "name one of those that `cargo evaltest runs` lists, or one of the evals of this project: `{}`",
+                "name a run that `cargo evaltest runs` lists, or an eval of this project: `{}`",
                 names.join("`, `")
             )
         };
-        let message = format!(
-            "`{name}` is not a run directory, and neither the id of a run nor an eval that has one"
-        );
+        let message =
+            format!("`{name}` is not a run directory, the id of a run, or an eval with runs");
         Some(Error::usage(message).hint(hint))
     }
 
     pub(super) fn unknown(&self, path: &Path) -> Error {
         let name = clean(&path.to_string_lossy());
         let error = Error::usage(if is_path(path) {
-            format!("cannot read the spec `{name}`: there is no such file or folder")
+            format!("cannot read the spec `{name}`: no such file or folder")
         } else {
-            format!("`{name}` is neither a command nor an eval, a spec or a folder of specs")
+            format!("`{name}` is not a command, an eval, a spec or a folder of specs")
         });
         let text = |what: &str, names: &[&str]| match names {
             [] => None,

@@ -45,7 +45,7 @@ const TESTS: &str = "tests = [\"NAME\"]";
 pub(super) fn read(table: &Value, manifest: &Path) -> Result<EvaltestMetadata> {
     let Some(table) = table.as_object() else {
         let text = format!(
-            "{}: `package.metadata.evaltest` is no table",
+            "{}: `package.metadata.evaltest` is not a table",
             named(manifest)
         );
         return Err(Error::usage(text).hint(format!("{TABLE} with {SPECS} or {TESTS}")));

@@ -53,7 +53,7 @@ pub(crate) fn typed(paths: &[PathBuf], what: &str) -> Result<Discovered> {
     found.note_excluded();
     if let (Some(name), Some(test)) = (found.names.first(), found.tests.first()) {
         return Err(Error::usage(format!(
-            "eval `{name}` is made in the test target `{}` and has no spec: {what} needs one",
+            "eval `{name}` is defined in the test target `{}`, but {what} needs a spec",
             test.name
         ))
         .hint("cargo evaltest list"));
@@ -67,7 +67,7 @@ pub(crate) fn one_spec(typed: &PathBuf) -> Result<PathBuf> {
     match (specs.pop(), specs.pop()) {
         (Some(one), None) => Ok(one),
         _ => Err(
-            Error::usage(format!("`{}` are several specs", display(typed)))
+            Error::usage(format!("`{}` has several specs", display(typed)))
                 .hint("name one of them: `--spec FILE`"),
         ),
     }
@@ -104,7 +104,7 @@ fn of_project(project: &mut Option<ProjectEvals>) -> Result<&mut ProjectEvals> {
 
 fn no_specs(folder: &Path, excluded: &BTreeSet<String>) -> Error {
     let display = clean(&display(folder));
-    let error = Error::usage(format!("there is no eval spec below `{display}`"));
+    let error = Error::usage(format!("no eval spec found in `{display}`"));
     match excluded.first() {
         Some(text) => error.hint(text.as_str()),
         None => error.hint("specs are `.yaml` files; cargo evaltest init writes an example"),

@@ -15,8 +15,8 @@ fn what_the_judge_said_before_is_not_asked_again() {
     let few = duel.pairs("--pairs 2 --seed 7");
     assert_eq!((&few["wins"], duel.requested()), (&json!(2), 4));
     let ran = duel.winrate("").exits(0);
-    ran.says("the judge is asked 8 times, two for each pair, and at most 16 where replies cannot be read at first; 4 \
-              replies are stored already")
+    ran.says("the judge is asked 8 times, two for each pair, at most 16 times if replies cannot be read; 4 replies \
+              are already stored")
         .says("6 pairs of 6 items: 6 wins");
     assert_eq!(duel.requested(), 12);
     // Also where the run that asked first is gone: what it was told stands in the next one.

@@ -72,13 +72,13 @@ impl Basis {
         let flips = Share(self.flips());
         match self.source {
             FlipSource::Several { samples, answers } => format!(
-                "{flips} of the verdicts change when asked again, as {answers} answers to {samples} samples show"
+                "{flips} of the verdicts change when asked again ({answers} answers to {samples} samples)"
             ),
             FlipSource::Pairs { samples } => format!(
-                "{flips} of the verdicts change when asked again, as {samples} samples show, answered once in this run and \
-                 once in its baseline"
+                "{flips} of the verdicts change when asked again ({samples} samples, answered once in this run and \
+                 once in its baseline)"
             ),
-            FlipSource::Assumed { .. } => format!("not known, as {}", why_unknown(run)),
+            FlipSource::Assumed { .. } => format!("unknown: {}", why_unknown(run)),
         }
     }
 
@@ -87,29 +87,31 @@ impl Basis {
         let mut notes = Vec::new();
         if let FlipSource::Assumed { rate } = self.source {
             notes.push(format!(
-                "assumed is the worst: each sample is right with probability {rate:.2}, and {} of the verdicts change when \
-                 asked again. No agent of this accuracy flips more, and most flip far less",
+                "assuming the worst: each sample is right with probability {rate:.2}, and {} of the verdicts change \
+                 when asked again. No agent of this accuracy flips more, and most flip far less",
                 Share(self.flips())
             ));
         }
         if self.never_flipped {
             let why = match one_way(&run.evidence.samples) {
-                (0, 0) => "no sample flipped, which may be luck".to_owned(),
+                (0, 0) => "no sample flipped, possibly by chance".to_owned(),
                 (0, better) => format!(
-                    "{better} became correct and none became wrong, which is taken for a change of the agent and not for chance"
+                    "{better} became correct and none became wrong, which counts as a change of the agent, not as \
+                     chance"
                 ),
                 (worse, _) => format!(
-                    "{worse} became wrong and none became correct, which is taken for a change of the agent and not for chance"
+                    "{worse} became wrong and none became correct, which counts as a change of the agent, not as chance"
                 ),
             };
             notes.push(format!(
-                "{why}: one more sample is taken for one that flips half of the time"
+                "{why}; the plan adds one sample that flips half of the time"
             ));
         }
         if !matches!(self.source, FlipSource::Assumed { .. }) {
             match run.evidence.baseline {
                 BaselineAnswers::Unfit => notes.push(
-                    "its baseline does not count here: judged otherwise, not what was accepted, or of other samples"
+                    "its baseline cannot be used: scored differently, changed since it was accepted, or of other \
+                     samples"
                         .to_owned(),
                 ),
                 BaselineAnswers::Missing | BaselineAnswers::Shared | BaselineAnswers::Counted => {}
@@ -117,24 +119,24 @@ impl Basis {
         }
         if run.evidence.spread > 1.05 {
             notes.push(format!(
-                "samples of a group flip together: chance counts {:.1} times",
+                "samples of a group flip together: the variance is {:.1} times that of independent samples",
                 run.evidence.spread
             ));
         }
         if run.evidence.gates > 1 {
             notes.push(format!(
-                "{} gates `no_regression` share their alpha (Holm); the plan is for the least of it that one may get",
+                "{} gates `no_regression` share their alpha (Holm); the plan uses the smallest share that one may get",
                 run.evidence.gates
             ));
         }
         if run.manifest.selected < run.manifest.samples {
             notes.push(format!(
-                "the run asked {} of {} samples; the plan is for all",
+                "the run covers {} of {} samples; the plan is for all",
                 run.manifest.selected, run.manifest.samples
             ));
         } else if !run.manifest.whole {
             notes.push(format!(
-                "the run asked a part of its eval; the plan is for {} samples",
+                "the run covers only a part of its eval; the plan is for {} samples",
                 run.manifest.samples
             ));
         }
@@ -234,8 +236,8 @@ fn why_unknown(run: &PastRun) -> &'static str {
     match run.evidence.baseline {
         BaselineAnswers::Missing => "each sample was answered once and there is no baseline",
         BaselineAnswers::Unfit => {
-            "each sample was answered once and its baseline does not count (judged otherwise, not what was accepted, or \
-             of other samples)"
+            "each sample was answered once and its baseline cannot be used (scored differently, changed since it was \
+             accepted, or of other samples)"
         }
         BaselineAnswers::Shared | BaselineAnswers::Counted => {
             "each sample was answered once, and the baseline has the same answers"

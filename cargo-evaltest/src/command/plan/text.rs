@@ -24,7 +24,7 @@ pub(super) fn text(run: &PastRun, basis: &Basis, wish: &Wish, rows: &PlanRows) -
     }
     text.table(table);
     text.paragraph(
-        "`sees`: the smallest drop that is seen, in points; `in all`: the runs of the baseline and one run",
+        "`detects`: the smallest drop that one run detects, in points; `total`: the baseline runs and one run",
     );
     conclusion(run, wish, rows, &mut text);
     text
@@ -77,14 +77,14 @@ impl Prices {
     }
 
     fn titles(self) -> Vec<&'static str> {
-        let mut titles = vec!["samples", "epochs", "baseline runs", "sees"];
+        let mut titles = vec!["samples", "epochs", "baseline runs", "detects"];
         let price = match self {
             Self::Dollars => Some("cost"),
             Self::Tokens => Some("tokens"),
             Self::Unknown => None,
         };
-        titles.extend(["a run: answers", "time"].into_iter().chain(price));
-        titles.extend(["in all: answers", "time"].into_iter().chain(price));
+        titles.extend(["per run: answers", "time"].into_iter().chain(price));
+        titles.extend(["total: answers", "time"].into_iter().chain(price));
         titles
     }
 
@@ -101,7 +101,7 @@ impl Prices {
             line.push(
                 expense
                     .time_s
-                    .map_or_else(|| "?".to_owned(), |time| Seconds(time).to_string()),
+                    .map_or_else(|| "-".to_owned(), |time| Seconds(time).to_string()),
             );
             line.extend(self.price(expense));
         }
@@ -133,7 +133,7 @@ fn conclusion(run: &PastRun, wish: &Wish, rows: &PlanRows, text: &mut Document) 
     });
     let [single, several] = needed;
     text.paragraph(format!(
-        "none of these on the samples that are there: it takes {single} samples with one answer to each before and now, or \
-         {several} with 5 epochs and 5 runs of the baseline"
+        "the existing samples are too few: {single} samples are needed with one answer each before and now, or \
+         {several} with 5 epochs and 5 baseline runs"
     ));
 }

@@ -117,13 +117,12 @@ fn wanted(args: &ReportArgs) -> Result<Vec<Wanted<'_>>> {
             (None, None) => format_named("md")?,
         };
         if output.is_none() && several > 1 {
-            let message = format!("format `{}` has no file to go to", format.name());
-            return Err(
-                Error::usage(message).hint("each `--format` of several has an `-o` of its own")
-            );
+            let message = format!("format `{}` has no output file", format.name());
+            return Err(Error::usage(message)
+                .hint("with several formats, give each `--format` its own `-o`"));
         }
         if !format.has_audiences() && !matches!(args.audience, ReaderArg::Developer) {
-            let message = format!("`--audience` is not for format `{}`", format.name());
+            let message = format!("`--audience` does not apply to format `{}`", format.name());
             return Err(Error::usage(message).hint("leave it out"));
         }
         wanted.push((format, output));
@@ -137,7 +136,7 @@ fn of_file(file: &Path) -> Result<&'static dyn ReportFormat> {
         return format_named("md");
     };
     format_of_file(&extension.to_string_lossy()).ok_or_else(|| {
-        let message = format!("no format ends its files as `{}` does", display(file));
+        let message = format!("no format has the file extension of `{}`", display(file));
         Error::usage(message).hint("name it: --format md")
     })
 }

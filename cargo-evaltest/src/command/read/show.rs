@@ -266,7 +266,7 @@ fn find(
             .iter()
             .map(|epochs| clean(&epochs[0].known.sample_id))
             .collect();
-        error.hint(format!("several ids begin so: {}", ids.join(", ")))
+        error.hint(format!("several ids begin with this: {}", ids.join(", ")))
     })
 }
 
@@ -324,7 +324,7 @@ fn whole(record: &Record, attempts: &[Value]) -> Document {
         );
         text.blocks.push(titled(&title, &chat(messages)));
     } else if let messages @ [_, ..] = &*until_failure(attempts) {
-        let title = "conversation, until it failed";
+        let title = "conversation until the failure";
         text.blocks.push(titled(title, &chat(messages)));
     } else {
         text.blocks.push(titled("prompt", &record.prompt));
@@ -345,8 +345,8 @@ fn whole(record: &Record, attempts: &[Value]) -> Document {
     text.blocks.push(titled("extracted", extracted));
     if let Some(by) = outcome.found_by {
         text.paragraph(match by {
-            FoundBy::WholeAnswer => "found by taking the whole answer".to_owned(),
-            FoundBy::Nothing => "found by nothing: the answer has nothing to take".to_owned(),
+            FoundBy::WholeAnswer => "found: the whole answer".to_owned(),
+            FoundBy::Nothing => "found nothing: the answer has nothing to extract".to_owned(),
             by => format!("found by {}", by.words()),
         });
     }
@@ -369,10 +369,10 @@ fn whole(record: &Record, attempts: &[Value]) -> Document {
     text.list(metadata.map(|(key, value)| format!("{}: {}", key.replace('_', " "), plain(value))));
     if let Some(usage) = &outcome.usage {
         text.paragraph(format!(
-            "usage: {} input tokens, {} output tokens, {} USD",
+            "usage: {} input tokens, {} output tokens, cost {}",
             or_unknown(usage.input_tokens),
             or_unknown(usage.output_tokens),
-            or_unknown(usage.cost_usd)
+            or_unknown(usage.cost_usd.map(Usd))
         ));
     }
     let latency = Seconds(outcome.latency_s);
@@ -487,7 +487,7 @@ fn normalized(side: &Normalized) -> String {
 }
 
 fn or_unknown(value: Option<impl ToString>) -> String {
-    value.map_or_else(|| "?".to_owned(), |value| value.to_string())
+    value.map_or_else(|| "unknown".to_owned(), |value| value.to_string())
 }
 
 /// Maximum characters shown of a reply; `--json` has all of it.

@@ -93,11 +93,8 @@ pub(crate) fn run(args: &TrendArgs) -> Result<Exit> {
     {
         return Err(match history.skipped.len() {
             0 => histories::none_of(&place.eval),
-            _ => Error::usage(format!(
-                "`{}` has no line that can be read",
-                histories::text(place)
-            ))
-            .hint("restore it from version control, or delete it: git checkout HEAD -- FILE"),
+            _ => Error::usage(format!("`{}` has no readable line", histories::text(place)))
+                .hint("restore it from version control, or delete it: git checkout HEAD -- FILE"),
         });
     }
     let trends = known.into_iter();

@@ -114,8 +114,8 @@ impl<'a> After<'a> {
     pub(in crate::command) fn new(args: &'a AfterArgs, is_dry: bool) -> Result<Self> {
         for file in args.files() {
             if file.is_dir() || file.file_name().is_none() {
-                let message = format!("`{}` is a folder, where a file is needed", display(file));
-                return Err(Error::usage(message).hint("name the file that is to be written"));
+                let message = format!("`{}` is a folder, not a file", display(file));
+                return Err(Error::usage(message).hint("name the file to write"));
             }
         }
         Ok(Self {
@@ -160,7 +160,7 @@ impl<'a> After<'a> {
         for eval in evals {
             let mut names = self.unstarted.iter().map(|other| &other.eval);
             if !self.names.contains(eval) && !names.any(|other| other == eval) {
-                let error = Error::usage("its test target ended before it had run");
+                let error = Error::usage("its test target ended before it ran");
                 self.add_unstarted(eval, &error);
             }
         }

@@ -33,7 +33,7 @@ impl RunArgs {
         let has_path = self.names_data(drive);
         if !has_path && (!self.specs.is_empty() || !PUBLISHED.contains(&name)) {
             return Err(Error::usage(format!(
-                "no eval is called `{name}` or is of benchmark `{name}`"
+                "no eval has the name or the benchmark `{name}`"
             ))
             .hint(format!(
                 "without a spec, name its data and an agent: cargo evaltest run --benchmark {name} \
@@ -44,10 +44,10 @@ impl RunArgs {
             let data = if has_path {
                 ""
             } else {
-                "; the questions are those that are published"
+                "; it uses the published questions"
             };
             return Err(Error::usage(format!(
-                "an eval without a spec needs an agent, and no spec is called `{name}` or is of benchmark `{name}`"
+                "an eval without a spec needs an agent, and no spec has the name or the benchmark `{name}`"
             ))
             .hint(format!("add `--agent echo`{data}")));
         }
@@ -79,7 +79,7 @@ impl RunArgs {
 fn unknown(name: &str, kinds: &[&str]) -> Error {
     let name = clean(name);
     let error = Error::usage(format!(
-        "no eval is called `{name}`, and there is no kind of benchmark of this name"
+        "`{name}` is neither an eval nor a kind of benchmark"
     ));
     let near = nearest(&name, kinds.iter().copied());
     let near = near.map_or_else(String::new, |near| {

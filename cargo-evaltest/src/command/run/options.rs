@@ -120,9 +120,8 @@ impl RunArgs {
         for pair in &self.benchmark_option {
             let mut change = Override::parse("benchmark.", pair)?;
             if change.key == "benchmark.shuffle" {
-                return Err(Error::usage("`shuffle` is no key of a benchmark").hint(
-                    "use the option of its own: `--shuffle`, with `--seed N` for a fixed order",
-                ));
+                return Err(Error::usage("`shuffle` is not a key of a benchmark")
+                    .hint("use the option `--shuffle`, with `--seed N` for a fixed order"));
             }
             let path = change.value.as_str().map(PathBuf::from);
             if change.key == "benchmark.path"

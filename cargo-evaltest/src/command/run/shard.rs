@@ -80,8 +80,7 @@ impl RunArgs {
             (self.watch, "--watch"),
         ];
         if let Some((_, flag)) = selects.into_iter().find(|(is_given, _)| *is_given) {
-            let message =
-                format!("`--shard` asks a part of the samples, and `{flag}` looks at all");
+            let message = format!("`--shard` runs a part of the samples, but `{flag}` needs all");
             return Err(Error::usage(message).hint(format!("leave out `--shard` or `{flag}`")));
         }
         let judges = [
@@ -91,7 +90,7 @@ impl RunArgs {
         ];
         let judges = judges.into_iter().chain(self.after.requested());
         if let Some((_, flag)) = judges.into_iter().find(|(is_given, _)| *is_given) {
-            let message = format!("`{flag}` is about the whole run, and a shard is a part of it");
+            let message = format!("`{flag}` needs the whole run, but a shard is only a part of it");
             let hint = match flag {
                 "--export" => {
                     "merge the shards, then export: cargo evaltest export RUN_DIR".to_owned()

@@ -31,7 +31,7 @@ pub(super) fn keep_tier(manifest: &Manifest, drive: &mut Drive) -> Result<()> {
         let samples = &mut drive.samples;
         let is_other = |promote: &String| run.promote.as_ref() != Some(promote);
         if samples.tier.is_some() || samples.promote.as_ref().is_some_and(is_other) {
-            let message = format!("run `{id}` goes on tier by tier as it began");
+            let message = format!("run `{id}` is progressive and keeps its tiers");
             return Err(Error::usage(message).hint("leave `--tier` and `--promote` out"));
         }
         samples.progressive = true;
@@ -39,7 +39,7 @@ pub(super) fn keep_tier(manifest: &Manifest, drive: &mut Drive) -> Result<()> {
         return Ok(());
     }
     if drive.samples.progressive {
-        let message = format!("run `{id}` does not go on tier by tier");
+        let message = format!("run `{id}` is not progressive");
         return Err(Error::usage(message).hint("leave `--progressive` out, or start a new run"));
     }
     let requested = drive.samples.tier.take();
@@ -51,10 +51,10 @@ pub(super) fn keep_tier(manifest: &Manifest, drive: &mut Drive) -> Result<()> {
         Some(tier) => format!("of tier `{}`", clean(tier)),
         None => "of all samples".to_owned(),
     };
-    Err(
-        Error::usage(format!("run `{id}` is {of}, and goes on as it began"))
-            .hint("leave `--tier` out, or start a new run without `--resume`"),
-    )
+    Err(Error::usage(format!(
+        "run `{id}` is {of} and cannot change when it is resumed"
+    ))
+    .hint("leave `--tier` out, or start a new run without `--resume`"))
 }
 
 /// Option to add runs to the histories of their evals.
@@ -81,13 +81,13 @@ impl RunArgs {
         }
         if let Some((_, flag)) = parts.into_iter().find(|(is_given, _)| *is_given) {
             return Err(Error::usage(format!(
-                "`--history` is for whole runs, and `{flag}` asks a part: its figures are no point of their line"
+                "`--history` records whole runs, but `{flag}` runs only a part"
             ))
             .hint(format!("leave out `{flag}` or `--history`")));
         }
         if self.dry_run {
             return Err(Error::usage(
-                "`--dry-run` asks nothing: there is nothing to add to a history",
+                "`--dry-run` calls no agent, so there is nothing to add to a history",
             )
             .hint("leave out `--dry-run` or `--history`"));
         }

@@ -46,7 +46,7 @@ pub(super) fn watch(args: &RunArgs) -> Result<Exit> {
     watching.has_started = true;
     while !watching.interrupt.is_set() {
         let files = seen.files();
-        console::note(&format!("watching {files} files; Ctrl-C ends"));
+        console::note(&format!("watching {files} files; Ctrl-C stops"));
         let Some(changed) = watching.change(&seen) else {
             break;
         };
@@ -89,7 +89,7 @@ impl Watching<'_> {
         let work = self.args.work(&mut drive)?;
         if !work.tests.is_empty() {
             return Err(Error::usage(
-                "`--watch` is for specs, and here are evals of a test target",
+                "`--watch` needs specs, but evals of a test target were found",
             )
             .hint("name the specs: cargo evaltest run --watch SPEC"));
         }

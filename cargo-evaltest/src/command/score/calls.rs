@@ -125,7 +125,7 @@ impl CallChecker {
     fn question(&self, calls: &Calls<'_>) -> Result<&BfclQuestion> {
         let Some(index) = &*self.index else {
             return Err(
-                Error::usage("there is no `function` and `ground_truth` on the line")
+                Error::usage("the line has no `function` and `ground_truth`")
                     .hint("name the data that has them: `--data DIR`"),
             );
         };

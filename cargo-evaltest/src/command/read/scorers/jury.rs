@@ -81,7 +81,7 @@ impl ScorerJury {
             None => jury.default(&of_run),
         }
         if jury.members.len() < 2 {
-            let error = Error::usage("one scorer alone has nothing to be compared with");
+            let error = Error::usage("a comparison needs at least two scorers");
             return Err(error.hint("name two or more: `--scorers gaia,substring`"));
         }
         Ok(jury)

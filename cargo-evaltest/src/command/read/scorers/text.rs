@@ -15,11 +15,11 @@ const NAME: usize = 24;
 pub(super) fn text(matrix: &Matrix) -> Document {
     let mut text = heading(matrix);
     text.table(scorers(matrix));
-    text.section("how much of a score is leniency:");
+    text.section("leniency compared with the reference:");
     let leniency = matrix.agreement.leniency(matrix.reference).into_iter();
     text.list(leniency.map(|against| against.to_string()));
     text.section(
-        "agreement in % of the answers that both judge; below the diagonal Cohen's kappa:",
+        "agreement in % of the answers that both judge; Cohen's kappa below the diagonal:",
     );
     text.table(pairs(matrix));
     divided(matrix, &mut text);
@@ -42,7 +42,7 @@ fn heading(matrix: &Matrix) -> Document {
     text.list(notes.map(|(count, what)| format!("{count} {what}")));
     if !matrix.silent.is_empty() {
         text.paragraph(format!(
-            "skipped, not made for such ground truths: {}",
+            "skipped, because they do not support these ground truths: {}",
             matrix.silent.join(", ")
         ));
     }
@@ -123,7 +123,7 @@ fn divided(matrix: &Matrix, text: &mut Document) {
     let all = matrix.agreement.disagreements;
     let listed = matrix.divided.len();
     if all == 0 {
-        text.section("no answer divides the scorers");
+        text.section("the scorers agree on all answers");
         return;
     }
     let first = if listed as u64 == all {
@@ -132,7 +132,9 @@ fn divided(matrix: &Matrix, text: &mut Document) {
         format!(", the first {listed} (`--show N`, all with `--json`)")
     };
     let of = matrix.agreement.samples;
-    text.section(format!("{all} of {of} answers divide the scorers{first}:"));
+    text.section(format!(
+        "the scorers disagree on {all} of {of} answers{first}:"
+    ));
     let divided = matrix.divided.iter();
     text.blocks
         .extend(divided.map(|divided| one(divided, matrix)));

@@ -30,7 +30,7 @@ pub(super) fn run_of(dir: &RunDir, against: &Path) -> Result<RunDir> {
     }
     let ids: Vec<_> = ids.iter().map(|id| clean(id)).collect();
     Err(Error::usage(match &ids[..] {
-        [] => "the run was compared with no baseline".to_owned(),
+        [] => "the run was not compared with a baseline".to_owned(),
         ids => format!(
             "the run of the baseline, `{}`, is no longer here",
             ids.join("`, `")

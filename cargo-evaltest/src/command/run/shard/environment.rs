@@ -63,8 +63,8 @@ const KUBERNETES: Engine = Engine {
     index: "JOB_COMPLETION_INDEX",
     count: "JOB_COMPLETIONS",
     first: 0,
-    hint: "Kubernetes does not tell it: set it in the manifest of the job, `env: [{name: JOB_COMPLETIONS, value: \"8\"}]`, to what \
-           its `completions` says",
+    hint: "Kubernetes does not set it: set it in the manifest of the job to the value of `completions`: `env: [{name: \
+           JOB_COMPLETIONS, value: \"8\"}]`",
 };
 
 const GITLAB: Engine = Engine {
@@ -121,7 +121,7 @@ fn number(lookup: Lookup<'_>, name: &str) -> Result<Option<u32>> {
     match text.parse() {
         Ok(number) if is_plain => Ok(Some(number)),
         _ => Err(Error::usage(format!(
-            "`--shard auto`: `{name}` is `{}`, and no whole number",
+            "`--shard auto`: `{name}` is `{}`, not a whole number",
             clean(&text)
         ))
         .hint(format!(
@@ -144,7 +144,7 @@ impl Engine {
         };
         let Some(of) = number(lookup, count)? else {
             let message = format!(
-                "`--shard auto`: {name} says by `{index}` that this is shard {at}, and nothing says by `{count}` of how many"
+                "`--shard auto`: {name} sets `{index}` to {at}, but `{count}`, the number of shards, is not set"
             );
             return Err(Error::usage(message).hint(hint));
         };
@@ -153,7 +153,7 @@ impl Engine {
         let Some(shard) = shard else {
             let last = of.saturating_sub(1).saturating_add(first);
             return Err(Error::usage(format!(
-                "`--shard auto`: `{index}` is {at} and `{count}` is {of}, which is no shard"
+                "`--shard auto`: `{index}` is {at} and `{count}` is {of}, which is not a valid shard"
             ))
             .hint(format!(
                 "{name} counts from {first} to {last}; say which shard it is by `{OWN}=2/8`"
@@ -174,7 +174,7 @@ fn slurm(lookup: Lookup<'_>) -> Result<Option<Shard>> {
     let hint = "give the tasks of the array numbers without gaps: sbatch --array=1-8";
     let Some(count) = of_array("COUNT")? else {
         let message =
-            format!("`--shard auto`: Slurm sets `{TASK}`, and no `SLURM_ARRAY_TASK_COUNT`");
+            format!("`--shard auto`: Slurm sets `{TASK}`, but not `SLURM_ARRAY_TASK_COUNT`");
         return Err(Error::usage(message).hint(hint));
     };
     let least = of_array("MIN")?.unwrap_or(1);
@@ -190,7 +190,7 @@ fn slurm(lookup: Lookup<'_>) -> Result<Option<Shard>> {
         .filter(|rank| *rank < count && is_whole);
     let Some(rank) = rank else {
         return Err(Error::usage(format!(
-            "`--shard auto`: task {task} of Slurm's array is none of {count} without gaps (`{TASK}`, \
+            "`--shard auto`: task {task} of Slurm's array is not one of {count} numbered without gaps (`{TASK}`, \
              `SLURM_ARRAY_TASK_COUNT`)"
         ))
         .hint(hint));
