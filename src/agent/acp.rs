@@ -417,7 +417,7 @@ impl Acp {
                 Fault::Cancelled => return super::command::cancelled(),
                 other => {
                     let failure = other.error(self.max_output_bytes);
-                    let message = format!("{}, asked for `{method}`", failure.message);
+                    let message = format!("{}, during `{method}`", failure.message);
                     AgentError { message, ..failure }
                 }
             };
@@ -440,7 +440,7 @@ impl Acp {
             .map_err(|fault| failed("initialize", fault))?;
         if greeting["protocolVersion"] != PROTOCOL {
             let message = format!(
-                "speaks version {} of the Agent Client Protocol, and this evaltest version {PROTOCOL}",
+                "speaks version {} of the Agent Client Protocol, but this evaltest speaks version {PROTOCOL}",
                 greeting["protocolVersion"]
             );
             return Err(AgentError::of(FailureKind::Misconfigured, message));

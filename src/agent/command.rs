@@ -416,7 +416,7 @@ pub(super) fn time_left(
 ) -> Result<Option<Duration>, AgentError> {
     let left = deadline.map(|deadline| deadline.saturating_duration_since(now));
     if left.is_some_and(|left| left.is_zero()) {
-        let message = "was not started: the time for it was over";
+        let message = "was not started: no time was left";
         return Err(AgentError::of(FailureKind::TimedOut, message));
     }
     Ok(left)

@@ -161,14 +161,14 @@ impl Conversation {
     pub(crate) fn check_script(&self, script: &Script, tools: &[Value]) -> Result<()> {
         match (&self.user, script.scenario.is_some()) {
             (None, true) => {
-                return Err(
-                    Error::usage("the sample has a `scenario`, and the eval no `user`")
-                        .hint("write `user: { agent: { type: openai, … } }`"),
-                );
+                return Err(Error::usage(
+                    "the sample has a `scenario`, but the eval has no `user`",
+                )
+                .hint("write `user: { agent: { type: openai, … } }`"));
             }
             (Some(_), false) => {
                 return Err(Error::usage(
-                    "the sample has `turns`, so the eval's `user` says nothing",
+                    "the sample has `turns`, so the eval's `user` is not used",
                 )
                 .hint("remove `user`, or write a `scenario` in place of `turns`"));
             }
@@ -178,7 +178,7 @@ impl Conversation {
         check_tools(tools.iter().chain(added))?;
         let Some(environment) = &self.environment else {
             if script.expected_state.is_some() || script.initial_state.is_some() {
-                let message = "the sample has a state, and the eval no environment";
+                let message = "the sample has a state, but the eval has no environment";
                 return Err(Error::usage(message)
                     .hint("write `tools: { environment: { type: worker, … } }`"));
             }
@@ -261,7 +261,7 @@ fn check_tools<'a>(tools: impl IntoIterator<Item = &'a Value>) -> Result<()> {
         })?;
         if !names.insert(name) {
             let error = Error::usage(format!("two tools have the name `{}`", name.escape_debug()));
-            return Err(error.hint("give every tool a name of its own"));
+            return Err(error.hint("give every tool a unique name"));
         }
     }
     Ok(())

@@ -69,7 +69,7 @@ impl Http {
     pub fn with_method(method: &str, url: &str) -> Result<Self> {
         let method = method.to_ascii_uppercase();
         if method.is_empty() || !method.bytes().all(|byte| byte.is_ascii_uppercase()) {
-            let error = Error::usage(format!("`{method}` is no method of HTTP"));
+            let error = Error::usage(format!("`{method}` is not an HTTP method"));
             return Err(error.hint("write `method: POST`").under("method"));
         }
         let template = UrlTemplate::new(url, EXAMPLE).under("url")?;
@@ -79,7 +79,7 @@ impl Http {
         let body = if has_body {
             endpoint.header("Content-Type", "application/json", []);
             let body: Value = serde_json::from_str(BODY)
-                .map_err(|error| Error::usage(format!("the usual body is no JSON: {error}")))?;
+                .map_err(|error| Error::usage(format!("the default body is not JSON: {error}")))?;
             Some(JsonTemplate::new(&body)?)
         } else {
             None
@@ -99,7 +99,7 @@ impl Http {
     /// When it has an unknown placeholder, or the method sends no body.
     pub fn body(mut self, body: &Value) -> Result<Self> {
         if self.body.is_none() {
-            let error = Error::usage("a request of this method has no `body`");
+            let error = Error::usage("a request with this method cannot have a `body`");
             let error = error.hint("remove `body`, or write `method: POST`");
             return Err(error.of_key("body"));
         }
@@ -233,19 +233,19 @@ impl Places {
         let Some(answer) = &self.answer else {
             let body = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body);
             if body.trim_ascii().is_empty() {
-                let message = "answered with nothing";
+                let message = "answered with an empty body";
                 return Err(AgentError::of(FailureKind::NoOutput, message).into());
             }
             return Ok(Output::text(String::from_utf8_lossy(body)));
         };
         let json = Json::read(body)
-            .map_err(|error| bad(format!("answered with what is no JSON ({error})")))?;
+            .map_err(|error| bad(format!("answered with invalid JSON ({error})")))?;
         let reply = &json.value;
         let marks = reply.as_object().map(Marks::of).unwrap_or_default();
         let list = |place: &str| match reply.pointer(place) {
             None | Some(Value::Null) => Ok(Vec::new()),
             Some(Value::Array(list)) => Ok(list.clone()),
-            Some(_) => Err(bad(format!("answered with no list at `{place}`"))),
+            Some(_) => Err(bad(format!("answered without a list at `{place}`"))),
         };
         let (messages, tool_calls) = (list(&self.messages)?, list(&self.tool_calls)?);
         let found = reply.pointer(answer);
@@ -259,7 +259,7 @@ impl Places {
         }
         let is_missing = found.is_none() && messages.is_empty() && tool_calls.is_empty();
         if is_missing && marks.finish == Finish::Answer {
-            return Err(bad(format!("answered with nothing at `{answer}`")).into());
+            return Err(bad(format!("answered without a value at `{answer}`")).into());
         }
         let text = match found {
             None | Some(Value::Null) => None,

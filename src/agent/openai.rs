@@ -343,7 +343,7 @@ pub(crate) fn check_extra(api: Api, extra: &Map<String, Value>) -> Result<()> {
         .get("stream")
         .is_some_and(|stream| *stream != Value::Bool(false))
     {
-        let error = Error::usage("`extra_body` asks for a stream, which is not read");
+        let error = Error::usage("`extra_body` asks for a stream, which is not supported");
         return Err(error.hint("remove `stream`").of_key("stream"));
     }
     Ok(())

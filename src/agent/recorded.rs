@@ -226,7 +226,7 @@ impl RecordedCalls {
         }
         for (item, pointer) in self.ignore.iter().enumerate() {
             if !pointer.starts_with('/') {
-                let message = format!("`{pointer}` is no JSON pointer");
+                let message = format!("`{pointer}` is not a JSON pointer");
                 let error = Error::usage(message).hint("write `ignore: [/metadata, /user]`");
                 return Err(error.under(item).under("ignore"));
             }
@@ -256,7 +256,7 @@ impl RecordedCalls {
         }
         let is_named = !self.upstream.is_empty() || self.mode == Some(RecordMode::Replay);
         if !is_named && self.effective_mode() != RecordMode::Replay {
-            let message = "`record.upstream` is missing: nothing says where calls go";
+            let message = "`record.upstream` is missing, so nothing says where calls go";
             return Err(Error::usage(message).hint(
                 "write `upstream: { openai: \"https://api.example.com/v1\" }`, or `mode: replay`",
             ));

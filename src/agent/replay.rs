@@ -298,7 +298,7 @@ fn field<'a>(
         let wanted = given.map_or_else(|| usual.join("`, `"), str::to_owned);
         let there: Vec<_> = fields.keys().map(String::as_str).collect();
         Error::usage(format!(
-            "no field `{wanted}`; there are `{}`",
+            "no field `{wanted}`; found `{}`",
             there.join("`, `")
         ))
         .hint("name the fields: `fields: { id: task_id, answer: model_answer }`")
@@ -361,12 +361,12 @@ impl JudgeReplies {
         let names: Vec<_> = self.0.keys().map(|name| format!("`{name}`")).collect();
         let message = if names.is_empty() {
             format!(
-                "no judge was asked in `{source}`; hint: name a run that a judge judged, or a file of its replies, such as \
+                "no judge was called in `{source}`; hint: name a run with a judge, or a file of its replies, such as \
                  `path: verdicts.jsonl`"
             )
         } else {
             format!(
-                "no judge `{scorer}` was asked in `{source}`, but {}; hint: name the scorer as there",
+                "no judge `{scorer}` was called in `{source}`, but {}; hint: name the scorer as there",
                 names.join(", ")
             )
         };
@@ -588,11 +588,14 @@ mod judged_tests {
             assert_eq!(error.kind, FailureKind::Unusable);
             assert!(error.message.contains(says), "{}", error.message);
         };
-        says(&replies, "no judge was asked in `runs/1`; hint: name a run");
+        says(
+            &replies,
+            "no judge was called in `runs/1`; hint: name a run",
+        );
         replies.add("sample-1", 0, vec![call(0, 0, "x")]);
         says(
             &replies,
-            "no judge `points` was asked in `runs/1`, but `judge`; hint: name the scorer as there",
+            "no judge `points` was called in `runs/1`, but `judge`; hint: name the scorer as there",
         );
     }
 }

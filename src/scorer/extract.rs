@@ -377,7 +377,7 @@ impl Extract {
             "json_pointer" => {
                 let pointer = text("json_pointer")?;
                 if !pointer.starts_with('/') {
-                    let message = format!("`{pointer}` is no JSON pointer");
+                    let message = format!("`{pointer}` is not a JSON pointer");
                     let error = at(Error::usage(message).hint(format!("write `/{pointer}`")));
                     return Err(error.under("json_pointer"));
                 }

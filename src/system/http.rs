@@ -191,13 +191,13 @@ impl Url {
         let authority = parsed.as_ref().and_then(Uri::authority);
         // Check this before the URL appears in any message.
         if authority.is_some_and(|authority| authority.as_str().contains('@')) {
-            let message = "the URL of the endpoint holds a password";
+            let message = "the URL of the endpoint contains a password";
             return Err(Error::usage(message).hint("name the variable of a key: `api_key_env`"));
         }
         let scheme = parsed.as_ref().and_then(Uri::scheme_str);
         let host = parsed.as_ref().and_then(Uri::host).unwrap_or_default();
         if !matches!(scheme, Some("http" | "https")) || host.is_empty() || text.contains('#') {
-            let message = format!("`{text}` is no URL of an endpoint");
+            let message = format!("`{text}` is not the URL of an endpoint");
             return Err(Error::usage(message).hint(format!("write `{example}`")));
         }
         Ok(Self {
@@ -264,13 +264,16 @@ mod url_tests {
             let error = check(text).unwrap_err();
             assert_eq!(
                 error.message(),
-                format!("`{text}` is no URL of an endpoint")
+                format!("`{text}` is not the URL of an endpoint")
             );
             assert_eq!(error.hint_text(), Some("write `http://127.0.0.1:8080/v1`"));
         }
         let url = check("http://h/v1?key=k1&q=a&api_key=k2&monkey=no&token").unwrap();
         assert_eq!(url.secrets().collect::<Vec<_>>(), ["k1", "k2"]);
         let error = check("http://me:secret@host/v1").unwrap_err();
-        assert_eq!(error.message(), "the URL of the endpoint holds a password");
+        assert_eq!(
+            error.message(),
+            "the URL of the endpoint contains a password"
+        );
     }
 }

@@ -258,11 +258,11 @@ impl Sandbox {
                     );
                 }
                 if self.disk_bytes.is_some() {
-                    notices.push("Landlock does not keep `disk_mb`".to_owned());
+                    notices.push("Landlock does not enforce `disk_mb`".to_owned());
                 }
                 if matches!(self.reachable(), Network::Loopback(_)) {
                     notices.push(
-                        "Landlock knows ports and no addresses: those of `loopback` are open on every machine"
+                        "Landlock filters ports, not addresses: the ports of `loopback` are open on every machine"
                             .to_owned(),
                     );
                 }

@@ -88,7 +88,7 @@ impl Shortage {
         let enough = most.saturating_mul(2).next_power_of_two().max(FEW);
         Self {
             what: format!("{most} files may be open at the same time (`ulimit -n`), {why}"),
-            remedy: format!("let more be open: `ulimit -n {enough}`"),
+            remedy: format!("allow more open files: `ulimit -n {enough}`"),
         }
     }
 }

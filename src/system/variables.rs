@@ -79,14 +79,18 @@ pub(crate) fn check_names(names: &[String]) -> Result<()> {
 fn check_name(name: &str) -> Result<()> {
     if let Some((name, _)) = name.split_once('=') {
         let name = if name.is_empty() { "NAME" } else { name };
-        let message = format!("`{name}=…` is no name of a variable: a list of names has no values");
+        let message = format!(
+            "`{name}=…` is not the name of a variable: the list takes names without values"
+        );
         return Err(Error::usage(message).hint(format!(
-            "write `{name}` alone, and its value into `.env`: `{name}=value`"
+            "write only `{name}`, and its value into `.env`: `{name}=value`"
         )));
     }
     if name.is_empty() || name.contains(|c: char| c.is_whitespace() || c == '\0') {
-        return Err(Error::usage(format!("{name:?} is no name of a variable"))
-            .hint("write the name of a variable, such as `MY_API_KEY`"));
+        return Err(
+            Error::usage(format!("{name:?} is not the name of a variable"))
+                .hint("write the name of a variable, such as `MY_API_KEY`"),
+        );
     }
     Ok(())
 }

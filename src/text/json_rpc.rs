@@ -96,11 +96,12 @@ impl RpcMessage {
     /// # Errors
     /// When it is no message: the error to reply with, under the id `null`.
     pub(crate) fn read(line: &[u8]) -> Result<Self, RpcError> {
-        let value: Value = serde_json::from_slice(line)
-            .map_err(|error| RpcError::new(PARSE_ERROR, format!("the line is no JSON: {error}")))?;
+        let value: Value = serde_json::from_slice(line).map_err(|error| {
+            RpcError::new(PARSE_ERROR, format!("the line is not JSON: {error}"))
+        })?;
         let invalid = |message: &str| Err(RpcError::new(INVALID_REQUEST, message));
         let Value::Object(mut message) = value else {
-            return invalid("the line is no JSON object; batches are not supported");
+            return invalid("the line is not a JSON object; batches are not supported");
         };
         let id = message.remove("id");
         let Some(method) = message.remove("method") else {
@@ -118,12 +119,12 @@ impl RpcMessage {
             };
         };
         let Value::String(method) = method else {
-            return invalid("`method` is no string");
+            return invalid("`method` is not a string");
         };
         let params = match message.remove("params") {
             None | Some(Value::Null) => Map::new().into(),
             Some(params @ (Value::Object(_) | Value::Array(_))) => params,
-            Some(_) => return invalid("`params` is no object"),
+            Some(_) => return invalid("`params` is not an object"),
         };
         match id {
             None => Ok(Self::Notification { method, params }),

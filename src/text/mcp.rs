@@ -124,7 +124,7 @@ impl McpServer {
                     Value::Null => Map::new(),
                     Value::Object(arguments) => arguments.clone(),
                     _ => {
-                        let message = "`arguments` is no object";
+                        let message = "`arguments` is not an object";
                         return refuse(reply.id, RpcError::new(INVALID_PARAMS, message));
                     }
                 };

@@ -35,7 +35,7 @@ pub(crate) fn compile(text: &str, scope: MatchScope, ignore_case: bool) -> Resul
         let reason = error.to_string();
         let reason = reason.lines().last().unwrap_or_default().trim();
         let text = snippet(text);
-        Error::usage(format!("`{text}` is no regular expression: {reason}"))
+        Error::usage(format!("`{text}` is not a regular expression: {reason}"))
     })?;
     // The pattern compiled above, so this parser accepts it too.
     let copies = regex_syntax::parse(text).map_or(0, |parsed| copies(&parsed));
@@ -124,14 +124,17 @@ mod tests {
             let error = compile(text, MatchScope::Whole, false).expect_err("no pattern");
             assert_eq!(error.message(), expect);
         };
-        check("(", "`(` is no regular expression: error: unclosed group");
+        check(
+            "(",
+            "`(` is not a regular expression: error: unclosed group",
+        );
         check(
             "a)|(b",
-            "`a)|(b` is no regular expression: error: unopened group",
+            "`a)|(b` is not a regular expression: error: unopened group",
         );
         check(
             "a{1000}{1000}{1000}",
-            "`a{1000}{1000}{1000}` is no regular expression: Compiled regex exceeds size limit of 1048576 bytes.",
+            "`a{1000}{1000}{1000}` is not a regular expression: Compiled regex exceeds size limit of 1048576 bytes.",
         );
         check(
             "a[a-z]{0,5000}x",

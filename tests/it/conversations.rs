@@ -172,7 +172,7 @@ fn environment_has_a_state_and_its_failures_are_outages() {
     for (city, says) in [
         ("Death", "exited with code 3"),
         ("Sleep", "did not answer in 1 s"),
-        ("Other", "a reply to `other`, which is not asked"),
+        ("Other", "a reply to `other`, which was not asked"),
         ("Noise", "printed `noise` to stdout"),
     ] {
         project.write("c.jsonl", format!("{}\n", line("bad", city)));
@@ -251,7 +251,7 @@ fn waiting_for_the_tools_of_others_is_no_time_of_the_agent() {
     project
         .run("run c.yaml")
         .exits(3)
-        .says("the conversation was not over in 900 ms");
+        .says("the conversation did not end within 900 ms");
     let records = project.last_lines("samples.jsonl");
     let late = records
         .iter()
@@ -297,12 +297,12 @@ fn mistakes_are_named() {
     check(
         json!({"id": "a", "scenario": "x"}),
         "",
-        "the sample has a `scenario`, and the eval no `user`",
+        "the sample has a `scenario`, but the eval has no `user`",
     );
     check(
         plain(),
         "user: { agent: echo }",
-        "the sample has `turns`, so the eval's `user` says nothing",
+        "the sample has `turns`, so the eval's `user` is not used",
     );
     check(plain(), "tools: { mock: none.yaml }", "none.yaml");
     check(

@@ -251,9 +251,7 @@ fn retries_end_and_an_outage_is_no_wrong_answer() {
         &server.openai(""),
         "limits: { backoff_s: 0 }\n",
     );
-    run(&project)
-        .exits(3)
-        .says("it wants to be left alone for 7200 s");
+    run(&project).exits(3).says("it asks to wait 7200 s");
     assert_eq!(server.requested().len(), 5);
 }
 

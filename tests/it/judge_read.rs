@@ -227,7 +227,7 @@ fn options_that_contradict_one_another_are_mistakes() {
     let ran = read(&project, &["--pattern", "a=(", "r.jsonl"]).exits(2);
     assert!(
         ran.err
-            .contains("`--pattern a=…`: `(` is no regular expression"),
+            .contains("`--pattern a=…`: `(` is not a regular expression"),
         "{}",
         ran.err
     );

@@ -197,12 +197,12 @@ fn a_program_that_cannot_be_used_is_told_of_once() {
     foreign
         .run("run eval.yaml")
         .exits(2)
-        .says("`./worker.sh` speaks version 7 of the protocol, and this evaltest version 1");
+        .says("`./worker.sh` speaks version 7 of the protocol, but this evaltest speaks version 1");
     assert!(foreign.runs().is_empty());
     // While it is asked.
     let broken = project(30, "echo no model >&2; exit 1", ", in_flight: 8", "");
     let ran = broken.run("run eval.yaml").exits(3);
-    let reason = "stopped early: 5 samples in a row had the program end, the last time it exited with code 1; \
+    let reason = "stopped early: the program ended on 5 samples in a row; the last time it exited with code 1; \
         stderr ends with `no model`";
     ran.says(reason);
     assert!(pids(&broken).len() < 20);

@@ -124,7 +124,7 @@ impl Connection {
             .name("evaltest-acp".to_owned())
             .spawn(hold)
             .map_err(|reason| {
-                let message = format!("there is no thread to hold it: {reason}");
+                let message = format!("cannot start a thread for it: {reason}");
                 AgentError::of(FailureKind::Shortage, message)
             })?;
         let lost = || NotStarted::new("its thread ended".to_owned());
@@ -418,7 +418,7 @@ impl Fault {
             Self::Cancelled => crate::agent::command::cancelled(),
             Self::TooLarge(begins) => {
                 let message = format!(
-                    "sent more than {max_output_bytes} bytes for one answer, the last of which begin with `{}`; hint: \
+                    "sent more than {max_output_bytes} bytes for one answer; the last part begins with `{}`; hint: \
                      raise `limits.max_output_bytes`",
                     beginning(&begins, 200)
                 );

@@ -29,7 +29,7 @@ impl Reply {
         let text = String::from_utf8_lossy(stdout);
         // An agent without an answer reports it in JSON; no output means a broken agent, not a wrong answer.
         if text.trim().is_empty() {
-            let message = "ended well and printed nothing to stdout";
+            let message = "exited successfully but printed nothing to stdout";
             return Err(AgentError::of(FailureKind::NoOutput, message));
         }
         match self {
@@ -175,7 +175,7 @@ mod tests {
     fn silence_is_a_failure() {
         let silence = Err((
             FailureKind::NoOutput,
-            "ended well and printed nothing to stdout",
+            "exited successfully but printed nothing to stdout",
         ));
         check(Reply::Text, b"", silence);
         check(Reply::Text, b" \n\t\n", silence);

@@ -415,7 +415,7 @@ impl<'a> Dialogue<'a> {
 
     fn out_of_time(&self) -> AgentError {
         let message = format!(
-            "the conversation was not over in {}",
+            "the conversation did not end within {}",
             in_seconds(self.talk.whole)
         );
         AgentError {

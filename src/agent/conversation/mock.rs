@@ -74,7 +74,7 @@ impl MockTools {
     /// The same from a list of tools.
     pub fn new(tools: Value) -> Result<Self> {
         let Value::Array(list) = &tools else {
-            return Err(Error::usage("the tools are no list").hint(EXAMPLE));
+            return Err(Error::usage("the tools are not a list").hint(EXAMPLE));
         };
         let mut made: Vec<MockTool> = Vec::with_capacity(list.len());
         for (place, tool) in list.iter().enumerate() {
@@ -83,7 +83,7 @@ impl MockTools {
             })?;
             if made.iter().any(|other| other.name == tool.name) {
                 let message = format!("two tools have the name `{}`", tool.name.escape_debug());
-                return Err(Error::usage(message).hint("give every tool a name of its own"));
+                return Err(Error::usage(message).hint("give every tool a unique name"));
             }
             if tool.name.trim().is_empty() {
                 let error = Error::usage(format!("tool {} has a blank name", place + 1));
@@ -121,7 +121,7 @@ impl MockTool {
             .is_some_and(|schema| !schema.is_object())
         {
             return Err(
-                Error::usage(format!("`parameters` of the tool `{tool}` is no map"))
+                Error::usage(format!("`parameters` of the tool `{tool}` is not a map"))
                     .hint("write a JSON schema: `parameters: { type: object, properties: {} }`"),
             );
         }
@@ -135,13 +135,16 @@ impl MockTool {
             let number = place + 1;
             if reply.result.is_some() == reply.error.is_some() {
                 return Err(Error::usage(format!(
-                    "reply {number} of the tool `{tool}` has not one of `result` and `error`"
+                    "reply {number} of the tool `{tool}` needs either `result` or `error`"
                 ))
-                .hint("write either of them"));
+                .hint("write one of them"));
             }
             if covers_all {
-                return Err(Error::usage(format!("reply {number} of the tool `{tool}` is never given: one before it has no `when`"))
-                    .hint("write the reply without `when` last"));
+                return Err(Error::usage(format!(
+                    "reply {number} of the tool `{tool}` is never used: an earlier one \
+                                                 has no `when`"
+                ))
+                .hint("write the reply without `when` last"));
             }
             covers_all = reply.when.is_empty();
             let Some(properties) = properties else {
@@ -151,7 +154,7 @@ impl MockTool {
                 let Some(schema) = properties.get(name) else {
                     let known = properties.keys().map(String::as_str);
                     let error = Error::usage(format!(
-                        "`when` of reply {number} of the tool `{tool}` never agrees: there is no parameter `{}`",
+                        "`when` of reply {number} of the tool `{tool}` never matches: the tool has no parameter `{}`",
                         name.escape_debug()
                     ));
                     return Err(error.hint(match nearest(name, known) {
@@ -162,7 +165,7 @@ impl MockTool {
                 let allowed = schema.get("enum").and_then(Value::as_array);
                 if allowed.is_some_and(|allowed| !allowed.contains(value)) {
                     let error = Error::usage(format!(
-                        "`when` of reply {number} of the tool `{tool}` never agrees: `{name}` cannot be {value}"
+                        "`when` of reply {number} of the tool `{tool}` never matches: `{name}` cannot be {value}"
                     ));
                     return Err(error.hint("write one of the values in its `enum`"));
                 }

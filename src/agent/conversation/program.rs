@@ -163,7 +163,7 @@ fn tools(reply: &mut Map<String, Value>) -> Result<Option<Vec<Value>>, AgentErro
         Some(Value::Array(tools)) => Ok(Some(tools)),
         Some(other) => Err(AgentError::of(
             FailureKind::BadOutput,
-            format!("`tools` is {other}, which is no list"),
+            format!("`tools` is {other}, not a list"),
         )),
     }
 }

@@ -409,25 +409,25 @@ fn mocks_that_cannot_work_are_refused() {
         assert_eq!(error.message(), expect);
         assert!(error.hint_text().is_some(), "{error}");
     };
-    check(json!({}), "the tools are no list");
+    check(json!({}), "the tools are not a list");
     check(json!([]), "there are no tools");
     let tool = |returns: Value| json!([{"name": "f", "parameters": {"properties": {"city": {"enum": ["Oslo"]}}}, "returns": returns}]);
     check(tool(json!([])), "the tool `f` has an empty `returns`");
     check(
         tool(json!([{"when": {"town": "Oslo"}, "result": 1}])),
-        "`when` of reply 1 of the tool `f` never agrees: there is no parameter `town`",
+        "`when` of reply 1 of the tool `f` never matches: the tool has no parameter `town`",
     );
     check(
         tool(json!([{"when": {"city": "Rome"}, "result": 1}])),
-        "`when` of reply 1 of the tool `f` never agrees: `city` cannot be \"Rome\"",
+        "`when` of reply 1 of the tool `f` never matches: `city` cannot be \"Rome\"",
     );
     check(
         tool(json!([{"result": 1}, {"when": {"city": "Oslo"}, "result": 2}])),
-        "reply 2 of the tool `f` is never given: one before it has no `when`",
+        "reply 2 of the tool `f` is never used: an earlier one has no `when`",
     );
     check(
         tool(json!([{"when": {"city": "Oslo"}}])),
-        "reply 1 of the tool `f` has not one of `result` and `error`",
+        "reply 1 of the tool `f` needs either `result` or `error`",
     );
     check(
         json!([{"name": "f", "returns": [{"result": 1}]}, {"name": "f", "returns": [{"result": 1}]}]),
@@ -447,7 +447,7 @@ fn scripts_that_cannot_be_held_are_refused() {
         &plain,
         &scenario(),
         &[],
-        "the sample has a `scenario`, and the eval no `user`",
+        "the sample has a `scenario`, but the eval has no `user`",
     );
     let with_state = Script {
         initial_state: Some(json!({})),
@@ -457,7 +457,7 @@ fn scripts_that_cannot_be_held_are_refused() {
         &plain,
         &with_state,
         &[],
-        "the sample has a state, and the eval no environment",
+        "the sample has a state, but the eval has no environment",
     );
     let user = SimulatedUser::new(|_: &Task| Ok(Output::text("hi")));
     let driver = Conversation::new(calling).user(user);
@@ -465,7 +465,7 @@ fn scripts_that_cannot_be_held_are_refused() {
         &driver,
         &script(&["a"]),
         &[],
-        "the sample has `turns`, so the eval's `user` says nothing",
+        "the sample has `turns`, so the eval's `user` is not used",
     );
     let mock = MockTools::new(json!([{"name": "weather", "returns": [{"result": 1}]}])).unwrap();
     let driver = Conversation::new(calling).environment(mock);

@@ -186,10 +186,7 @@ impl Refusal<'_> {
         }
         if !error.is_transient() && asks_for_time {
             let seconds = error.retry_after_s.unwrap_or_default();
-            error.message = format!(
-                "{}; it wants to be left alone for {seconds} s",
-                error.message
-            );
+            error.message = format!("{}; it asks to wait {seconds} s", error.message);
         }
         error
     }
@@ -200,11 +197,11 @@ impl Refusal<'_> {
                 "name the variable that holds the key: `api_key_env: MY_KEY`, or send it in `headers`"
             }
             401 | 403 => "check the value of the variable that holds the key",
-            402 | 429 => "the account has nothing left",
+            402 | 429 => "the account has no credit left",
             300..=399 => "write the address that it points to",
             404 if words.contains("model") => "check `model`",
             404 | 405 => "check the address; a `base_url` often ends in `/v1`",
-            _ => "check `model` and what else the spec sends",
+            _ => "check `model` and the other values that the spec sends",
         }
     }
 }

@@ -131,7 +131,7 @@ fn unknown(name: &str) -> Error {
     let legal = NAMES.iter().map(|(name, _)| *name);
     let names: Vec<String> = legal.clone().map(|name| format!("{{{name}}}")).collect();
     let error = Error::usage(format!(
-        "there is no placeholder `{{{name}}}`, only `{}`",
+        "unknown placeholder `{{{name}}}`, expected one of `{}`",
         names.join("`, `")
     ));
     match nearest(name, legal) {

@@ -70,7 +70,7 @@ fn other_braces_are_braces() {
     assert!(
         error
             .message()
-            .starts_with("there is no placeholder `{promt}`, only `{prompt}`, "),
+            .starts_with("unknown placeholder `{promt}`, expected one of `{prompt}`, "),
         "{error}"
     );
     assert_eq!(
@@ -213,12 +213,12 @@ fn replies_without_an_answer() {
     check(
         &json!({"text": "4"}),
         bad,
-        "answered with nothing at `/answer`: `{\"text\":\"4\"}`",
+        "answered without a value at `/answer`: `{\"text\":\"4\"}`",
     );
     check(
         &json!({"answer": "", "messages": {}}),
         bad,
-        "answered with no list at `/messages`: `{\"answer\":\"\",\"messages\":{}}`",
+        "answered without a list at `/messages`: `{\"answer\":\"\",\"messages\":{}}`",
     );
     check(
         &json!({"error": "no\u{1b} model"}),
@@ -239,7 +239,7 @@ fn replies_without_an_answer() {
     let error = error_of(Places::default().read(b"<html>")).unwrap_err();
     assert_eq!(
         error.message,
-        "answered with what is no JSON (expected value at line 1 column 1): `<html>`"
+        "answered with invalid JSON (expected value at line 1 column 1): `<html>`"
     );
     let output = read(&json!({"answer": "4", "usage": 3})).unwrap();
     assert_eq!(output.text.as_deref(), Some("4"));

@@ -23,13 +23,13 @@ impl OpenAi {
         let bad = |reason: &str| {
             let begins = beginning(reply.body.trim_ascii_start(), EXCERPT_BYTES);
             self.endpoint.garbled(&format!(
-                "answered with what is no {} ({reason}): `{begins}`",
+                "did not answer with a valid {} ({reason}): `{begins}`",
                 self.api.reply()
             ))
         };
         let json = read(&reply.body).map_err(|error| bad(&packed(reply, &error)))?;
         let Value::Object(mut json) = json else {
-            return Err(bad("it is no object"));
+            return Err(bad("it is not an object"));
         };
         let marks = Marks::of(&json);
         if let Some(found) = marks.outage().filter(|found| found.place != "/choices") {
@@ -261,12 +261,12 @@ fn content(content: Option<&Value>) -> Result<Option<String>, &'static str> {
                 match (part, part.get("text")) {
                     (Value::String(part), _) | (_, Some(Value::String(part))) => text += part,
                     (Value::Object(_), None | Some(Value::Null)) => {}
-                    _ => return Err("a part of the `content` of its message is no text"),
+                    _ => return Err("a part of the `content` of its message is not a text"),
                 }
             }
             Ok(Some(text))
         }
-        Some(_) => Err("the `content` of its message is no text"),
+        Some(_) => Err("the `content` of its message is not a text"),
     }
 }
 
@@ -274,12 +274,12 @@ fn tool_calls(message: &Map<String, Value>) -> Result<Vec<Value>, &'static str> 
     match message.get("tool_calls") {
         Some(Value::Array(calls)) => return Ok(calls.clone()),
         None | Some(Value::Null) => {}
-        Some(_) => return Err("the `tool_calls` of its message are no list"),
+        Some(_) => return Err("the `tool_calls` of its message are not a list"),
     }
     // The older form, with a single call.
     match message.get("function_call") {
         None | Some(Value::Null) => Ok(Vec::new()),
         Some(call @ Value::Object(_)) => Ok(vec![json!({"type": "function", "function": call})]),
-        Some(_) => Err("the `function_call` of its message is no object"),
+        Some(_) => Err("the `function_call` of its message is not an object"),
     }
 }

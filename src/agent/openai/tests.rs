@@ -302,7 +302,7 @@ fn invalid_chat_completion_is_quoted() {
     assert_eq!(error.kind, FailureKind::BadOutput);
     assert_eq!(
         error.message,
-        "`http://127.0.0.1:1/v1/chat/completions` answered with what is no chat completion \
+        "`http://127.0.0.1:1/v1/chat/completions` did not answer with a valid chat completion \
          (expected value at line 1 column 1): `<html>\\u{1b}`"
     );
 }

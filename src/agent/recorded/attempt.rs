@@ -174,7 +174,7 @@ impl AttemptCalls {
                         format!("the nearest recorded request, number {n}, differs at {text}")
                     }
                     Some(_) => {
-                        "the nearest recorded request differs in what is redacted".to_owned()
+                        "the nearest recorded request differs only in redacted text".to_owned()
                     }
                     None if calls.recorded.is_empty() => {
                         let file = self.recorder.cassettes.path(&self.id);
@@ -188,15 +188,12 @@ impl AttemptCalls {
                         let mut known: Vec<_> = known.collect();
                         known.sort_unstable();
                         known.dedup();
-                        format!(
-                            "recorded are calls of {}",
-                            quoted(known.iter().map(|it| &**it))
-                        )
+                        format!("it has calls of {}", quoted(known.iter().map(|it| &**it)))
                     }
                 }
             }
-            1 => "its one recorded answer was used already".to_owned(),
-            times => format!("its {times} recorded answers were used already"),
+            1 => "its only recorded answer is already used".to_owned(),
+            times => format!("its {times} recorded answers are already used"),
         };
         format!(
             "call not recorded: {asked}; {why}; hint: {}",

@@ -226,7 +226,7 @@ impl Cassettes {
             let read = read.and_then(|entry| match entry.format_version {
                 FORMAT_VERSION => Ok(entry),
                 other => Err(format!(
-                    "its `format_version` is {other}, and not {FORMAT_VERSION}"
+                    "its `format_version` is {other}, not {FORMAT_VERSION}"
                 )),
             });
             match read {
@@ -234,7 +234,7 @@ impl Cassettes {
                 Err(_) if lines == Lines::Readable => {}
                 Err(reason) => {
                     let path = display(&path);
-                    return Err(format!("{path}:{number}: no recorded call: {reason}"));
+                    return Err(format!("{path}:{number}: not a recorded call: {reason}"));
                 }
             }
         }

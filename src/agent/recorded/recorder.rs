@@ -212,7 +212,7 @@ fn serve(attempts: &Attempts, connection: &mut LoopbackConnection) -> io::Result
         let known = Provider::ALL.into_iter();
         let provider = known.into_iter().find(|known| known.as_str() == provider);
         let (Some(attempt), Some(provider)) = (attempt, provider) else {
-            let why = "this is no base URL of an attempt that runs";
+            let why = "this is not the base URL of a running attempt";
             return refuse(connection, 404, why);
         };
         let path = format!("/{}", parts.next().unwrap_or_default());

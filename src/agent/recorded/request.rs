@@ -48,7 +48,7 @@ impl Incoming {
         let rest = self.0.split_off(end + 4);
         let head = std::mem::replace(&mut self.0, rest);
         let Some(mut request) = ApiRequest::of_head(&head[..end]) else {
-            return Ok(Some(Err((400, "no request of HTTP"))));
+            return Ok(Some(Err((400, "not an HTTP request"))));
         };
         if request.header("expect").is_some() {
             from.write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;

@@ -39,9 +39,9 @@ fn marks() -> ReplyTable {
     });
     ReplyTable {
         title: "Marks in the body",
-        text: "Each place is a JSON pointer; `*` is every item of a list. Where several marks are there, an outage counts before a \
-               refusal, and that before an answer that was cut off. An agent's own reply with a text in `answer` is an answer, whatever \
-               its `error` says.",
+        text: "Each place is a JSON pointer; `*` is every item of a list. If several marks are present, an outage \
+               takes precedence over a refusal, and a refusal over an answer that was cut off. An agent's own reply \
+               with a text in `answer` is an answer, whatever its `error` says.",
         columns: &["place", "content", "the reply is", "used by"],
         rows: rows.collect(),
     }
@@ -52,8 +52,8 @@ fn words() -> ReplyTable {
         vec![code(word), finish.as_str().to_owned(), (*apis).to_owned()]
     });
     ReplyTable {
-        title: "Words for how it ended",
-        text: "Capitals do not matter. A word that is not here is that of an answer.",
+        title: "Finish reasons",
+        text: "Case does not matter. Any other word is that of an answer.",
         columns: &["word", "the reply is", "used by"],
         rows: rows.collect(),
     }
@@ -69,10 +69,11 @@ fn statuses() -> ReplyTable {
         vec![status.to_string(), before.to_owned(), later.to_owned()]
     });
     ReplyTable {
-        title: "Statuses of HTTP",
-        text: "Before the endpoint has answered a request, and later. The third request in a row that is called wrong (400, 422) before any was \
-               answered stops the run. A 4xx whose message is about one sample, such as its length or a content filter, fails \
-               that sample alone; one that says that the account is empty stops the run.",
+        title: "HTTP statuses",
+        text: "Before the endpoint has answered a request, and later. The third request in a row that is rejected \
+               (400, 422) before any was answered stops the run. A 4xx whose message is about one sample, such as its \
+               length or a content filter, fails only that sample; one that says that the account is empty stops the \
+               run.",
         columns: &["status", "at first", "later"],
         rows: rows.collect(),
     }
@@ -93,8 +94,8 @@ fn codes() -> ReplyTable {
         .map(|(word, status)| vec![code(word), status.to_string()]);
     ReplyTable {
         title: "Codes of an error within a success",
-        text: "An error in the body of a 200 counts as the status that its `code` is, or that its `code`, `type` or `status` stands for; \
-               any other as 502, an outage.",
+        text: "An error in the body of a 200 counts as the status that its `code`, `type` or `status` names; any \
+               other as 502, an outage.",
         columns: &["code", "counts as"],
         rows: rows.collect(),
     }
@@ -125,9 +126,10 @@ fn dialects() -> ReplyTable {
     });
     ReplyTable {
         title: "Tokens",
-        text: "Cached tokens are part of the input, or stand outside it and are added. Reasoning is part of the output; where the total is that of input, \
-               output and reasoning, it is added. `cost_usd` beside or in `usage`, or the `cost` in it, is the price. What nobody \
-               tells is unknown: a sum without it is a lower bound, by which a gate such as `tokens <= 1000` can fail and not pass.",
+        text: "Cached tokens are part of the input, or separate from it and then added. Reasoning is part of the \
+               output; if the total is that of input, output and reasoning, it is added. `cost_usd` beside or in \
+               `usage`, or the `cost` in it, is the price. A figure that is not reported is unknown: a sum without it \
+               is a lower bound, with which a gate such as `tokens <= 1000` can fail but not pass.",
         columns: &[
             "API",
             "input",

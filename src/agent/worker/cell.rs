@@ -89,7 +89,7 @@ impl Confinement {
             return Ok((confined, None));
         };
         let cell = Cell::new(used).map_err(|reason| {
-            let message = format!("there is no folder for its files: {reason}");
+            let message = format!("cannot make a folder for its files: {reason}");
             AgentError::of(FailureKind::NotStarted, message)
         })?;
         let inmate = Inmate {

@@ -65,7 +65,7 @@ impl Driver {
         setup: Setup,
     ) -> Result<Self, AgentError> {
         let no_thread = |reason: io::Error| {
-            let what = "there is no thread to talk with it";
+            let what = "cannot start a thread for it";
             match Shortage::of(&reason) {
                 Some(shortage) => {
                     AgentError::of(FailureKind::Shortage, format!("{what}: {shortage}"))

@@ -83,7 +83,7 @@ pub(in crate::agent) fn timed_out(allowed: Duration) -> AgentError {
 
 /// The error for a conversation whose process is gone.
 pub(in crate::agent) fn session_lost() -> AgentError {
-    let message = "ended, and with it the conversation that it remembered";
+    let message = "ended and lost the conversation that it remembered";
     AgentError::of(FailureKind::Lost, message)
 }
 

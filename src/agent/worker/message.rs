@@ -47,14 +47,14 @@ pub(super) fn line(value: &Value) -> Vec<u8> {
 pub(super) fn read(line: &[u8]) -> Result<Message, String> {
     let json = Json::read(line).map_err(|error| {
         if error.is_eof() {
-            "which ends amid JSON: each answer is one line".to_owned()
+            "which is incomplete JSON: each answer is one line".to_owned()
         } else {
-            format!("which is no JSON object ({error})")
+            format!("which is not a JSON object ({error})")
         }
     })?;
     let answer = json.written_answer();
     let Value::Object(mut line) = json.value else {
-        return Err("which is no JSON object".to_owned());
+        return Err("which is not a JSON object".to_owned());
     };
     if let Some(answer) = answer {
         line.insert("answer".to_owned(), answer.into());
@@ -62,13 +62,13 @@ pub(super) fn read(line: &[u8]) -> Result<Message, String> {
     let text = |line: &mut Map<String, Value>, key: &str| match line.remove(key) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
-        Some(_) => Err(format!("whose `{key}` is no string")),
+        Some(_) => Err(format!("whose `{key}` is not a string")),
     };
     let kind = text(&mut line, "type")?;
     match kind.as_deref() {
         Some("hello") => {
             let protocol = line.get("protocol").and_then(Value::as_u64);
-            let protocol = protocol.ok_or("whose `protocol` is no whole number")?;
+            let protocol = protocol.ok_or("whose `protocol` is not a whole number")?;
             Ok(Message::Hello(protocol))
         }
         Some("progress") => {
@@ -78,7 +78,7 @@ pub(super) fn read(line: &[u8]) -> Result<Message, String> {
         }
         Some("answer") | None => {
             let id = text(&mut line, "id")?;
-            let id = id.ok_or("which has no `id`: it is that of the task")?;
+            let id = id.ok_or("which has no `id`: write the `id` of the task")?;
             match line.remove("progress") {
                 Some(message) if !is_reply(&line) => {
                     Ok(Message::Progress(Some(id), message_text(message)))
@@ -167,20 +167,23 @@ mod tests {
 
     #[test]
     fn what_is_none() {
-        check("[1]", Err("which is no JSON object"));
-        check("{", Err("which ends amid JSON: each answer is one line"));
-        check("4", Err("which is no JSON object"));
+        check("[1]", Err("which is not a JSON object"));
+        check(
+            "{",
+            Err("which is incomplete JSON: each answer is one line"),
+        );
+        check("4", Err("which is not a JSON object"));
         check(
             "Loading",
-            Err("which is no JSON object (expected value at line 1 column 1)"),
+            Err("which is not a JSON object (expected value at line 1 column 1)"),
         );
         check(
             r#"{"answer": "4"}"#,
-            Err("which has no `id`: it is that of the task"),
+            Err("which has no `id`: write the `id` of the task"),
         );
         check(
             r#"{"id": 1, "answer": "4"}"#,
-            Err("whose `id` is no string"),
+            Err("whose `id` is not a string"),
         );
         check(
             r#"{"id": "a", "type": "done"}"#,
@@ -188,7 +191,7 @@ mod tests {
         );
         check(
             r#"{"type": "hello", "protocol": "1"}"#,
-            Err("whose `protocol` is no whole number"),
+            Err("whose `protocol` is not a whole number"),
         );
         assert!(read("[".repeat(100_000).as_bytes()).is_err());
         assert!(read(b"\xff").is_err());

@@ -175,7 +175,7 @@ impl<D: Pooled> Pool<D> {
         state.fallen.insert(key.0.clone());
         if state.fallen.len() >= MOST_FALLEN {
             let message = format!(
-                "{} samples in a row had the program end, the last time it {}",
+                "the program ended on {} samples in a row; the last time it {}",
                 state.fallen.len(),
                 failure.message
             );

@@ -348,7 +348,7 @@ impl<'a> Talk<'a> {
             End::Foreign(other) => {
                 self.stop();
                 let message = format!(
-                    "speaks version {other} of the protocol, and this evaltest version {PROTOCOL}"
+                    "speaks version {other} of the protocol, but this evaltest speaks version {PROTOCOL}"
                 );
                 AgentError::of(FailureKind::NotStarted, message)
             }
@@ -356,7 +356,7 @@ impl<'a> Talk<'a> {
                 self.stop();
                 AgentError::of(
                     FailureKind::Lost,
-                    "was ended because it did not answer another sample in time",
+                    "was stopped because it did not answer another sample in time",
                 )
             }
             End::Faulty(failure) => {

@@ -83,7 +83,7 @@ fn regexes() {
     check(&json!({"regex": r"(a)|b"}), "b", None);
     refuse(
         &json!({"regex": "(", "group": 1}),
-        "extraction `regex`: `(` is no regular expression: error: unclosed group",
+        "extraction `regex`: `(` is not a regular expression: error: unclosed group",
     );
     refuse(
         &json!({"regex": "a", "group": 1}),
@@ -150,7 +150,7 @@ fn json_members() {
     );
     refuse(
         &json!({"json_pointer": "answer"}),
-        "extraction `json_pointer`: `answer` is no JSON pointer\n\nhint: write `/answer`",
+        "extraction `json_pointer`: `answer` is not a JSON pointer\n\nhint: write `/answer`",
     );
 }
 

@@ -85,7 +85,7 @@ impl ItemFields {
             }
             if !names.insert(field.name.clone()) {
                 let error = Error::usage(format!("two fields are called `{}`", field.name));
-                let error = error.hint("give each a name of its own");
+                let error = error.hint("give each a unique name");
                 return Err(error.under("name").under(place));
             }
             fields.push(field);

@@ -228,7 +228,7 @@ mod tests {
         };
         check(
             json!("a("),
-            "`ground_truth`: `a(` is no regular expression: error: unclosed group",
+            "`ground_truth`: `a(` is not a regular expression: error: unclosed group",
         );
         check(
             json!(""),
@@ -241,7 +241,7 @@ mod tests {
         );
         assert_eq!(
             refusal("{ type: regex, pattern: '(a{1000}){1000}' }"),
-            "scorer `regex`, option `pattern`: `(a{1000}){1000}` is no regular expression: \
+            "scorer `regex`, option `pattern`: `(a{1000}){1000}` is not a regular expression: \
              Compiled regex exceeds size limit of 1048576 bytes."
         );
     }

@@ -54,7 +54,7 @@ pub(super) fn unpack(
             Err(Fault::Broken) if !is_named => break,
             Err(Fault::Broken) => {
                 let message = format!(
-                    "broke the answer off: its `Content-Encoding: {}` cannot be unpacked",
+                    "sent an answer whose `Content-Encoding: {}` cannot be decoded",
                     named(headers).unwrap_or_default()
                 );
                 return Err(Failure::new(Cause::Broken, message));

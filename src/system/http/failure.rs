@@ -47,7 +47,10 @@ impl Failure {
     }
 
     pub(super) fn cancelled() -> Self {
-        Self::new(Cause::Cancelled, "was not waited for: the run was stopped")
+        Self::new(
+            Cause::Cancelled,
+            "had not answered when the run was stopped",
+        )
     }
 
     /// Converts an error of ureq. `allowed` is the request's timeout.
@@ -62,7 +65,7 @@ impl Failure {
             Error::Timeout(_) => Self::timed_out(allowed),
             Error::HostNotFound => unreachable(&"there is no such host"),
             Error::Io(error) if is_shortage(error) => {
-                Self::new(Cause::Shortage, format!("cannot be connected to: {error}"))
+                Self::new(Cause::Shortage, format!("cannot be reached: {error}"))
             }
             Error::Io(error) if error.to_string().contains("failed to lookup address") => {
                 unreachable(&"there is no such host")
@@ -73,7 +76,7 @@ impl Failure {
                 unreachable(&format_args!("no secure connection: {error}"))
             }
             Error::Io(error) => {
-                Self::new(Cause::Broken, format!("broke the connection off: {error}"))
+                Self::new(Cause::Broken, format!("broke off the connection: {error}"))
             }
             Error::Rustls(error) => unreachable(&format_args!("no secure connection: {error}")),
             Error::ConnectionFailed
@@ -81,7 +84,9 @@ impl Failure {
             | Error::InvalidProxyUrl
             | Error::Tls(_)
             | Error::TlsRequired => unreachable(error),
-            Error::Protocol(error) => Self::new(Cause::Broken, format!("speaks no HTTP: {error}")),
+            Error::Protocol(error) => {
+                Self::new(Cause::Broken, format!("does not speak HTTP: {error}"))
+            }
             Error::LargeResponseHeader(_, limit) => Self::new(
                 Cause::TooLarge,
                 format!("answered with headers of more than {limit} bytes"),

@@ -228,12 +228,12 @@ impl Launch<'_> {
             Some(Errno::TOOBIG) => {
                 let bytes: usize = self.args.iter().map(String::len).sum();
                 not_started(format!(
-                    "{bytes} bytes of arguments are more than the system takes; hint: use stdin: leave \
+                    "{bytes} bytes of arguments exceed the system's limit; hint: use stdin: leave \
                      `{{prompt}}` out of `command` and the agent reads the prompt there"
                 ))
             }
             None if error.kind() == io::ErrorKind::InvalidInput => not_started(format!(
-                "`{name}` cannot be started: an argument or a variable holds a NUL byte; hint: use stdin: \
+                "`{name}` cannot be started: an argument or a variable contains a NUL byte; hint: use stdin: \
                  leave `{{prompt}}` out of `command`"
             )),
             _ => not_started(format!("`{name}` cannot be started: {error}")),

@@ -56,14 +56,14 @@ impl Strength {
         let mut notices = Vec::new();
         if !self.has_launcher {
             notices.push(
-                "bubblewrap confines the agent, and nothing here filters its system calls, closes files that were left \
+                "bubblewrap confines the agent, but nothing here filters its system calls, closes files that were left \
                  open, or limits how many it makes in memory: install the program that does, `cargo install \
                  cargo-evaltest`"
                     .to_owned(),
             );
         } else if !self.counts_files {
             notices.push(
-                "bubblewrap confines the agent, and nothing limits how many files it makes in memory here".to_owned(),
+                "bubblewrap confines the agent, but nothing limits how many files it makes in memory here".to_owned(),
             );
         }
         if !self.no_users && !is_root() {
@@ -87,7 +87,7 @@ impl Sandbox {
         let hint = "Debian, Ubuntu: `apt install bubblewrap`; or remove `sandbox` from `agent` to run it without";
         if launcher::in_path(BWRAP).is_none() {
             return Err(Error::usage(
-                "`sandbox: bwrap` needs bubblewrap, and there is no `bwrap` in `PATH`",
+                "`sandbox: bwrap` needs bubblewrap, but `bwrap` is not in `PATH`",
             )
             .hint(hint));
         }
@@ -141,7 +141,7 @@ impl Sandbox {
                 ))
             }
             Err(error) => Err(Error::infrastructure(format!(
-                "`sandbox: bwrap`: what makes it cannot be started: {error}"
+                "`sandbox: bwrap`: its launcher cannot be started: {error}"
             ))),
         }
     }

@@ -171,6 +171,6 @@ const KNOWS_HOW: bool = IS_PROCESSOR_KNOWN && cfg!(feature = "sandbox");
 )))]
 fn confine(_: bool, _: Vec<OsString>) -> io::Error {
     io::Error::other(
-        "this program can make none: it lacks the feature `sandbox`, or the processor is another",
+        "this program can make none: it lacks the feature `sandbox`, or does not support this processor",
     )
 }

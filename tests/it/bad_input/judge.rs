@@ -117,7 +117,7 @@ fn dimensions_that_are_none() {
     check_dimension(
         "name: clarity",
         "two dimensions are called `clarity`",
-        "a name of its own",
+        "a unique name",
     );
     check_dimension("name: ''", "the name of a dimension is blank", "`clarity`");
     for name in [

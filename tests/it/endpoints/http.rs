@@ -59,16 +59,19 @@ fn an_http_spec_says_where_things_are() {
     for (agent, expect) in [
         (
             "{ type: http, url: \"http://h/\", answer: data }",
-            "`answer: data` is no JSON pointer",
+            "`answer: data` is not a JSON pointer",
         ),
         (
             "{ type: http, url: \"http://h/\", body: [\"{promt}\"] }",
-            "there is no placeholder `{promt}`",
+            "unknown placeholder `{promt}`",
         ),
-        ("{ type: http, url: h }", "`h` is no URL of an endpoint"),
+        (
+            "{ type: http, url: h }",
+            "`h` is not the URL of an endpoint",
+        ),
         (
             "{ type: openai, base_url: h, model: m }",
-            "`h` is no URL of an endpoint",
+            "`h` is not the URL of an endpoint",
         ),
         (
             "{ type: openai, base_url: \"http://h\" }",

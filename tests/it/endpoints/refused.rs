@@ -41,7 +41,7 @@ fn what_no_sample_survives_is_told_once() {
             )
         },
         2,
-        "hint: the account has nothing left",
+        "hint: the account has no credit left",
     );
 }
 
@@ -53,7 +53,8 @@ fn a_request_that_is_always_wrong_stops_the_run_after_three() {
     let project = Project::with_eval(&questions, &server.openai(", temperature: 3"), "");
     run(&project)
         .exits(2)
-        .says("answered 400 Bad Request: temperature must be below 2; hint: check `model` and what else the spec sends");
+        .says("answered 400 Bad Request: temperature must be below 2; hint: check `model` and the other values that \
+               the spec sends");
     assert!(
         (3..=4).contains(&server.requested().len()),
         "{}",

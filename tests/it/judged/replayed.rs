@@ -65,6 +65,6 @@ fn a_run_without_a_judge_is_none() {
     court
         .run("eval.yaml")
         .exits(3)
-        .says("no judge was asked in")
-        .says("hint: name a run that a judge judged");
+        .says("no judge was called in")
+        .says("hint: name a run with a judge");
 }

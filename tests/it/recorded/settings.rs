@@ -50,7 +50,7 @@ fn mistakes_are_found_before_anything_is_asked() {
         &format!("record: {{ {url}, ignore: [user] }}\n"),
         "",
         "run eval.yaml",
-        &["no JSON pointer"],
+        &["not a JSON pointer"],
     );
     check(
         command,

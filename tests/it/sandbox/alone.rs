@@ -12,7 +12,7 @@ use crate::project::{Project, Ran};
 use crate::trials;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_cargo-evaltest");
-const NO_SHIM: &str = "bubblewrap confines the agent, and nothing here filters its system calls";
+const NO_SHIM: &str = "bubblewrap confines the agent, but nothing here filters its system calls";
 const NAMESPACES: &str = "to make namespaces of users: `bwrap --disable-userns` does not work here";
 
 /// A project of which the tests ask an agent that says what it finds.

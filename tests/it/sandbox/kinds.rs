@@ -105,7 +105,7 @@ fn landlock_is_used_where_bubblewrap_does_not_work() {
         let ran = without(&project, false, true);
         let ran = ran.says("bubblewrap does not work here, so Landlock confines the agent");
         if kind.contains("disk_mb") {
-            ran.says("Landlock does not keep `disk_mb`");
+            ran.says("Landlock does not enforce `disk_mb`");
         }
         assert_eq!(project.last_json("manifest.json")["sandbox"], "landlock");
         let reply = answer(&project, "a");
@@ -123,7 +123,7 @@ fn where_nothing_works_it_is_an_error_or_a_notice() {
     without(&project, false, false)
         .exits(2)
         .says("no sandbox works here")
-        .says("there is no `bwrap` in `PATH`")
+        .says("`bwrap` is not in `PATH`")
         .says("Landlock")
         .says("`sandbox: auto?`");
     assert!(project.runs().is_empty());

@@ -11,10 +11,10 @@ use super::{Folder, VALIDATOR, WHOLE, editor, root, whole};
 /// Refusals that only the program can know of, by what it says, with the reason.
 pub(crate) const ONLY_THE_PROGRAM: &[(&str, &str)] = &[
     (
-        "is no URL of an endpoint",
+        "is not the URL of an endpoint",
         "an address is read by the parser of URLs",
     ),
-    ("is no JSON pointer", "a text that begins with a slash"),
+    ("is not a JSON pointer", "a text that begins with a slash"),
     (
         "judges answers, which no agent gives",
         "the agent `none` needs a scorer of the spec",
@@ -70,7 +70,7 @@ pub(crate) const ONLY_THE_PROGRAM: &[(&str, &str)] = &[
         "what a number means to a metric",
     ),
     (
-        "is no regular expression",
+        "is not a regular expression",
         "regular expressions are compiled",
     ),
     (
@@ -116,8 +116,8 @@ pub(crate) const ONLY_THE_PROGRAM: &[(&str, &str)] = &[
         "asks for a stream",
         "the keys of a request are the endpoint's",
     ),
-    ("is no method of HTTP", "which methods HTTP has"),
-    ("of this method has no", "one key is about another"),
+    ("is not an HTTP method", "which methods HTTP has"),
+    ("with this method cannot have a", "one key is about another"),
     ("agent `openai`: ", "addresses and headers are parsed"),
     ("agent `http`: ", "addresses and headers are parsed"),
     ("scorer `semantic`: ", "addresses are parsed"),

@@ -28,7 +28,7 @@ fn silence_is_a_failure_with_its_stderr() {
     let error = check_error(
         Project::new().run("echo 'no \u{1b}[31mmodel' >&2"),
         FailureKind::NoOutput,
-        "ended well and printed nothing to stdout",
+        "exited successfully but printed nothing to stdout",
     );
     assert_eq!(error.stderr_tail.as_deref(), Some("no \u{1b}[31mmodel\n"));
 }
@@ -129,7 +129,7 @@ fn programs_that_cannot_be_started() {
     );
     check(
         &["true", "a\0b"],
-        "`true` cannot be started: an argument or a variable holds a NUL byte; hint: use stdin: leave \
+        "`true` cannot be started: an argument or a variable contains a NUL byte; hint: use stdin: leave \
          `{prompt}` out of `command`",
     );
 }
@@ -156,7 +156,7 @@ fn a_prompt_too_long_for_an_argument() {
     check_error(
         command.answer(&project.task(&"x".repeat(3 << 20))),
         FailureKind::NotStarted,
-        "3145732 bytes of arguments are more than the system takes; hint: use stdin: leave `{prompt}` out \
+        "3145732 bytes of arguments exceed the system's limit; hint: use stdin: leave `{prompt}` out \
          of `command` and the agent reads the prompt there",
     );
 }

@@ -68,7 +68,7 @@ fn no_remaining_time_starts_nothing() {
     check_error(
         command.answer(&project.task_for(Duration::ZERO)),
         FailureKind::TimedOut,
-        "was not started: the time for it was over",
+        "was not started: no time was left",
     );
     assert!(!project.path("started").exists());
 }

@@ -27,7 +27,7 @@ impl Dialogue<'_> {
             });
         }
         let user = self.driver.user.as_ref().ok_or_else(|| {
-            let message = "the sample has a scenario, and the eval no `user`; hint: write `user: { agent: … }`";
+            let message = "the sample has a scenario, but the eval has no `user`; hint: write `user: { agent: … }`";
             AgentError::of(FailureKind::Misconfigured, message)
         })?;
         let known = self.recorded(Speaker::User, None);

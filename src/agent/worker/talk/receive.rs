@@ -30,7 +30,8 @@ impl Talk<'_> {
             let printed = beginning(line, EXCERPT_BYTES);
             End::Faulty(AgentError::of(FailureKind::BadOutput,
                 format!(
-                    "printed `{printed}` to stdout, {reason}; hint: stdout is for answers, print all else to stderr"
+                    "printed `{printed}` to stdout, {reason}; hint: print only answers to stdout, everything else to \
+                     stderr"
                 ),
             ))
         })?;
@@ -81,7 +82,7 @@ impl Talk<'_> {
         let Some(place) = self.open.iter().position(|open| open.request.id == id) else {
             let printed = beginning(line, EXCERPT_BYTES);
             let message = format!(
-                "printed `{printed}`, a reply to `{}`, which is not asked or was answered before",
+                "printed `{printed}`, a reply to `{}`, which was not asked or is already answered",
                 beginning(id.as_bytes(), EXCERPT_BYTES)
             );
             // The current request may well be innocent.
@@ -134,7 +135,7 @@ impl Talk<'_> {
 
     pub(super) fn too_large(&self, begins: &[u8]) -> AgentError {
         let message = format!(
-            "printed more than {} bytes for one answer, which begin with `{}`; hint: raise \
+            "printed more than {} bytes for one answer; the output begins with `{}`; hint: raise \
              `limits.max_output_bytes`",
             self.setup.max_output_bytes,
             beginning(begins, EXCERPT_BYTES)

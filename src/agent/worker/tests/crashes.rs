@@ -107,7 +107,7 @@ fn a_program_that_only_crashes_is_given_up() {
             exited.clone()
         ]
     );
-    let message = "5 samples in a row had the program end, the last time it exited with code 1";
+    let message = "the program ended on 5 samples in a row; the last time it exited with code 1";
     let unusable = AgentError {
         kind: FailureKind::Unusable,
         message: message.to_owned(),
@@ -141,7 +141,7 @@ fn a_program_that_only_chatters_is_given_up() {
     let failure = worker.answer(&task("last")).unwrap_err();
     assert_eq!(failure.kind, FailureKind::Unusable);
     let start =
-        "5 samples in a row had the program end, the last time it printed `last comes` to stdout";
+        "the program ended on 5 samples in a row; the last time it printed `last comes` to stdout";
     assert!(failure.message.starts_with(start), "{}", failure.message);
     assert_eq!(project.lines("started"), 5);
 }
@@ -177,7 +177,7 @@ fn a_program_that_never_greets_is_given_up() {
     let worker = project
         .sh(r#"echo '{"type":"hello","protocol":2}'; sleep 1000"#)
         .handshake(LONG);
-    let message = "speaks version 2 of the protocol, and this evaltest version 1";
+    let message = "speaks version 2 of the protocol, but this evaltest speaks version 1";
     let failure = worker.answer(&task("a")).unwrap_err();
     assert_eq!(failure.kind, FailureKind::Misconfigured);
     assert!(failure.message.ends_with(message), "{}", failure.message);

@@ -21,14 +21,14 @@ fn lines_that_are_no_answers() {
     check_fault(
         "echo Loading... && echo why >&2",
         bad,
-        "printed `Loading...` to stdout, which is no JSON object (expected value at line 1 column 1); \
-         hint: stdout is for answers, print all else to stderr",
+        "printed `Loading...` to stdout, which is not a JSON object (expected value at line 1 column 1); \
+         hint: print only answers to stdout, everything else to stderr",
     );
     check_fault(
         r#"echo '{"answer": "4"}'"#,
         bad,
-        "printed `{\"answer\": \"4\"}` to stdout, which has no `id`: it is that of the task; \
-         hint: stdout is for answers, print all else to stderr",
+        "printed `{\"answer\": \"4\"}` to stdout, which has no `id`: write the `id` of the task; \
+         hint: print only answers to stdout, everything else to stderr",
     );
     check_fault(
         r#"echo '{"id": "a", "text": "4"}'"#,
@@ -59,7 +59,7 @@ fn unsolicited_reply_fails_a_sample_only_when_repeated() {
     check_error(
         reply,
         FailureKind::BadOutput,
-        "printed `{\"id\": \"b\", \"answer\": \"4\"}`, a reply to `b`, which is not asked or was answered before",
+        "printed `{\"id\": \"b\", \"answer\": \"4\"}`, a reply to `b`, which was not asked or is already answered",
     );
     assert_eq!(lost, 1);
     // The late second answer of another sample does not affect the current one.
@@ -100,7 +100,7 @@ fn a_second_answer_is_given_to_nobody() {
 fn floods_are_truncated() {
     let too_large = |begins: &str| {
         format!(
-            "printed more than 50000 bytes for one answer, which begin with `{begins}`; \
+            "printed more than 50000 bytes for one answer; the output begins with `{begins}`; \
              hint: raise `limits.max_output_bytes`"
         )
     };

@@ -102,7 +102,7 @@ mod made {
         }
         let place = |key: &str, given: Option<String>, usual: String| match given {
             Some(place) if !place.is_empty() && !place.starts_with('/') => {
-                let error = Error::usage(format!("`{key}: {place}` is no JSON pointer"));
+                let error = Error::usage(format!("`{key}: {place}` is not a JSON pointer"));
                 let error = error.hint(format!("write `{key}: /{place}`"));
                 Err(at(error).under(key))
             }

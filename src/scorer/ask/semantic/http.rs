@@ -106,7 +106,7 @@ impl HttpEmbedder {
         // An invalid address is shown as written.
         Url::new(base_url, EXAMPLE)?;
         if base_url.contains('?') {
-            let message = format!("`{base_url}` is no URL of an endpoint");
+            let message = format!("`{base_url}` is not the URL of an endpoint");
             return Err(Error::usage(message).hint(format!("write `{EXAMPLE}`")));
         }
         let url = format!("{}/embeddings", base_url.trim_end_matches('/'));
@@ -173,7 +173,7 @@ impl HttpEmbedder {
         }
         serde_json::from_slice(reply.text()).map_err(|error| Failure {
             message: format!(
-                "answered with what is no list of embeddings ({error}): `{}`",
+                "did not answer with a list of embeddings ({error}): `{}`",
                 beginning(&reply.body, EXCERPT_BYTES)
             ),
             // A gateway may report within a success that what is behind it broke.
@@ -242,10 +242,7 @@ impl Embedder for HttpEmbedder {
             };
             if wait > LONGEST_PAUSE {
                 let seconds = wait.as_secs();
-                let message = format!(
-                    "{}; it wants to be left alone for {seconds} s",
-                    failure.message
-                );
+                let message = format!("{}; it asks to wait {seconds} s", failure.message);
                 return Err(self.error(&message, times));
             }
             std::thread::sleep(wait);

@@ -432,7 +432,7 @@ fn patterns_locate_calls() {
             "x{name}{args}",
             "there must be some text before and after the name",
         ),
-        ("(", "is no regular expression"),
+        ("(", "is not a regular expression"),
     ] {
         let message = refusal(&format!("{{ type: ast_match, pattern: '{pattern}' }}"));
         assert!(message.contains(expect), "{pattern}: {message}");

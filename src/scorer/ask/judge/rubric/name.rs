@@ -86,7 +86,7 @@ pub(super) fn check_new<'a>(
         None => Ok(()),
         Some(known) if known == name => {
             let error = Error::usage(format!("two {what} are called `{name}`"));
-            Err(error.hint("give each a name of its own"))
+            Err(error.hint("give each a unique name"))
         }
         Some(known) => {
             let error = Error::usage(format!("two {what} are called `{known}` and `{name}`"));

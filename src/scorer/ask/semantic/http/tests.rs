@@ -205,7 +205,7 @@ fn retry_after_is_respected_within_bounds() {
     );
     check_error(
         vec![busy("3600")],
-        "`URL` answered 429 Too Many Requests; it wants to be left alone for 3600 s",
+        "`URL` answered 429 Too Many Requests; it asks to wait 3600 s",
     );
 }
 
@@ -234,7 +234,7 @@ fn replies_that_are_no_vectors() {
     let garbage = |body: &str| vec![reply("200 OK", "", body)];
     check_error(
         garbage("hello\x1b[2J"),
-        "`URL` answered with what is no list of embeddings (expected value at line 1 column 1): `hello\\u{1b}[2J`",
+        "`URL` did not answer with a list of embeddings (expected value at line 1 column 1): `hello\\u{1b}[2J`",
     );
     for body in [
         "",
@@ -246,7 +246,12 @@ fn replies_that_are_no_vectors() {
         r#"{"data": [{"index": -1, "embedding": [1]}, {"index": 1, "embedding": [1]}]}"#,
     ] {
         let error = embed(&Server::new(garbage(body))).unwrap_err();
-        assert!(error.message().contains("no list of embeddings"), "{error}");
+        assert!(
+            error
+                .message()
+                .contains("did not answer with a list of embeddings"),
+            "{error}"
+        );
     }
     let data = |data: Value| vec![ok(&json!({ "data": data }))];
     let one = json!({"index": 0, "embedding": [1]});
@@ -428,12 +433,12 @@ fn options_that_are_wrong() {
     ] {
         assert_eq!(
             message(json!({"base_url": url})),
-            format!("scorer `semantic`: `{url}` is no URL of an endpoint")
+            format!("scorer `semantic`: `{url}` is not the URL of an endpoint")
         );
     }
     assert_eq!(
         message(json!({"base_url": "http://me:secret@host/v1"})),
-        "scorer `semantic`: the URL of the endpoint holds a password"
+        "scorer `semantic`: the URL of the endpoint contains a password"
     );
     assert_eq!(
         message(json!({"base_url": null})),

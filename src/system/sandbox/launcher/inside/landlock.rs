@@ -83,7 +83,7 @@ impl FenceRules {
     pub(super) fn restrict(self) -> io::Result<()> {
         self.try_restrict().map_err(|error| {
             io::Error::other(format!(
-                "Landlock cannot keep it in, which takes Linux 6.12 or newer with Landlock on: {error}"
+                "Landlock cannot confine it; that needs Linux 6.12 or newer with Landlock enabled: {error}"
             ))
         })
     }

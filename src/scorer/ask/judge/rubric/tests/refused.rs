@@ -155,7 +155,7 @@ fn names_that_no_reply_or_gate_could_have() {
         "rubric: { dimensions: [{ name: a b }, { name: a b }] }",
         "option `rubric`: two dimensions are called `a b`",
         "1:47",
-        "a name of its own",
+        "a unique name",
     );
     check(
         "rubric: { dimensions: [{ name: a }, { name: A }] }",
