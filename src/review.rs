@@ -171,7 +171,7 @@ impl ReviewPlaces {
     /// The paths for an item file: `a.json` has `a_verifications.json`.
     fn for_items(items: &Path) -> Result<Self> {
         let Some(stem) = items.file_stem() else {
-            let message = format!("`{}` is no file of items", items.display());
+            let message = format!("`{}` is not a file of items", items.display());
             return Err(Error::usage(message));
         };
         let named = |end: &str| {

@@ -140,7 +140,7 @@ fn plain_year(column: &str, cell: &str) -> Result<String> {
         return Ok(year.to_owned());
     }
     Err(Error::usage(format!(
-        "column `{column}` has `{}`, which is no year",
+        "column `{column}` has `{}`, which is not a year",
         cell.escape_debug()
     ))
     .hint("write `2024`, or name another column: `columns: { year: NAME }`"))
@@ -219,7 +219,7 @@ impl RowBenchmark for Aime {
             let hint = "name the column of the year: `columns: { year: NAME }`";
             ("no row has a year".to_owned(), hint.to_owned())
         } else {
-            let hint = format!("name years that are there: `years: [{}]`", found.join(", "));
+            let hint = format!("name existing years: `years: [{}]`", found.join(", "));
             (format!("found {}", quoted(found)), hint)
         };
         Err(Error::usage(format!(

@@ -127,12 +127,12 @@ impl ConversationKeys {
         match (&self.turns, &self.scenario) {
             (Some(_), Some(_)) => {
                 let error = Error::usage(
-                    "both `turns` and `scenario` are given: a user either says what is written, or is simulated",
+                    "both `turns` and `scenario` are given: the user is either scripted or simulated",
                 );
                 return Err(error.hint("remove one of them").under("scenario"));
             }
             (None, None) => {
-                let error = Error::usage("there is neither `turns` nor `scenario`");
+                let error = Error::usage("both `turns` and `scenario` are missing");
                 return Err(error.hint(EXAMPLE));
             }
             (Some(turns), None) if turns.is_empty() => {
@@ -148,7 +148,7 @@ impl ConversationKeys {
         }
         if self.visible_to_user.is_some() && self.scenario.is_none() {
             let error = Error::usage(
-                "`visible_to_user` does nothing: the user says what is written in `turns`",
+                "`visible_to_user` has no effect: the user says what is written in `turns`",
             );
             return Err(error
                 .hint("remove it, or write a `scenario` in place of `turns`")
@@ -225,7 +225,7 @@ fn script_of(transcript: &Value) -> Result<Map<String, Value>> {
         other => other.clone(),
     };
     let messages = parsed.as_array();
-    let messages = messages.ok_or_else(|| wrong("`messages` is no list".to_owned()))?;
+    let messages = messages.ok_or_else(|| wrong("`messages` is not a list".to_owned()))?;
     let (mut turns, mut system) = (Vec::new(), None);
     for (message, number) in messages.iter().zip(1..) {
         let role = message["role"].as_str().unwrap_or_default();
@@ -244,7 +244,7 @@ fn script_of(transcript: &Value) -> Result<Map<String, Value>> {
         }
     }
     if turns.is_empty() {
-        return Err(wrong("`messages` has nothing that a user says".to_owned()));
+        return Err(wrong("`messages` has no message of a user".to_owned()));
     }
     let mut script = Map::new();
     script.insert("turns".to_owned(), turns.into());
@@ -294,7 +294,7 @@ fn sample(mut fields: Map<String, Value>, index: usize) -> Result<Sample> {
     let keys = ConversationKeys::deserialize(Value::Object(keys))
         .map_err(|error| Error::usage(error.to_string()).hint(EXAMPLE))?;
     if keys.turns.is_none() && keys.scenario.is_none() {
-        return Err(Error::usage("there is neither `turns` nor `scenario`").hint(EXAMPLE));
+        return Err(Error::usage("both `turns` and `scenario` are missing").hint(EXAMPLE));
     }
     let answer = is_question.then(|| fields.shift_remove("answer")).flatten();
     let truth = fields.shift_remove("ground_truth").or(answer);
@@ -309,7 +309,8 @@ fn sample(mut fields: Map<String, Value>, index: usize) -> Result<Sample> {
     let visible = match fields.shift_remove("visible") {
         None | Some(Value::Null) => Vec::new(),
         Some(names) => Vec::deserialize(names).map_err(|_| {
-            Error::usage("`visible` is no list of names").hint("write `\"visible\": [\"locale\"]`")
+            Error::usage("`visible` is not a list of names")
+                .hint("write `\"visible\": [\"locale\"]`")
         })?,
     };
     if let Some(Value::Object(metadata)) = fields.get("metadata").cloned() {

@@ -163,7 +163,7 @@ impl RowBenchmark for Gaia {
         }
         if !source.slices.1.is_empty() && layout.level.is_none() {
             return Err(Error::usage(format!(
-                "`{}`: levels are asked for, but there is no column `level` or `Level`",
+                "`{}`: `levels` is set, but there is no column `level` or `Level`",
                 found.metadata.display()
             ))
             .hint("remove `levels`, or name the column: `columns: { level: NAME }`"));
@@ -189,7 +189,7 @@ impl RowBenchmark for Gaia {
             return Err(Error::usage(format!(
                 "`{path}`: no sample of level {wanted}; found {found}"
             ))
-            .hint("name levels that are there: `levels: [1, 2]`"));
+            .hint("name existing levels: `levels: [1, 2]`"));
         }
         let remark = |level| format!("`{path}`: no sample of level `{level}`; found {found}");
         Ok(absent.missing.iter().map(remark).collect())
@@ -243,7 +243,7 @@ impl GaiaLayout {
             && (*truth == self.prompt || self.id.as_ref() == Some(truth))
         {
             return Err(Error::usage(format!(
-                "column `{truth}` is the ground truth, and what the agent sees as well"
+                "column `{truth}` is the ground truth, but is also shown to the agent"
             ))
             .hint("name another column in `columns`"));
         }

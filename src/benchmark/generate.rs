@@ -69,14 +69,14 @@ impl ItemSolver {
             fields.require(name).under("shows")?;
         }
         if self.shows.is_none() {
-            let error = |error: Error| error.hint("name what is shown: `shows: [question]`");
+            let error = |error: Error| error.hint("name the fields to show: `shows: [question]`");
             fields.require("problem").map_err(error)?;
         }
         let answer = self.answer.as_deref();
         match fields.require(answer.unwrap_or("answer")) {
             Ok(_) => Ok(()),
             Err(error) if answer.is_some() => Err(error.under("answer")),
-            Err(error) => Err(error.hint("name what is to be found out: `answer: result`")),
+            Err(error) => Err(error.hint("name the field with the answer: `answer: result`")),
         }
     }
 }
@@ -105,7 +105,7 @@ impl Generate {
                 let is_sign = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
                 if name.is_empty() || name.len() > 64 || !name.chars().all(is_sign) {
                     let error =
-                        Error::usage(format!("`{}` is no name for items", name.escape_debug()));
+                        Error::usage(format!("`{}` is not a name for items", name.escape_debug()));
                     let hint = "a name is made of the letters a to z, digits, `_` and `-`";
                     return Err(error.hint(hint).under("name"));
                 }
@@ -116,7 +116,7 @@ impl Generate {
         };
         let count = draft.count.unwrap_or(COUNT);
         if !(1..=MOST).contains(&count) {
-            let error = Error::usage(format!("`{count}` items cannot be asked for"));
+            let error = Error::usage(format!("`{count}` items cannot be requested"));
             let hint = format!("write a number from 1 to {MOST}: `count: 30`");
             return Err(error.hint(hint).under("count"));
         }
@@ -129,7 +129,7 @@ impl Generate {
             (Some(keys), _) => keys,
             (None, Some(ready)) => ready.fields(),
             (None, None) => {
-                let error = Error::usage("benchmark `generate` does not say what an item is");
+                let error = Error::usage("benchmark `generate` has no fields of an item");
                 return Err(error.hint(
                     "write `ready: aime`, or `fields: [{ name: question, type: text }]` and a `template`",
                 ));
@@ -167,8 +167,7 @@ impl Generate {
             (Some(text), _) => text.as_str(),
             (None, Some(ready)) => ready.template(),
             (None, None) => {
-                let error =
-                    Error::usage("benchmark `generate` does not say how items are asked for");
+                let error = Error::usage("benchmark `generate` has no template to request items");
                 return Err(error.hint("write `template: \"Write a question. Reply with a JSON object:\\n{{fields}}\"`"));
             }
         };

@@ -39,15 +39,15 @@ impl Prompt {
                 ));
                 Err(if benchmark.default_prompt().is_some() {
                     error.hint(
-                        "remove `prompt` for instructions of ours, which tell the form of the answer; \
-                         or use `prompt: concise`, `prompt: none` or a template",
+                        "remove `prompt` for evaltest's own instructions on the form of the answer; or use `prompt: \
+                         concise`, `prompt: none` or a template",
                     )
                 } else {
                     error.hint("use `prompt: concise`, `prompt: none` or a template")
                 })
             }
             Self::Template(text) if !text.contains("{prompt}") => {
-                Err(Error::usage("the prompt template has no `{prompt}` in it")
+                Err(Error::usage("the prompt template has no `{prompt}`")
                     .hint("write `prompt: { template: \"Answer briefly: {prompt}\" }`"))
             }
             _ => Ok(()),

@@ -194,8 +194,8 @@ impl RowBenchmark for Qa {
         }
         if layout.is_without_ids() {
             notices.push(format!(
-                "`{}`: samples are called by the number of their row, for there is no column `id`: a row that is put in \
-                 renames all rows after it, and a baseline does not know them any more",
+                "`{}`: there is no column `id`, so samples are named by row number: inserting a row renames all rows \
+                 after it, and a baseline no longer matches them",
                 source.path.display()
             ));
         }

@@ -307,8 +307,8 @@ fn each<B: RowBenchmark>(
         };
         let path = path.display().to_string();
         notices.push(format!(
-            "`{path}`: {needed} {line} of {all} {await_it} review (`review: needed`) and {} no ground truth: fill in the answers with \
-             `cargo evaltest review {}`",
+            "`{path}`: {needed} {line} of {all} {await_it} review (`review: needed`) and {} no ground truth: fill in \
+             the answers with `cargo evaltest review {}`",
             if needed == 1 { "has" } else { "have" },
             shell_word(&path)
         ));
@@ -316,7 +316,7 @@ fn each<B: RowBenchmark>(
     if rejected > 0 {
         let path = path.display();
         notices.push(format!(
-            "`{path}`: {rejected} of {all} samples were rejected in review: nothing scores them"
+            "`{path}`: {rejected} of {all} samples were rejected in review and are not scored"
         ));
     }
     if has_truths && hidden > 0 {
@@ -470,7 +470,7 @@ pub(super) fn without_truths<'a>(
     known: impl IntoIterator<Item = &'a str>,
 ) -> String {
     format!(
-        "`{}`: there is no column of ground truths, so a scorer that needs one scores no sample: looked for {}; found {}",
+        "`{}`: there is no column of ground truths, so scorers that need one score no sample: looked for {}; found {}",
         header.path.display(),
         quoted(known),
         quoted(header.columns.iter().copied())

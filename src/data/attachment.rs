@@ -39,7 +39,7 @@ impl Attachment {
         }
         // A folder cannot be copied, and a pipe would block forever.
         if !found.is_file() {
-            return Err(self.error(&wanted, "it is no regular file"));
+            return Err(self.error(&wanted, "it is not a regular file"));
         }
         Ok(found)
     }
@@ -176,8 +176,8 @@ mod tests {
         let wanted = folder.path().join("data/none.csv");
         let expect = format!("looked for `{}`: there is no such file", wanted.display());
         check_refused(&folder, "none.csv", &expect);
-        check_refused(&folder, "sub", "no regular file");
-        check_refused(&folder, "", "no regular file");
+        check_refused(&folder, "sub", "not a regular file");
+        check_refused(&folder, "", "not a regular file");
     }
 
     #[test]

@@ -140,7 +140,7 @@ impl Calibration {
             serde_json::from_slice(&text).map_err(|error| refuse(&error))?;
         if format_version > FORMAT_VERSION {
             let message = format!(
-                "{}: format {format_version} of a calibration, and this evaltest understands {FORMAT_VERSION}",
+                "{}: calibration format {format_version}, but this evaltest reads {FORMAT_VERSION}",
                 path.display()
             );
             return Err(Error::usage(message).hint("cargo install cargo-evaltest"));

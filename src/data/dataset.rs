@@ -85,7 +85,8 @@ impl Format {
                 "`{}`: a dataset is a `.jsonl`, `.json`, `.csv`, `.tsv` or `.parquet` file",
                 path.display()
             ))
-            .hint("give the file the end of its format: `.jsonl` has one object per line, `.json` an array of them")),
+            .hint("give the file the extension of its format: `.jsonl` has one object per line, `.json` an array of \
+                   them")),
         }
     }
 }
@@ -162,7 +163,7 @@ pub(crate) fn refuse_endless(path: &Path) -> Result<()> {
     if !is_other {
         return Ok(());
     }
-    Err(Error::usage(format!("`{}` is no file", path.display()))
+    Err(Error::usage(format!("`{}` is not a file", path.display()))
         .hint("write the rows into a file, and name that"))
 }
 
@@ -188,7 +189,7 @@ fn taken(id: &str, first: impl fmt::Display) -> Error {
         "the id `{}` is taken by the row at {first}",
         id.escape_debug()
     ))
-    .hint("give every row an id of its own, or name another column: `columns: { id: NAME }`")
+    .hint("give every row a unique id, or name another column: `columns: { id: NAME }`")
 }
 
 #[cfg(feature = "parquet")]

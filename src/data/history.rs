@@ -132,8 +132,8 @@ impl History {
     pub fn ahead_of(&self, now: Timestamp) -> Option<String> {
         let newest = self.lines.last().filter(|line| line.time > now)?;
         Some(format!(
-            "{}: its newest line, `{}`, is of {:.0}, and now is {now:.0}: a clock is or was wrong; lines count in the order \
-             of their time",
+            "{}: its newest line, `{}`, is from {:.0}, but now is {now:.0}: a clock is or was wrong; lines are \
+             ordered by their time",
             display(&self.path),
             clean(&newest.id),
             newest.time,
@@ -326,7 +326,7 @@ impl Serialize for AnswerBits {
 impl<'a> Deserialize<'a> for AnswerBits {
     fn deserialize<D: Deserializer<'a>>(from: D) -> Result<Self, D::Error> {
         let text = Cow::<'a, str>::deserialize(from)?;
-        Self::of(&text).ok_or_else(|| D::Error::custom("its `answers` are no base64"))
+        Self::of(&text).ok_or_else(|| D::Error::custom("its `answers` are not base64"))
     }
 }
 

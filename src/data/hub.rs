@@ -65,9 +65,8 @@ pub(crate) fn file(path: PathBuf) -> Result<PathBuf> {
     let (mut found, _) = open(&path)?;
     if found.files.len() > 1 {
         let (address, count) = (address?, found.files.len());
-        let error = crate::error::Error::usage(format!(
-            "`{address}` is {count} files, where one is needed"
-        ));
+        let error =
+            crate::error::Error::usage(format!("`{address}` is {count} files, but one is needed"));
         return Err(error.hint("name one of the files"));
     }
     Ok(found.files.remove(0))

@@ -186,15 +186,16 @@ impl Unread {
     pub(crate) fn cure(self) -> &'static str {
         match self {
             Self::InvalidResponseFormat => {
-                "take another model, an endpoint with schemas, or `choices` (`cargo evaltest show RUN_DIR ID` prints the \
+                "use another model, an endpoint with schemas, or `choices` (`cargo evaltest show RUN_DIR ID` prints \
+                 the \
                  reply)"
             }
             Self::Conflicting => "ask the judge for less, or say in the rubric what decides",
-            Self::Refusal => "take another model: this one or its filter will not judge that",
+            Self::Refusal => "use another model: this one or its filter refuses to judge that",
             Self::Truncated => "give the judge's agent a larger `max_tokens`",
             Self::NoResponse => "look at the judge's endpoint: its replies are empty",
             Self::NoMajority => {
-                "take an odd number of judges, or `aggregate: weighted` with labels (`cargo evaltest show RUN_DIR ID` \
+                "use an odd number of judges, or `aggregate: weighted` with labels (`cargo evaltest show RUN_DIR ID` \
                  prints what each says)"
             }
             Self::TooFewJudges => {

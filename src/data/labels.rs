@@ -275,10 +275,10 @@ impl ItemLabels {
     fn join(&mut self, other: Self) -> Result<()> {
         let differs = |name: &str| {
             Error::usage(format!(
-                "`{name}` of id `{}` is another than in line {}",
+                "`{name}` of id `{}` differs from line {}",
                 other.id, self.line
             ))
-            .hint("an item was chosen once: give all its lines the same")
+            .hint("give all lines of an item the same value")
         };
         if self.chosen != other.chosen {
             return Err(differs("chosen"));
@@ -331,7 +331,7 @@ impl PeopleOfLines {
         let person = match fields.get("person") {
             None | Some(Value::Null) => None,
             Some(Value::String(person)) => Some(person),
-            Some(other) => return Err(wrong("person", "the name of who labels", other)),
+            Some(other) => return Err(wrong("person", "the name of a person", other)),
         };
         if item.is_empty() {
             return Ok(());
@@ -358,7 +358,8 @@ impl PeopleOfLines {
                 "the id `{}` occurs twice, first in line {line}",
                 item.id
             ))
-            .hint("leave one out, or say who labels: `\"person\": \"anna\"`; two people who agree are no copy"));
+            .hint("leave one out, or name the person: `\"person\": \"anna\"`; the same label of two people is not a \
+                   copy"));
         }
         before.push((item.line, fields.clone()));
         Ok(())

@@ -122,14 +122,14 @@ impl Verification {
         if self.format_version != REVIEW_VERSION {
             let other = self.format_version;
             return Some(format!(
-                "it is of version {other}, and this evaltest knows {REVIEW_VERSION}"
+                "it has version {other}, but this evaltest reads {REVIEW_VERSION}"
             ));
         }
         let [lowest, highest] = POINTS;
         let out = |score: &u8| !(lowest..=highest).contains(score);
         if let Some((name, score)) = self.scores.iter().find(|(_, score)| out(score)) {
             return Some(format!(
-                "`{name}` is {score}, and not from {lowest} to {highest}"
+                "`{name}` is {score}, not from {lowest} to {highest}"
             ));
         }
         if self.scores.is_empty() && self.answer.is_none() {
@@ -138,7 +138,7 @@ impl Verification {
         let total = Self::total_of(&self.scores);
         ((self.total_score - total).abs() > 1e-6).then(|| {
             let given = self.total_score;
-            format!("`total_score` is {given}, and the mean of its scores {total}")
+            format!("`total_score` is {given}, but the mean of its scores is {total}")
         })
     }
 }
@@ -178,7 +178,7 @@ impl Verifications {
         for (line, entry) in &found.0 {
             let reviewed = current.get(&entry.problem_id);
             if reviewed.is_none_or(|reviewed| reviewed.verification.as_ref() != Some(entry)) {
-                let why = "is not the latest word on it, by the journals in";
+                let why = "differs from the latest review in the journals in";
                 let id = &entry.problem_id;
                 return Err(wrong(*line, format!("`{id}` {why} `{journal_dir}`")));
             }
@@ -186,9 +186,7 @@ impl Verifications {
         }
         match missing.first() {
             Some(id) => {
-                let why = format!(
-                    "it lacks `{id}`, of which the journals in `{journal_dir}` have a word"
-                );
+                let why = format!("it lacks `{id}`, which the journals in `{journal_dir}` have");
                 Err(wrong(1, why))
             }
             None => Ok(Some(found)),
@@ -293,10 +291,10 @@ impl ReviewedFigures {
                 return Ok(None);
             };
             let message = format!(
-                "{}:{line}: there is no item `{id}`, nor any other of this file",
+                "{}:{line}: item `{id}` is not in the file, and no other reviewed item is",
                 display(path)
             );
-            let hint = "it is of other items: keep it and its journals under another name";
+            let hint = "these are reviews of other items: keep the file and its journals under another name";
             return Err(Error::usage(message).hint(hint));
         }
         let count = |status| {
@@ -419,7 +417,7 @@ impl JournalText {
             if is_truncated {
                 let prefix = line.len().min(BEGIN.len());
                 if found.place.lines == 0 && line[..prefix] != BEGIN[..prefix] {
-                    return Err(wrong("it is no line of a review".to_owned()));
+                    return Err(wrong("it is not a line of a review".to_owned()));
                 }
                 found.torn.extend(part);
                 break;
@@ -446,10 +444,10 @@ pub(crate) fn refuse_foreign(path: &Path) -> Result<()> {
             let is = if about.is_symlink() {
                 "is a link"
             } else {
-                "is no file"
+                "is not a file"
             };
-            let message = format!("`{}` {is}, and no review made it", display(path));
-            Err(Error::usage(message).hint("nothing was written to it: move it away"))
+            let message = format!("`{}` {is}, and was not made by a review", display(path));
+            Err(Error::usage(message).hint("it was not changed: move it away"))
         }
         // Opening it will report the error.
         _ => Ok(()),

@@ -28,7 +28,7 @@ impl Shard {
     pub fn new(index: u32, of: u32) -> Result<Self> {
         if of == 0 || of > Self::MOST {
             return Err(Error::usage(format!(
-                "there are 1 to {} shards, not {of}",
+                "the number of shards must be from 1 to {}, not {of}",
                 Self::MOST
             )));
         }
@@ -81,7 +81,7 @@ impl FromStr for Shard {
         let numbers = numbers.and_then(|(index, of)| Some((number(index)?, number(of)?)));
         let Some((index, of)) = numbers else {
             return Err(
-                Error::usage(format!("`{}` is no shard", text.escape_debug()))
+                Error::usage(format!("`{}` is not a shard", text.escape_debug()))
                     .hint("write which of how many, from 1: `2/8`"),
             );
         };

@@ -59,7 +59,7 @@ impl ItemFile {
         })?;
         let name = display(path);
         let text = String::from_utf8(text)
-            .map_err(|_| Error::usage(format!("{name}:1: it is no text in UTF-8")).hint(WANTED))?;
+            .map_err(|_| Error::usage(format!("{name}:1: it is not UTF-8 text")).hint(WANTED))?;
         let places = places(&text, &name)?;
         let mut listed = Vec::with_capacity(places.len());
         let mut lines = HashMap::new();

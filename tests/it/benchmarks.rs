@@ -275,7 +275,7 @@ fn mistakes_are_told_before_anything_is_asked() {
     check(
         "benchmark: { type: qa, path: data.csv, template: '{questions}' }",
         &[
-            "data.csv`: no column `questions`, which `template` names",
+            "data.csv`: no column `questions` (named by `template`)",
             "did you mean `question`?",
         ],
     );

@@ -35,7 +35,7 @@ fn project() -> Project {
 fn a_row_that_changes_during_a_run_is_not_asked() {
     let project = project();
     let before = fs::read(project.file("data.jsonl")).unwrap();
-    let row = "data.jsonl:51: the row is no longer what it was when the dataset was read";
+    let row = "data.jsonl:51: the row changed after the dataset was read";
     project.run("run eval.yaml").exits(3).says(row);
     let requested = requested::requested(&project);
     assert_eq!(requested.len(), 50, "{requested:?}");

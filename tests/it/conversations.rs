@@ -276,7 +276,7 @@ fn mistakes_are_named() {
     check(
         json!({"id": "a"}),
         "",
-        "there is neither `turns` nor `scenario`",
+        "both `turns` and `scenario` are missing",
     );
     check(json!({"id": "a", "turns": []}), "", "`turns` is empty");
     check(

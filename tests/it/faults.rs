@@ -380,7 +380,7 @@ fn attachments_that_may_not_be_read() {
         ("up", "only a relative path without `..`"),
         ("absolute", "only a relative path without `..`"),
         ("link", "leaves the dataset's folder"),
-        ("folder", "no regular file"),
+        ("folder", "not a regular file"),
     ] {
         failed(&project, id, "agent_failed", "attachment", message);
         assert_eq!(request_count(&project, id), 0, "the agent was not asked");

@@ -422,7 +422,7 @@ fn what_people_say_is_in_the_report_and_has_a_gate() {
     project
         .run_of(&resume)
         .exits(2)
-        .says("there is no item `other_1`");
+        .says("item `other_1` is not in the file");
     let all: Value = serde_json::from_str(&text).unwrap();
     let lines = all.as_object().unwrap().values().map(|entry| {
         let line = json!({
@@ -442,7 +442,7 @@ fn what_people_say_is_in_the_report_and_has_a_gate() {
     for (edited, says) in [
         (
             text.replacen("approved", "rejected", 1),
-            "_verifications.json:1: `gen_item_1` is not the latest word",
+            "_verifications.json:1: `gen_item_1` differs from the latest review",
         ),
         (
             "{}".to_owned(),
@@ -450,7 +450,7 @@ fn what_people_say_is_in_the_report_and_has_a_gate() {
         ),
         (
             text.replace("gen_item_", "other_"),
-            "_verifications.json:1: `other_1` is not the latest word",
+            "_verifications.json:1: `other_1` differs from the latest review",
         ),
     ] {
         std::fs::write(&file, &edited).unwrap();

@@ -274,9 +274,9 @@ fn what_is_no_line_is_named_and_nobody_writes_over_it() {
     project.write(FILE, &text);
     let ran = project.run("run eval.yaml --history").exits(0);
     let ran = [
-        "history.jsonl:2: left out of the history: it is a mark of a merge",
+        "history.jsonl:2: left out of the history: it is a conflict marker",
         "history.jsonl:3: left out of the history: it is of eval `other`; move it to",
-        "history.jsonl:5: left out of the history: it is no line of a history",
+        "history.jsonl:5: left out of the history: it is not a line of a history",
         "3 further lines are left out",
     ]
     .into_iter()

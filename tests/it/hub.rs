@@ -291,7 +291,7 @@ fn what_is_not_there_is_named_with_the_place_in_the_spec() {
     );
     check(
         "acme/toy/../x",
-        "eval.yaml:2:32: `hf://datasets/acme/toy/../x` is no address of a dataset",
+        "eval.yaml:2:32: `hf://datasets/acme/toy/../x` is not the address of a dataset",
         2,
     );
     check("acme", "the name of a dataset has two parts", 2);
@@ -353,7 +353,7 @@ fn other_benchmarks_read_one_file_of_a_dataset() {
     project.write("eval.yaml", of_file.replace("/test.jsonl", ""));
     run(&project, &hub, "run eval.yaml")
         .exits(2)
-        .says("`hf://datasets/acme/toy@main/data` is a folder, where one file of rows is needed");
+        .says("`hf://datasets/acme/toy@main/data` is a folder, but one file of rows is needed");
     spec("bfcl");
     let whole = |spec: String| spec.replace("@main/data/test.jsonl", "");
     project.write("eval.yaml", whole(project.read("eval.yaml")));
@@ -369,7 +369,7 @@ fn other_benchmarks_read_one_file_of_a_dataset() {
     project.write("eval.yaml", spec);
     run(&project, &hub, "run eval.yaml")
         .exits(2)
-        .says("`hf://datasets/acme/toy` is a dataset with 3 files of rows, where one is needed")
+        .says("`hf://datasets/acme/toy` is a dataset with 3 files of rows, but one is needed")
         .says("hint: name the file: `path: hf://datasets/acme/toy/2023/test/metadata.jsonl`");
 }
 

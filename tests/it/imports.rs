@@ -364,7 +364,7 @@ fn what_is_no_log_is_refused() {
     project
         .run("import --format inspect .")
         .exits(2)
-        .says("it is no file");
+        .says("it is not a file");
     project
         .run("import --format inspect missing.eval")
         .exits(2)

@@ -150,5 +150,5 @@ fn a_status_file_that_is_a_pipe_is_refused() {
     Ran::of(&run.output().unwrap())
         .exits(2)
         .says("`TEST_SHARD_STATUS_FILE`")
-        .says("is no file");
+        .says("is not a file");
 }

@@ -305,7 +305,7 @@ fn what_cannot_be_asked_is_refused_before_anything_is() {
     refused(
         "perturb: { seed: 7, kinds: [typos], rate: 2 }\n",
         "",
-        "no share above 0 and up to 1",
+        "must be above 0 and at most 1",
     );
     refused("perturb: { kinds: [typos] }\n", "", "seed");
     refused(

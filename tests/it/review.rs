@@ -312,33 +312,33 @@ fn what_was_edited_or_damaged_is_told_by_its_line_and_stays_as_it_is() {
         (
             0,
             edited(0, "5.0", "4.0"),
-            "items_verifications.json:2: `gen_aime_1` is no verification: `total_score` is 4",
+            "items_verifications.json:2: `gen_aime_1` is not a verification: `total_score` is 4",
         ),
         (
             0,
             edited(0, "\"format_version\": 1", "\"format_version\": 2"),
-            "`format_version` 2, and this evaltest writes 1",
+            "`format_version` 2, but this evaltest writes 1",
         ),
         (
             0,
             edited(0, "\"format_version\": 1", "\"verified\": true"),
             "`format_version` none",
         ),
-        (0, "[]".to_owned(), "it is no file of verifications"),
+        (0, "[]".to_owned(), "it is not a file of verifications"),
         (
             1,
             edited(1, "\"clarity\":5", "\"clarity\":7"),
-            "anna.jsonl:1: `clarity` is 7, and not from 1 to 5",
+            "anna.jsonl:1: `clarity` is 7, not from 1 to 5",
         ),
         (
             1,
             format!("nonsense\n{}", whole[1]),
-            "anna.jsonl:1: it is no line of a review",
+            "anna.jsonl:1: it is not a line of a review",
         ),
         (
             1,
             edited(1, "\"format_version\":1", "\"format_version\":3"),
-            "anna.jsonl:1: it is of version 3",
+            "anna.jsonl:1: it has version 3",
         ),
         (
             2,

@@ -41,7 +41,7 @@ fn what_no_reviewer_wrote_stays_as_it_is() {
         (
             "mine",
             "{\"stars\":5}\n{\"stars\":4}",
-            "mine.jsonl:1: it is no line of a review",
+            "mine.jsonl:1: it is not a line of a review",
         ),
         ("mine", "{\"stars\":4}", "mine.jsonl:1: it is no line"),
         ("mine", "{\"stars\":", "mine.jsonl:1: it is no line"),
@@ -68,19 +68,23 @@ fn what_no_reviewer_wrote_stays_as_it_is() {
     project.write("notes.txt", truncated);
     let link = project.file("items_reviews/linked.jsonl");
     symlink(project.file("notes.txt"), &link).unwrap();
-    refused(&project, "linked.jsonl` is a link, and no review made it");
+    refused(
+        &project,
+        "linked.jsonl` is a link, and was not made by a review",
+    );
     assert_eq!(project.read("notes.txt"), truncated);
     fs::remove_file(link).unwrap();
     // And a pipe is waited for by nobody.
     for name in ["items_reviews/a.jsonl", "items_reviews/.lock"] {
         let _ = fs::remove_file(project.file(name));
         pipe(&project, name);
-        refused(&project, "is no file, and no review made it");
+        refused(&project, "is no file, and was not made by a review");
         fs::remove_file(project.file(name)).unwrap();
     }
     pipe(&project, "pipe.json");
     let ran = project.run("review pipe.json --no-open --port 0");
-    ran.exits(2).says("cannot read `pipe.json`: it is no file");
+    ran.exits(2)
+        .says("cannot read `pipe.json`: it is not a file");
 }
 
 #[test]

@@ -288,7 +288,7 @@ fn a_damaged_file_is_told_by_its_line_and_stays_as_it_is() {
         ),
         (
             text[..text.len() / 2].to_owned(),
-            "it is no file of verifications",
+            "it is not a file of verifications",
         ),
     ] {
         std::fs::write(&file, &wrong).unwrap();

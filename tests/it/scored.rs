@@ -339,7 +339,7 @@ fn a_broken_row_is_found() {
         b"prediction,ground_truth\na,\"b\nc\n",
         "c.csv:2: a quote in this row is never closed\n",
     );
-    check("c.csv", b"", "`c.csv`: there is no header\n");
+    check("c.csv", b"", "`c.csv`: the header is missing\n");
     check("c.csv", b"prediction\n\xff\n", "c.csv:2:1: invalid UTF-8\n");
     check(
         "p.parquet",

@@ -96,7 +96,7 @@ gates: [accuracy >= 0.9]
     let refused = [
         (
             r#"{"id": "a", "messages": [{"role": "assistant", "content": "Hi"}]}"#,
-            "chats.jsonl:1: `messages` has nothing that a user says",
+            "chats.jsonl:1: `messages` has no message of a user",
         ),
         (
             r#"{"id": "a", "messages": [{"role": "user", "content": "Hi"}, {"role": "robot"}]}"#,

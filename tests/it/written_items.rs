@@ -272,7 +272,7 @@ fn references_are_files_whose_columns_have_usual_names() {
     project
         .run_of(&["run", "eval.yaml", "--set", twice])
         .exits(2)
-        .says("another file has the id `mill`, too");
+        .says("another file also has the id `mill`");
 }
 
 #[test]
@@ -282,12 +282,12 @@ fn mistakes_in_a_spec_are_named_with_place_and_remedy() {
     for (keys, says, hint) in [
         (
             "type: generate, ready: aime, count: 0",
-            "`0` items cannot be asked for",
+            "`0` items cannot be requested",
             "count: 30",
         ),
         (
             "type: generate, ready: aime, count: 100001",
-            "`100001` items cannot be asked for",
+            "`100001` items cannot be requested",
             "100000",
         ),
         (
@@ -295,14 +295,10 @@ fn mistakes_in_a_spec_are_named_with_place_and_remedy() {
             "nothing that is ready is called `aim`",
             "`aime`",
         ),
-        (
-            "type: generate",
-            "does not say what an item is",
-            "ready: aime",
-        ),
+        ("type: generate", "has no fields of an item", "ready: aime"),
         (
             &format!("type: generate, {fields}"),
-            "does not say how items are asked for",
+            "has no template to request items",
             "template:",
         ),
         (
@@ -347,7 +343,7 @@ fn mistakes_in_a_spec_are_named_with_place_and_remedy() {
         ),
         (
             &format!("{own}, topics: []"),
-            "there are 1 to 1000 topics, not 0",
+            "the number of topics must be from 1 to 1000, not 0",
             "topics:",
         ),
     ] {

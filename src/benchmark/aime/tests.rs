@@ -168,13 +168,13 @@ fn a_ground_truth_that_is_no_such_integer_is_found_by_line() {
         );
         check_error(&rows, |aime| aime, &expect);
     }
-    let expect = "{path}:2: the ground truth is missing: `Answer` is null or not there";
+    let expect = "{path}:2: the ground truth is missing: `Answer` is null or absent";
     check_error(&[row("a", 1), row("b", Value::Null)], |aime| aime, expect);
     let year = json!({"problem": "p", "answer": 1, "year": "soon"});
     check_error(
         &[year],
         |aime| aime,
-        "{path}:1: column `year` has `soon`, which is no year",
+        "{path}:1: column `year` has `soon`, which is not a year",
     );
 }
 

@@ -134,7 +134,7 @@ pub(super) fn locate(path: &Path, split: Option<&str>, files: &KnownFiles) -> Re
         .map(|folder| folder.join(&pattern).display().to_string())
         .collect();
     let found = if splits.is_empty() {
-        "no split is there".to_owned()
+        "no split found".to_owned()
     } else {
         format!(
             "splits found: {}",
@@ -147,7 +147,7 @@ pub(super) fn locate(path: &Path, split: Option<&str>, files: &KnownFiles) -> Re
         quoted(looked_for.iter().map(String::as_str)),
     ));
     Err(match splits.first() {
-        Some(first) => error.hint(format!("name a split that is there: `split: {first}`")),
+        Some(first) => error.hint(format!("name an existing split: `split: {first}`")),
         None => error.hint("give the folder that has `2023` in it, or the metadata file itself"),
     })
 }
@@ -159,7 +159,7 @@ fn notices(metadata: &Path, root: &Path, unused: Option<&str>) -> Vec<String> {
     let folder = metadata.parent().and_then(Path::file_name);
     if let Some(split) = unused.filter(|split| folder != Some(split.as_ref())) {
         notices.push(format!(
-            "`{}` is the metadata of one split; that `{split}` was asked for is ignored",
+            "`{}` is the metadata of one split; `split: {split}` is ignored",
             metadata.display()
         ));
     }

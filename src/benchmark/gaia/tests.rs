@@ -148,7 +148,7 @@ fn a_missing_split_lists_what_is_there() {
         &open(&empty),
         "`{path}`: no metadata of split `validation`: looked for \
          `2023/validation/metadata.{jsonl,parquet,csv}`, `validation/metadata.{jsonl,parquet,csv}`, \
-         `metadata.{jsonl,parquet,csv}`; no split is there",
+         `metadata.{jsonl,parquet,csv}`; no split found",
     );
     let error = Gaia::open(empty.path().join("none")).unwrap_err();
     assert!(error.message().starts_with("cannot open `"), "{error:?}");
@@ -161,7 +161,7 @@ fn a_split_that_cannot_be_chosen_is_a_notice() {
     let open = |name: &str| Gaia::open(folder.path().join(name)).unwrap();
     let notices = open("rows.jsonl").split("test").notices();
     assert!(
-        notices[0].ends_with("that `test` was asked for is ignored"),
+        notices[0].ends_with("`split: test` is ignored"),
         "{notices:?}"
     );
     assert_eq!(open("test").split("test").notices(), [""; 0]);
@@ -203,7 +203,7 @@ fn columns_can_be_named() {
     assert_eq!(samples[0].target, Some("t".into()));
     assert_eq!(samples[0].slices[0].1, "very");
     assert_eq!(samples[0].files[0].path, Path::new("f.txt"));
-    let expect = "`{path}/rows.jsonl`: no column `trut`, which `columns.ground_truth` names; \
+    let expect = "`{path}/rows.jsonl`: no column `trut` (named by `columns.ground_truth`); \
         found `q`, `truth`, `key`, `hard`, `file`, `question`";
     check_error(&folder, &gaia.columns(columns.ground_truth("trut")), expect);
 }
@@ -240,7 +240,7 @@ fn without_a_ground_truth_column_nothing_is_scored() {
     let notices = gaia.notices();
     let path = folder.path().join("rows.jsonl");
     let expect = format!(
-        "`{}`: there is no column of ground truths, so a scorer that needs one scores no sample: looked for \
+        "`{}`: there is no column of ground truths, so scorers that need one score no sample: looked for \
          `final_answer`, `Final answer`, `answer`; found `question`, `reply`",
         path.display()
     );
@@ -310,12 +310,12 @@ fn bad_rows_are_found_by_line() {
         json!({"task_id": "b", "question": " \n"}),
         "the prompt in `question` is blank",
     );
-    let expect = "the prompt is missing: `question` is null or not there";
+    let expect = "the prompt is missing: `question` is null or absent";
     check(json!({"task_id": "b", "question": null}), expect);
     check(json!({"task_id": "b"}), expect);
-    let expect = "the id is missing: `task_id` is null or not there";
+    let expect = "the id is missing: `task_id` is null or absent";
     check(json!({"question": "y"}), expect);
-    let expect = "column `answer` has an array, where a text, a number or a bool is needed";
+    let expect = "column `answer` has an array, but a text, a number or a bool is needed";
     check(
         json!({"task_id": "b", "question": "y", "answer": [1]}),
         expect,
@@ -352,8 +352,7 @@ fn levels_and_ids_select() {
     );
     check_error(&folder, &gaia.ids(["e"]), "no sample `e` among 4");
     let (folder, gaia) = of_rows(&[json!({"question": "x"})]);
-    let expect =
-        "`{path}/rows.jsonl`: levels are asked for, but there is no column `level` or `Level`";
+    let expect = "`{path}/rows.jsonl`: `levels` is set, but there is no column `level` or `Level`";
     check_error(&folder, &gaia.levels([1]), expect);
 }
 

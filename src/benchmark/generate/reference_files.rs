@@ -60,8 +60,8 @@ pub(super) fn read_all(
         for one in read(path, shape)? {
             if !seen.insert(one.id.clone()) {
                 let id = one.id.escape_debug();
-                let message = format!("`{}`: another file has the id `{id}`, too", path.display());
-                return Err(Error::usage(message).hint("give every reference an id of its own"));
+                let message = format!("`{}`: another file also has the id `{id}`", path.display());
+                return Err(Error::usage(message).hint("give every reference a unique id"));
             }
             all.push(one);
         }
@@ -111,7 +111,7 @@ fn read(path: &Path, shape: &ReferenceShape<'_>) -> Result<Vec<ReferenceItem>> {
         let message = format!("`{}` has no column `{needed}`", path.display());
         let there = quoted(columns.iter().map(String::as_str));
         return Err(Error::usage(message).hint(format!(
-            "a reference has the fields of an item; there is {there}"
+            "a reference has the fields of an item; found {there}"
         )));
     }
     let id = find(ID[0], &ID[1..]);
@@ -132,7 +132,7 @@ fn read(path: &Path, shape: &ReferenceShape<'_>) -> Result<Vec<ReferenceItem>> {
                 .filter(|value| !is_blank(value));
             let Some(value) = value else {
                 if field.name == needed {
-                    let error = Error::usage(format!("the reference has nothing in `{needed}`"));
+                    let error = Error::usage(format!("`{needed}` of the reference is empty"));
                     return Err(error.hint("fill it in, or remove the row"));
                 }
                 continue;

@@ -139,7 +139,7 @@ impl<'t> TemplateReader<'t> {
             else {
                 if let Some((name, at)) = open {
                     let error =
-                        Error::usage(format!("{}: `{{{{#{name}}}}}` has no end", self.at(at)));
+                        Error::usage(format!("{}: `{{{{#{name}}}}}` is not closed", self.at(at)));
                     return Err(error.hint(format!("write `{{{{/{name}}}}}` at its end")));
                 }
                 parts.push(TemplatePart::Text(self.text[start..].to_owned()));
@@ -212,17 +212,17 @@ impl<'t> TemplateReader<'t> {
             ));
             return Err(error.hint(match nearest(name, legal()) {
                 Some(near) => format!("did you mean `{{{{{near}}}}}`? braces with a blank between them, `{{ {{`, are text"),
-                None => format!("there is {}; braces with a blank between them, `{{ {{`, are text", quoted(legal())),
+                None => format!("known are {}; braces with a blank between them, `{{ {{`, are text", quoted(legal())),
             }));
         }
         match (mark, open) {
             (Some('/'), Some((inner, _))) if inner == name => return Ok(()),
             (Some('/'), _) => {
                 let error =
-                    Error::usage(format!("{}: `{{{{/{name}}}}}` ends nothing", self.at(at)));
+                    Error::usage(format!("{}: `{{{{/{name}}}}}` closes nothing", self.at(at)));
                 return Err(error.hint(match open {
                     Some((inner, _)) => format!("`{{{{#{inner}}}}}` is open"),
-                    None => format!("write `{{{{#{name}}}}}` before what it is about"),
+                    None => format!("write `{{{{#{name}}}}}` before the text about it"),
                 }));
             }
             (Some(_), _) => return Ok(()),
@@ -230,7 +230,10 @@ impl<'t> TemplateReader<'t> {
         }
         let is_topic = matches!(name, "topic" | "topics");
         if is_topic && !self.known.has_topics {
-            let message = format!("{}: `{{{{{name}}}}}`, and there are no topics", self.at(at));
+            let message = format!(
+                "{}: `{{{{{name}}}}}` is used, but there are no topics",
+                self.at(at)
+            );
             return Err(Error::usage(message)
                 .hint("write `topics: [Algebra, Geometry]` next to `template`"));
         }
@@ -238,12 +241,12 @@ impl<'t> TemplateReader<'t> {
         let is_inside = open.is_some_and(|(inner, _)| inner.starts_with("reference"));
         if is_reference && !self.known.has_reference && !is_inside {
             let message = format!(
-                "{}: `{{{{{name}}}}}`, and there is no reference",
+                "{}: `{{{{{name}}}}}` is used, but there is no reference",
                 self.at(at)
             );
             return Err(Error::usage(message).hint(
-                "name a file of items, `reference: items.json`, or write `{{#reference}}…{{/reference}}` around what is \
-                 said of it",
+                "name a file of items, `reference: items.json`, or write `{{#reference}}…{{/reference}}` around the \
+                 text about it",
             ));
         }
         Ok(())

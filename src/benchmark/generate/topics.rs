@@ -37,7 +37,7 @@ impl RequestedTopics {
                         Value::String(name) if !is_blank(value) => names.push(name.clone()),
                         Value::Number(number) => names.push(number.to_string()),
                         other => {
-                            let error = Error::usage(format!("`{other}` is no topic"));
+                            let error = Error::usage(format!("`{other}` is not a topic"));
                             return Err(error.hint(hint).under(place));
                         }
                     }
@@ -51,7 +51,7 @@ impl RequestedTopics {
                         .as_f64()
                         .filter(|weight| *weight > 0.0 && *weight <= 1e6);
                     let Some(weight) = weight else {
-                        let error = Error::usage(format!("`{value}` is no share above 0"));
+                        let error = Error::usage(format!("`{value}` is not a share above 0"));
                         return Err(error.hint(hint).under(&**name));
                     };
                     names.push(name.clone());
@@ -60,12 +60,15 @@ impl RequestedTopics {
                 distinct(&names).map_err(|error| Error::usage(error.message()).hint(hint))?;
             }
             other => {
-                let error = Error::usage(format!("`{other}` are no topics"));
+                let error = Error::usage(format!("`{other}` are not topics"));
                 return Err(error.hint(hint));
             }
         }
         if names.is_empty() || names.len() > MOST {
-            let error = Error::usage(format!("there are 1 to {MOST} topics, not {}", names.len()));
+            let error = Error::usage(format!(
+                "the number of topics must be from 1 to {MOST}, not {}",
+                names.len()
+            ));
             return Err(error.hint(hint));
         }
         Ok(Self { names, weights })
@@ -145,9 +148,12 @@ mod tests {
             assert_eq!(error.message(), expect);
             assert!(error.hint_text().is_some());
         };
-        check(json!([]), "there are 1 to 1000 topics, not 0");
+        check(
+            json!([]),
+            "the number of topics must be from 1 to 1000, not 0",
+        );
         check(json!(["a", " A "]), "` A ` is there twice");
-        check(json!({"a": 0}), "`0` is no share above 0");
+        check(json!({"a": 0}), "`0` is not a share above 0");
         check(json!([["a"]]), "`[\"a\"]` is no topic");
         check(json!("a"), "`\"a\"` are no topics");
     }

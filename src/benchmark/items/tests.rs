@@ -91,7 +91,7 @@ fn what_is_no_item_is_found_by_line() {
     };
     check(
         r#"{"id": "b", "answer": 1}"#,
-        "the problem is missing: `problem` is null or not there",
+        "the problem is missing: `problem` is null or absent",
     );
     check(
         r#"{"id": "b", "problem": " ", "answer": 1}"#,
@@ -99,15 +99,15 @@ fn what_is_no_item_is_found_by_line() {
     );
     check(
         r#"{"id": "b", "problem": "x"}"#,
-        "the answer is missing: `answer` is null or not there",
+        "the answer is missing: `answer` is null or absent",
     );
     check(
         r#"{"id": "b", "problem": "x", "answer": [1]}"#,
-        "column `answer` has an array, where a text, a number or a bool is needed",
+        "column `answer` has an array, but a text, a number or a bool is needed",
     );
     check(
         r#"{"problem": "x", "answer": 1}"#,
-        "the id is missing: `id` is null or not there",
+        "the id is missing: `id` is null or absent",
     );
     check(
         r#"{"id": "a", "problem": "x", "answer": 1}"#,

@@ -55,7 +55,7 @@ impl QaLayout {
             }
             Some(_) if columns.prompt.is_some() => {
                 return Err(Error::usage(
-                    "both `template` and `columns.prompt` are given, and both make the prompt",
+                    "both `template` and `columns.prompt` are given, but only one can make the prompt",
                 )
                 .hint("keep one of the two; a template names its columns in braces"));
             }
@@ -113,7 +113,7 @@ impl QaLayout {
             && let Some(leak) = visible.find(|field| field.overlaps(truth))
         {
             return Err(Error::usage(format!(
-                "column `{}` is the ground truth, and what the agent sees as well",
+                "column `{}` is the ground truth, but is also shown to the agent",
                 leak.name()
             ))
             .hint("name another column in `columns`"));
@@ -137,13 +137,13 @@ impl QaLayout {
                     .filter(|column| !self.is_role(column))
                     .collect();
                 let error = Error::usage(format!(
-                    "`{key}` names `{}`, which is no metadata; there is {}",
+                    "`{key}` names `{}`, which is not metadata; found {}",
                     name.escape_debug(),
                     quoted(selected.iter().copied())
                 ));
                 return Err(match nearest(name, selected) {
                     Some(near) if is_selected => error.hint(format!("did you mean `{near}`?")),
-                    _ => error.hint("the columns of prompt, ground truth and id are no metadata"),
+                    _ => error.hint("the columns of prompt, ground truth and id are not metadata"),
                 });
             }
         }
@@ -270,14 +270,14 @@ fn named(rows: &Header<'_>, key: &str, name: &str) -> Result<Field> {
     }
     let columns = rows.columns.iter().copied();
     let error = Error::usage(format!(
-        "`{}`: no column `{}`, which `{key}` names; found {}",
+        "`{}`: no column `{}` (named by `{key}`); found {}",
         rows.path.display(),
         name.escape_debug(),
         quoted(columns.clone())
     ));
     Err(match nearest(name, columns) {
         Some(near) => error.hint(format!("did you mean `{near}`?")),
-        None => error.hint("name a column that is there, or a member of one: `answers.text`"),
+        None => error.hint("name an existing column, or a member of one: `answers.text`"),
     })
 }
 
@@ -290,7 +290,7 @@ fn texts(field: &Field, cell: Option<&Value>) -> Result<Vec<String>> {
             for item in items {
                 let text = scalar(name, Some(item)).map_err(|_| {
                     Error::usage(format!(
-                        "column `{name}` has {} in its array, where texts are needed",
+                        "column `{name}` has {} in its array, but texts are needed",
                         kind(item)
                     ))
                     .hint(inside(name, item))
@@ -300,7 +300,7 @@ fn texts(field: &Field, cell: Option<&Value>) -> Result<Vec<String>> {
         }
         Some(object @ Value::Object(_)) => {
             return Err(Error::usage(format!(
-                "column `{name}` has an object, where a text or an array of texts is needed"
+                "column `{name}` has an object, but a text or an array of texts is needed"
             ))
             .hint(inside(name, object)));
         }

@@ -129,7 +129,7 @@ fn calls_of_tools_are_a_ground_truth() {
     check_error(
         &rows,
         |qa| qa,
-        "{path}:1: column `answer` has an object in its array, where texts are needed",
+        "{path}:1: column `answer` has an object in its array, but texts are needed",
     );
 }
 
@@ -149,23 +149,23 @@ fn a_template_makes_the_prompt() {
     check_error(
         &rows,
         with("{pasage}"),
-        "`{path}`: no column `pasage`, which `template` names; found `passage`, `question`, `choices`, `answer`, `n`",
+        "`{path}`: no column `pasage` (named by `template`); found `passage`, `question`, `choices`, `answer`, `n`",
     );
     check_error(
         &rows,
         with("{question} {answer}"),
-        "`{path}`: column `answer` is the ground truth, and what the agent sees as well",
+        "`{path}`: column `answer` is the ground truth, but is also shown to the agent",
     );
     let choices =
-        "{path}:1: column `choices` has an array, where a text, a number or a bool is needed";
+        "{path}:1: column `choices` has an array, but a text, a number or a bool is needed";
     check_error(&rows, with("{choices}"), choices);
     let two = [json!({"a": "x", "b": "y"}), json!({"a": "x", "b": null})];
-    let expect = "{path}:2: the part of the template is missing: `b` is null or not there";
+    let expect = "{path}:2: the part of the template is missing: `b` is null or absent";
     check_error(&two, with("{a}{b}"), expect);
     check_error(
         &rows,
         |qa| qa.template("{question}").unwrap().prompt_column("question"),
-        "both `template` and `columns.prompt` are given, and both make the prompt",
+        "both `template` and `columns.prompt` are given, but only one can make the prompt",
     );
 }
 
@@ -185,11 +185,11 @@ fn bad_rows_are_found_by_line() {
     );
     check(
         json!({"id": "b"}),
-        "the prompt is missing: `question` is null or not there",
+        "the prompt is missing: `question` is null or absent",
     );
     check(
         json!({"question": "y"}),
-        "the id is missing: `id` is null or not there",
+        "the id is missing: `id` is null or absent",
     );
     check(
         json!({"id": "a", "question": "y"}),
@@ -198,12 +198,12 @@ fn bad_rows_are_found_by_line() {
     let object = json!({"id": "b", "question": "y", "answer": {"text": "z"}});
     check(
         object,
-        "column `answer` has an object, where a text or an array of texts is needed",
+        "column `answer` has an object, but a text or an array of texts is needed",
     );
     let nested = json!({"id": "b", "question": "y", "answer": [["z"]]});
     check(
         nested,
-        "column `answer` has an array in its array, where texts are needed",
+        "column `answer` has an array in its array, but texts are needed",
     );
     let error = samples_of(&[json!({"question": "y", "answer": {"text": "z"}})], |qa| {
         qa
@@ -220,7 +220,7 @@ fn columns_that_are_not_there_are_errors() {
     let rows = [json!({"question": "x", "answer": "1", "topic": "t"})];
     let check = |change: fn(Qa) -> Qa, expect: &str| check_error(&rows, change, expect);
     let found = "found `question`, `answer`, `topic`";
-    let missing = |key: &str| format!("`{{path}}`: no column `x`, which `{key}` names; {found}");
+    let missing = |key: &str| format!("`{{path}}`: no column `x` (named by `{key}`); {found}");
     check(|qa| qa.prompt_column("x"), &missing("columns.prompt"));
     check(
         |qa| qa.ground_truth_column("x"),
@@ -230,7 +230,7 @@ fn columns_that_are_not_there_are_errors() {
     check(|qa| qa.file_columns(["x"]), &missing("columns.files"));
     check(|qa| qa.slices(["x"]), &missing("slices"));
     let no_metadata = |key: &str, name: &str| {
-        format!("`{{path}}`: `{key}` names `{name}`, which is no metadata; there is `topic`")
+        format!("`{{path}}`: `{key}` names `{name}`, which is not metadata; found `topic`")
     };
     check(
         |qa| qa.visible(["topics"]),
@@ -248,7 +248,7 @@ fn columns_that_are_not_there_are_errors() {
         |qa| qa.metadata_columns([""; 0]).visible(["topic"]),
         &no_metadata("visible", "topic"),
     );
-    let leak = "`{path}`: column `answer` is the ground truth, and what the agent sees as well";
+    let leak = "`{path}`: column `answer` is the ground truth, but is also shown to the agent";
     check(|qa| qa.prompt_column("answer"), leak);
     check(|qa| qa.id_column("answer"), leak);
     check(|qa| qa.file_columns(["answer"]), leak);

@@ -136,13 +136,13 @@ impl Header<'_> {
         }
         let columns = self.columns.iter().copied();
         let error = Error::usage(format!(
-            "`{}`: no column `{named}`, which `columns.{role}` names; found {}",
+            "`{}`: no column `{named}` (named by `columns.{role}`); found {}",
             self.path.display(),
             quoted(columns.clone())
         ));
         let name = nearest(named, columns).unwrap_or("NAME");
         Err(error.hint(format!(
-            "name one that is there: `columns: {{ {role}: {name} }}`"
+            "name an existing one: `columns: {{ {role}: {name} }}`"
         )))
     }
 
@@ -223,11 +223,11 @@ mod tests {
             .unwrap_err();
         assert!(
             error.message().ends_with(
-                "no column `Qestion`, which `columns.prompt` names; found `Question`, `questions`, `id`"
+                "no column `Qestion` (named by `columns.prompt`); found `Question`, `questions`, `id`"
             ),
             "{error}"
         );
-        let hint = "name one that is there: `columns: { prompt: Question }`";
+        let hint = "name an existing one: `columns: { prompt: Question }`";
         assert_eq!(error.hint_text(), Some(hint));
     }
 

@@ -233,7 +233,7 @@ impl CsvHeader {
         match cells.find(|(column, (name, cell))| !self.has(*column, name) && !is_blank(cell)) {
             None => Ok(()),
             Some((column, _)) => Err(Error::usage(format!(
-                "the row has a text in cell {}, which has no name in the header",
+                "cell {} of the row has no column in the header",
                 column + 1
             ))
             .hint("name the column in the first line")),
@@ -252,7 +252,7 @@ fn unclosed() -> Error {
 }
 
 fn without_header(path: &Path) -> Error {
-    Error::usage(format!("`{}`: there is no header", path.display()))
+    Error::usage(format!("`{}`: the header is missing", path.display()))
         .hint("the first line of a CSV file names the columns: `id,question,final_answer`")
 }
 
@@ -440,8 +440,8 @@ mod tests {
 
     #[test]
     fn a_header_is_needed_and_names_each_column_once() {
-        check_error("rows.csv", "", "`{path}`: there is no header");
-        check_error("rows.csv", "\n\n", "`{path}`: there is no header");
+        check_error("rows.csv", "", "`{path}`: the header is missing");
+        check_error("rows.csv", "\n\n", "`{path}`: the header is missing");
         let expect = "{path}:1: the header names a column twice: `id`";
         check_error("rows.csv", "id,q,id\n1,2,3\n", expect);
     }

@@ -220,7 +220,7 @@ mod tests {
             .unwrap_err();
         assert!(
             error.message().ends_with(
-                "no column `answers.texts`, which `columns.ground_truth` names; found `a`, `answers`, `a.b`, \
+                "no column `answers.texts` (named by `columns.ground_truth`); found `a`, `answers`, `a.b`, \
                  `list`, `only`"
             ),
             "{error}"

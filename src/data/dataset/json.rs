@@ -73,7 +73,7 @@ pub(super) fn check_first(path: &Path, line: &str) -> Result<()> {
         "{}:1: a `.json` dataset is an array of objects, or an object per line",
         path.display()
     ))
-    .hint("write the rows alone: `[{…}, {…}]`"))
+    .hint("write only the rows: `[{…}, {…}]`"))
 }
 
 fn broken(path: &Path, error: &serde_json::Error) -> Error {

@@ -31,7 +31,7 @@ pub(super) fn check_encoding(path: &Path, bytes: &[u8]) -> Result<()> {
         return Ok(());
     };
     let path = path.display();
-    let error = Error::usage(format!("`{path}` is in UTF-16, where UTF-8 is needed"));
+    let error = Error::usage(format!("`{path}` is in UTF-16, but must be UTF-8"));
     Err(error.hint(format!(
         "convert the file: `iconv -f {encoding} -t UTF-8 '{path}' > NEW_FILE`, and name that"
     )))
@@ -94,9 +94,7 @@ mod tests {
             for file in ["a.csv", "a.jsonl", "a.json"] {
                 let error = read(file, &bytes).unwrap_err();
                 assert!(
-                    error
-                        .message()
-                        .ends_with("is in UTF-16, where UTF-8 is needed"),
+                    error.message().ends_with("is in UTF-16, but must be UTF-8"),
                     "{error}"
                 );
                 let hint = error.hint_text().unwrap_or_default();

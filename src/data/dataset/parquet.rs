@@ -54,7 +54,7 @@ pub(super) fn each(
     let reason = match read {
         Ok(Ok(())) => return Ok(()),
         Ok(Err(error)) => error.to_string(),
-        Err(_) => "its content makes no sense".to_owned(),
+        Err(_) => "its content is invalid".to_owned(),
     };
     let reason = reason.split_whitespace().collect::<Vec<_>>().join(" ");
     let reason = reason.trim_start_matches("Parquet error: ");
@@ -109,7 +109,7 @@ fn check_places(reader: &impl FileReader) -> Result<(), ParquetError> {
         if start < 0 || column.compressed_size() < 0 {
             let name = column.column_path().string();
             return Err(ParquetError::General(format!(
-                "column `{name}` has no place in the file"
+                "column `{name}` cannot be located in the file"
             )));
         }
     }

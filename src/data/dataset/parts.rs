@@ -136,7 +136,7 @@ impl SplitTable {
                 quoted(names)
             ))
         } else {
-            beyond.map(|(_, path)| format!("`{path}` is one part more than the names say"))
+            beyond.map(|(_, path)| format!("`{path}` is one part too many"))
         };
         Self {
             name: first.numbered('*'),
@@ -152,7 +152,7 @@ impl SplitTable {
         let name = join(folder, &self.name);
         Err(
             Error::usage(format!("`{name}` is not complete: {problem}")).hint(format!(
-                "add what is missing and remove what is too much, or name one part: `path: {}`",
+                "add missing parts and remove extra ones, or name one part: `path: {}`",
                 join(folder, &self.files[0])
             )),
         )
@@ -221,14 +221,14 @@ impl Listed<'_> {
         let folder = self.folder;
         let (files, count) = (self.files.len(), tables.len());
         let message = match (self.is_dataset, files) {
-            (false, _) => format!("`{folder}` is a folder, where one file of rows is needed"),
+            (false, _) => format!("`{folder}` is a folder, but one file of rows is needed"),
             (true, 0) => format!("`{folder}` is a dataset without any file of rows"),
             (true, _) if files == count => {
-                format!("`{folder}` is a dataset with {files} files of rows, where one is needed")
+                format!("`{folder}` is a dataset with {files} files of rows, but one is needed")
             }
             (true, _) => {
                 format!(
-                    "`{folder}` is a dataset with {count} tables in {files} files, where one is needed"
+                    "`{folder}` is a dataset with {count} tables in {files} files, but one is needed"
                 )
             }
         };
@@ -264,7 +264,7 @@ impl Listed<'_> {
             let there = self.files.iter().copied().take(LISTED);
             return Err(error.hint(match self.files.len() {
                 0 => format!("`{}` has no file of rows; correct the path", self.folder),
-                _ => format!("correct the path; there is {}", quoted(there)),
+                _ => format!("correct the path; found {}", quoted(there)),
             }));
         }
         let mut chosen = Chosen {
@@ -598,7 +598,7 @@ mod tests {
         assert!(
             error
                 .message()
-                .ends_with("is a folder, where one file of rows is needed")
+                .ends_with("is a folder, but one file of rows is needed")
         );
         assert_eq!(local(&at("none.csv")).unwrap().files, [at("none.csv")]);
     }

@@ -42,7 +42,7 @@ pub(crate) fn scalar(column: &str, cell: Option<&Value>) -> Result<Option<String
     match cell {
         None | Some(Value::Null) => Ok(None),
         Some(nested @ (Value::Array(_) | Value::Object(_))) => Err(Error::usage(format!(
-            "column `{column}` has {}, where a text, a number or a bool is needed",
+            "column `{column}` has {}, but a text, a number or a bool is needed",
             kind(nested)
         ))
         .hint("name another column in `columns`, or write the value as a text")),
@@ -57,7 +57,7 @@ pub(crate) fn required(column: &str, role: &str, cell: Option<String>) -> Result
         Some(_) => Err(Error::usage(format!("the {role} in `{column}` is blank"))
             .hint("fill it in, or remove the row")),
         None => Err(Error::usage(format!(
-            "the {role} is missing: `{column}` is null or not there"
+            "the {role} is missing: `{column}` is null or absent"
         ))
         .hint("fill it in, or remove the row")),
     }

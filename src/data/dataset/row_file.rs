@@ -191,9 +191,9 @@ impl RowFile {
     }
 
     fn changed(&self, row: usize) -> Error {
-        Error::infrastructure("the row is no longer what it was when the dataset was read")
+        Error::infrastructure("the row changed after the dataset was read")
             .at(self.place(row))
-            .hint("leave the dataset alone while it is read, and start again")
+            .hint("do not change the dataset during a run, and start again")
     }
 }
 
@@ -323,7 +323,7 @@ mod tests {
             assert!(again(0).unwrap_err().message().contains("no longer"));
         };
         let jsonl = "{\"id\":1,\"q\":\"one\"}\n\n{\"id\":2,\"q\":\"two\"}\n";
-        let row = "the row is no longer what it was when the dataset was read";
+        let row = "the row changed after the dataset was read";
         check("a.jsonl", jsonl, "TWO", &format!(":3: {row}"));
         check("a.jsonl", jsonl, "\u{e9}", &format!(":3: {row}"));
         check("a.json", jsonl, "other", &format!(":3: element 2: {row}"));

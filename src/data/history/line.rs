@@ -254,8 +254,8 @@ impl HistoryLine {
         };
         if CONFLICT_MARKS.iter().any(|mark| bytes.starts_with(mark)) {
             return Err(SkippedLine::other(
-                "it is a mark of a merge that git could not make",
-                "delete the marks and keep the other lines, all of them count",
+                "it is a conflict marker of git",
+                "delete the markers and keep the other lines; all of them count",
             ));
         }
         // A line of another version may have a different structure.
@@ -268,7 +268,7 @@ impl HistoryLine {
         Err(SkippedLine::damaged(if error.is_eof() {
             "it is cut off".to_owned()
         } else {
-            format!("it is no line of a history: {}", excerpt(&plain(&error)))
+            format!("it is not a line of a history: {}", excerpt(&plain(&error)))
         }))
     }
 
@@ -319,12 +319,12 @@ impl LineHead {
         let version = self.format_version.unwrap_or_default();
         if version > HISTORY_VERSION.into() {
             let why =
-                format!("it is of version {version}, and this evaltest knows {HISTORY_VERSION}");
+                format!("it has version {version}, but this evaltest reads {HISTORY_VERSION}");
             return Some(SkippedLine::other(why, "cargo install cargo-evaltest"));
         }
         let other = self.eval.as_deref().filter(|other| *other != eval)?;
-        let why = format!("it is of eval `{}`", excerpt(other));
-        let hint = "move it to where the snapshots of that eval are";
+        let why = format!("it belongs to eval `{}`", excerpt(other));
+        let hint = "move it to the snapshots of that eval";
         Some(SkippedLine::other(why, hint))
     }
 }
@@ -365,7 +365,7 @@ mod time {
 
     pub(super) fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Timestamp, D::Error> {
         let text = Cow::<'a, str>::deserialize(from)?;
-        let wrong = |_| D::Error::custom("its `time` is no time such as 2026-11-23T19:53:21Z");
+        let wrong = |_| D::Error::custom("its `time` is not a time such as 2026-11-23T19:53:21Z");
         text.parse().map_err(wrong)
     }
 }

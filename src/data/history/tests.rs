@@ -68,17 +68,17 @@ fn invalid_lines_are_excluded_and_reported() {
     let with = |more: &str| whole.replace('}', &format!(",{more}}}"));
     check(&whole[..whole.len() - 9], "it is cut off");
     check(&whole[..9], "it is cut off");
-    check("<<<<<<< HEAD", "delete the marks");
-    check("=======", "delete the marks");
-    check("nonsense", "it is no line of a history");
-    check("[1]", "it is no line of a history");
+    check("<<<<<<< HEAD", "delete the markers");
+    check("=======", "delete the markers");
+    check("nonsense", "it is not a line of a history");
+    check("[1]", "it is not a line of a history");
     check("{}", "missing field `format_version`");
     check(&format!("{whole}{whole}"), "trailing characters");
     check(
         &whole.replace("gaia", "ga\\u001b[2Jia"),
         "it is of eval `ga",
     );
-    check(&whole.replace(":1,", ":3,"), "it is of version 3");
+    check(&whole.replace(":1,", ":3,"), "it has version 3");
     // Of this version without a checksum, and with that of another line.
     check(&whole.replace(":1,", ":2,"), "it lacks its checksum");
     let sealed = String::from_utf8(read(&whole).lines[0].to_line().unwrap()).unwrap();
@@ -90,7 +90,7 @@ fn invalid_lines_are_excluded_and_reported() {
     );
     check(&whole.replace("run", "dance"), "dance");
     check(&whole.replace("\"x\"", "\"\""), "it has no `id`");
-    check(&whole.replace("2026", "soon"), "its `time` is no time");
+    check(&whole.replace("2026", "soon"), "its `time` is not a time");
     check(
         &with(r#""samples":2,"scored":3"#),
         "it counts more than there is",
@@ -101,7 +101,7 @@ fn invalid_lines_are_excluded_and_reported() {
         "it counts more",
     );
     check(&with(r#""accuracy":7"#), "not between 0 and 1");
-    check(&with(r#""samples":-1"#), "it is no line of a history");
+    check(&with(r#""samples":-1"#), "it is not a line of a history");
     let answers = |bits: &str| {
         with(&format!(
             r#""answers":{{"samples":"x","count":3,"runs":[{{"right":"{bits}"}}]}}"#

@@ -51,14 +51,14 @@ impl Address {
     fn parse(text: &str) -> Result<Self> {
         let wrong = |why: &str| {
             Error::usage(format!(
-                "`{}` is no address of a dataset: {why}",
+                "`{}` is not the address of a dataset: {why}",
                 text.escape_debug()
             ))
-            .hint("write `hf://datasets/ORG/NAME`, then, if wanted, `@REVISION` and `/PATH`")
+            .hint("write `hf://datasets/ORG/NAME`, optionally with `@REVISION` and `/PATH`")
         };
         let rest = text.strip_prefix(SCHEME).unwrap_or(text);
         let Some(rest) = rest.strip_prefix(KIND) else {
-            return Err(wrong("only `hf://datasets/…` is known"));
+            return Err(wrong("only `hf://datasets/…` is supported"));
         };
         let Some((organisation, rest)) = rest.split_once('/') else {
             return Err(wrong("the name of a dataset has two parts"));
@@ -75,7 +75,7 @@ impl Address {
                 let (revision, path) = split_revision(rest);
                 let revision = revision.replace("%2F", "/").replace("%2f", "/");
                 if !is_revision(&revision) {
-                    return Err(wrong("that is no revision"));
+                    return Err(wrong("its revision is invalid"));
                 }
                 (Some(revision), path)
             }
@@ -83,7 +83,7 @@ impl Address {
         };
         let path = path.trim_end_matches('/');
         if !is_relative(path) {
-            return Err(wrong("a path in it has plain names only"));
+            return Err(wrong("its path must have plain names only"));
         }
         Ok(Self {
             repository: format!("{organisation}/{name}"),
@@ -234,7 +234,7 @@ mod tests {
         ] {
             let error = Address::of(Path::new(text)).unwrap().unwrap_err();
             assert!(
-                error.message().contains("is no address of a dataset"),
+                error.message().contains("is not the address of a dataset"),
                 "{error}"
             );
             assert!(!error.message().contains('\n'), "{error}");

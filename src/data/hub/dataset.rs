@@ -283,7 +283,7 @@ fn commit(server: &Server, address: &Address, folder: &Path) -> Result<String> {
 
 fn not_cached(address: &str, folder: &Path) -> Error {
     Error::usage(format!(
-        "`{address}` is not in `{}`, and the variable `HF_HUB_OFFLINE` forbids to fetch it",
+        "`{address}` is not in `{}`, and the variable `HF_HUB_OFFLINE` forbids fetching it",
         folder.display()
     ))
     .hint("unset `HF_HUB_OFFLINE` once, or set `HF_HOME` to where it was downloaded")

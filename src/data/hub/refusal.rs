@@ -111,13 +111,13 @@ impl HubSource<'_> {
     /// another one.
     pub(super) fn refused_elsewhere(&self, status: u16, host: &str) -> HubRefusal {
         let message = format!(
-            "`{}`: the Hub leads to `{host}`, which answers {status}",
+            "`{}`: the Hub redirects to `{host}`, which answers {status}",
             self.address
         );
         let error = Error::infrastructure(message);
         HubRefusal {
             error: error
-                .hint("try again later; a proxy or firewall may know the Hub and not this host"),
+                .hint("try again later; a proxy or firewall may allow the Hub but not this host"),
             again: Again::Soon,
             status: Some(status),
         }
@@ -141,7 +141,7 @@ impl HubSource<'_> {
             (_, "GatedRepo", None) => (
                 "the dataset is gated, and no token was sent".to_owned(),
                 format!(
-                    "accept its terms at {page} , make a token at {tokens} , and set `HF_TOKEN` to it"
+                    "accept its terms at {page} , create a token at {tokens} , and set `HF_TOKEN` to it"
                 ),
             ),
             (_, "GatedRepo", Some(Token { origin, .. })) => (
@@ -153,7 +153,7 @@ impl HubSource<'_> {
             ),
             (401, _, Some(Token { origin, .. })) if detail.contains("Invalid credentials") => (
                 format!("the token of {origin} is not valid"),
-                format!("make another at {tokens} , and set `HF_TOKEN` to it"),
+                format!("create another at {tokens} , and set `HF_TOKEN` to it"),
             ),
             (_, "RevisionNotFound", _) => (
                 "there is no such revision".to_owned(),
@@ -186,7 +186,7 @@ impl HubSource<'_> {
                 };
                 (
                     "the Hub answers 429: too many requests".to_owned(),
-                    format!("try again {pause}; what came in is kept{more}"),
+                    format!("try again {pause}; what was downloaded is kept{more}"),
                 )
             }
             (500..=599, _, _) => (

@@ -100,7 +100,7 @@ impl Server {
                 let path = path.unwrap_or_default();
                 if path.is_empty() || !is_relative(path) {
                     let path = path.escape_debug();
-                    let what = format!("names a file `{path}`, which could lie anywhere");
+                    let what = format!("names a file `{path}`, which could be outside the dataset");
                     return Err(source.garbled(what).error);
                 }
                 listing.add(path, entry);
@@ -110,7 +110,7 @@ impl Server {
                 None => return Ok(listing),
             }
             if !is_same_origin(&url, &self.settings.endpoint) {
-                return Err(source.garbled("continues its list elsewhere").error);
+                return Err(source.garbled("continues its list on another host").error);
             }
         }
         Err(
@@ -133,7 +133,7 @@ impl Server {
             let checksum = linked.or_else(|| header(ETAG.as_str()));
             let checksum = checksum
                 .and_then(Checksum::of_etag)
-                .ok_or_else(|| source.garbled("sends an ETag that is no checksum"))?;
+                .ok_or_else(|| source.garbled("sends an ETag that is not a checksum"))?;
             let size = match header("x-linked-size") {
                 None if response.status().is_redirection() => None,
                 None => header("content-length"),
@@ -233,7 +233,7 @@ impl Server {
             match location.and_then(|location| location.to_str().ok()) {
                 Some(location) => {
                     url = target(&url, location)
-                        .map_err(|_| source.garbled("redirects to what is no address"))?;
+                        .map_err(|_| source.garbled("redirects to an invalid address"))?;
                 }
                 None if is_same_origin(&url, &self.settings.endpoint) => {
                     return Err(source.refused(status.as_u16(), response.headers()));

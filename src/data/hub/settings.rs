@@ -65,7 +65,7 @@ impl HubSettings {
             .or_else(|| path("HUGGINGFACE_HUB_CACHE"))
             .or_else(|| Some(hf_home.as_ref()?.join("hub")))
             .ok_or_else(|| {
-                Error::usage("there is no folder for what is downloaded: `HOME` is not set")
+                Error::usage("there is no folder for downloads: `HOME` is not set")
                     .hint("set `HF_HOME` to a folder")
             })?;
         // Make it absolute: subprocesses may have other current folders.

@@ -61,11 +61,11 @@ pub(super) fn fetch(
         remove(path)?;
     }
     Err(Error::infrastructure(format!(
-        "`{}`: what came in has not the checksum `{}` that the Hub names, and was not kept",
+        "`{}`: the download does not have the checksum `{}` that the Hub names, and was not kept",
         source.address,
         head.checksum.as_str()
     ))
-    .hint("try again; if it stays so, something between here and the Hub changes files"))
+    .hint("try again; if it persists, something between here and the Hub changes files"))
 }
 
 fn download(

@@ -105,7 +105,7 @@ fn errors_report_their_place() {
         ),
         (
             "{\"id\":\"a\",\"label\":1}\n{\"id\":\"a\",\"label\":1,\"chosen\":\"all\"}",
-            ":2: `chosen` of id `a` is another than in line 1",
+            ":2: `chosen` of id `a` differs from line 1",
         ),
         (
             "{\"id\":\"a\",\"label\":1}\n{\"id\":\"b\",\"label\":1}\n{\"label\": 1, \"id\":\"a\"}",

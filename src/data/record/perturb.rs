@@ -69,7 +69,10 @@ impl FromStr for PerturbKind {
         let words = Self::ALL.iter().map(|kind| kind.as_str());
         let found = Self::ALL.iter().find(|kind| kind.as_str() == text);
         found.copied().ok_or_else(|| {
-            let error = Error::usage(format!("`{}` is no kind of `perturb`", text.escape_debug()));
+            let error = Error::usage(format!(
+                "`{}` is not a kind of `perturb`",
+                text.escape_debug()
+            ));
             error.hint(match nearest(text, words.clone()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("the kinds are {}", quoted(words)),
@@ -130,7 +133,7 @@ impl Perturb {
             return Err(error.hint("write it once").of_key("kinds").or_under(place));
         }
         if !(self.rate > 0.0 && self.rate <= 1.0) {
-            let error = Error::usage("`rate` of `perturb` is no share above 0 and up to 1");
+            let error = Error::usage("`rate` of `perturb` must be above 0 and at most 1");
             return Err(error.hint("write `rate: 0.1`").of_key("rate"));
         }
         Ok(())

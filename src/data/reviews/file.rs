@@ -27,7 +27,7 @@ impl Verifications {
             Err(error) => return Err(Error::io("read", path, &error)),
         };
         let text = String::from_utf8(text).map_err(|_| {
-            Error::usage(format!("{}:1: it is no text in UTF-8", display(path))).hint(MOVE)
+            Error::usage(format!("{}:1: it is not UTF-8 text", display(path))).hint(MOVE)
         })?;
         Self::of(&text, path).map(Some)
     }
@@ -38,7 +38,7 @@ impl Verifications {
         };
         let entries: RawEntries<'_> = serde_json::from_str(text).map_err(|error| {
             let line = u64::try_from(error.line()).unwrap_or(u64::MAX);
-            wrong(line, format!("it is no file of verifications: {error}"))
+            wrong(line, format!("it is not a file of verifications: {error}"))
         })?;
         let mut found = Vec::with_capacity(entries.0.len());
         for (id, raw) in entries.0 {
@@ -50,12 +50,12 @@ impl Verifications {
                 let version = value.get("format_version").map(Value::to_string);
                 let version = version.unwrap_or_else(|| "none".to_owned());
                 let why = format!(
-                    "`{id}` has the `format_version` {version}, and this evaltest writes {REVIEW_VERSION}"
+                    "`{id}` has the `format_version` {version}, but this evaltest writes {REVIEW_VERSION}"
                 );
                 return Err(wrong(line, why));
             }
             let entry: Verification = serde_json::from_value(value)
-                .map_err(|error| wrong(line, format!("`{id}` is no verification: {error}")))?;
+                .map_err(|error| wrong(line, format!("`{id}` is not a verification: {error}")))?;
             if entry.problem_id != id {
                 let why = format!(
                     "`{id}` has the `problem_id` of another, `{}`",
@@ -64,7 +64,7 @@ impl Verifications {
                 return Err(wrong(line, why));
             }
             if let Some(why) = entry.fault() {
-                return Err(wrong(line, format!("`{id}` is no verification: {why}")));
+                return Err(wrong(line, format!("`{id}` is not a verification: {why}")));
             }
             found.push((line, entry));
         }
@@ -93,7 +93,7 @@ impl Verifications {
 
 /// Hint for a file that must not be overwritten.
 const MOVE: &str =
-    "nothing was written over it: move it away, and it is made again from the journals next to it";
+    "it was not overwritten: move it away, and it is rebuilt from the journals next to it";
 
 /// The entries of an object, including duplicate keys.
 struct RawEntries<'a>(Vec<(String, &'a RawValue)>);

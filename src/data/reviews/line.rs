@@ -82,11 +82,11 @@ impl ReviewLine {
     /// Parses a line, or returns the reason why it is invalid.
     pub(crate) fn of(bytes: &[u8]) -> Result<Self, String> {
         let line: Self = serde_json::from_slice(bytes)
-            .map_err(|error| format!("it is no line of a review: {error}"))?;
+            .map_err(|error| format!("it is not a line of a review: {error}"))?;
         if !(1..=REVIEW_LINE_VERSION).contains(&line.format_version) {
             let other = line.format_version;
             return Err(format!(
-                "it is of version {other}, and this evaltest knows {REVIEW_LINE_VERSION}"
+                "it has version {other}, but this evaltest reads {REVIEW_LINE_VERSION}"
             ));
         }
         match &line.sum {
@@ -104,7 +104,7 @@ impl ReviewLine {
         if verification.is_some() != needs
             || verification.is_some_and(|verification| verification.problem_id != line.id)
         {
-            return Err("it is no line of a review".to_owned());
+            return Err("it is not a line of a review".to_owned());
         }
         Ok(line)
     }

@@ -269,7 +269,7 @@ fn fault_has_same_message_with_place() {
         "a.csv:3: the id `1` is taken",
     );
     check("a.csv", &rows(""), "the dataset is empty");
-    check("a.csv", b"\n\n", "there is no header");
+    check("a.csv", b"\n\n", "the header is missing");
     check(
         "a.csv",
         b"id,id\n1,1\n",

@@ -115,7 +115,8 @@ impl ItemChecks {
             Some(value) => {
                 let share = value.as_f64().filter(|share| *share > 0.0 && *share <= 1.0);
                 share.ok_or_else(|| {
-                    let error = Error::usage(format!("`{value}` is no share above 0 and up to 1"));
+                    let error =
+                        Error::usage(format!("`{value}` is not a share above 0 and up to 1"));
                     let hint =
                         "write `near_copy: 0.5`; `no_copy_of_item: off` does without the check";
                     error.hint(hint).under("near_copy")
@@ -313,7 +314,7 @@ mod tests {
         );
         check(
             "{ near_copy: 0 }",
-            "`0` is no share above 0 and up to 1",
+            "`0` is not a share above 0 and up to 1",
             "near_copy: 0.5",
         );
     }

@@ -49,7 +49,7 @@ fn a_mistake_is_one_line_before_anything_is_asked() {
         let mut make = std::process::Command::new("mkfifo");
         let made = make.arg(project.file("pipe.jsonl")).status();
         assert!(made.unwrap().success());
-        check(&["aime.yaml", "--reference", "pipe.jsonl"], "is no file");
+        check(&["aime.yaml", "--reference", "pipe.jsonl"], "is not a file");
     }
     check(&["aime.yaml", "--output", "taken/below"], "taken/below");
     check(&["aime.yaml", "--votes", "3"], "--solver");

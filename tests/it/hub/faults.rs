@@ -58,7 +58,7 @@ fn what_has_not_its_checksum_is_not_kept() {
     ] {
         hub.fault(&format!("2023/validation/{file}"), &[Fault::Other]);
         run(&project, &hub, "run eval.yaml").exits(3).says(&format!(
-            "{file}`: what came in has not the checksum `{}`",
+            "{file}`: the download does not have the checksum `{}`",
             checksum(content.as_bytes())
         ));
         let blobs = all_files(&cached(&project).join("blobs"));
@@ -162,7 +162,7 @@ fn a_hostile_hub_reaches_no_file_outside_its_folder() {
     refused(
         |state| state.etag = Some("../../../x".to_owned()),
         3,
-        "sends an ETag that is no checksum",
+        "sends an ETag that is not a checksum",
     );
     for path in ["../x", "/etc/passwd", "a/../../x", "a\\..\\x", "a//b"] {
         let hub = toy();
@@ -170,7 +170,7 @@ fn a_hostile_hub_reaches_no_file_outside_its_folder() {
         let _ = fs::remove_dir_all(project.file("hf"));
         run(&project, &hub, "run eval.yaml")
             .exits(3)
-            .says("which could lie anywhere");
+            .says("which could be outside the dataset");
     }
     // More than it said.
     let hub = toy();
