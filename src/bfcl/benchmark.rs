@@ -172,19 +172,19 @@ impl Bfcl {
                     None => format!("they are `{}`", names.collect::<Vec<_>>().join("`, `")),
                 };
                 let message =
-                    format!("`weights` names `{name}`, which is no category that is asked");
+                    format!("`weights` names `{name}`, which is not a category of this eval");
                 let error = Error::usage(message).hint(hint);
                 return Err(error.of_key(name).under("weights"));
             }
             if !(weight.is_finite() && *weight >= 0.0) {
-                let message = format!("the weight of `{name}` is {weight}, no number from 0 on");
+                let message = format!("the weight of `{name}` is {weight}, not a number from 0 up");
                 return Err(Error::usage(message).under(name.as_str()).under("weights"));
             }
         }
         let sum: f64 = self.weights.values().sum();
         if !self.weights.is_empty() && (sum <= 0.0 || !sum.is_finite()) {
             let error = Error::usage(format!(
-                "`weights` sum to {sum}, and nothing can be divided by it"
+                "the sum of `weights` is {sum}, but must be finite and above 0"
             ));
             let hint =
                 "give at least one category a weight above 0: `weights: { simple_python: 1 }`";
@@ -250,7 +250,7 @@ impl Bfcl {
         }
         if !unsatisfiable.is_empty() {
             notices.push(format!(
-                "no answer can be right for `{}`: their metadata tells why",
+                "no answer can be right for `{}`: see their metadata",
                 unsatisfiable.join("`, `")
             ));
         }

@@ -180,7 +180,7 @@ pub fn write(
         if path.exists() {
             return Err(
                 Error::usage(format!("`{}` exists already", path.display())).hint(
-                    "name a folder without exported files: the official program counts all that it finds",
+                    "name a folder without exported files: the official program counts all files that it finds",
                 ),
             );
         }
@@ -336,7 +336,7 @@ pub(crate) fn category(record: &Record) -> Result<&str> {
     let category = record.metadata.get("category");
     category.and_then(Json::as_str).ok_or_else(|| {
         Error::usage(format!(
-            "sample `{}` has no category: this is no run of benchmark `bfcl`",
+            "sample `{}` has no category: this is not a run of benchmark `bfcl`",
             record.sample_id.escape_debug()
         ))
         .hint("name a run of it, or another format: `--format gaia`")

@@ -352,7 +352,7 @@ impl Extract {
             Some(Value::Null) => Err(at(Error::usage(format!("`{key}` is empty")).hint(format!(
                 "quote it, `#` begins a comment: `{{ {key}: \"#\" }}`"
             )))),
-            Some(other) => Err(at(Error::usage(format!("`{key}: {other}` is no text"))
+            Some(other) => Err(at(Error::usage(format!("`{key}: {other}` is not a text"))
                 .hint(format!("write `{{ {key}: \"…\" }}`")))),
             None => Err(at(Error::usage(format!("`{key}` is missing"))
                 .hint(format!("write `extract: {{ {name}: \"…\" }}`")))),
@@ -394,7 +394,7 @@ impl Extract {
                             .and_then(|n| usize::try_from(n).ok())
                             .ok_or_else(|| {
                                 at(Error::usage(format!(
-                                    "`group: {group}` is no number of a group"
+                                    "`group: {group}` is not the number of a group"
                                 )))
                                 .under("group")
                             })?,
@@ -494,7 +494,7 @@ fn unknown(name: &str) -> Error {
 fn illegal(value: &Value) -> Error {
     let legal = NAMES.join("`, `");
     Error::usage(format!(
-        "`{value}` names no extraction, expected one of `{legal}`"
+        "`{value}` is not an extraction, expected one of `{legal}`"
     ))
     .hint("write a name such as `final_answer`, or a map such as `{ after: \"####\" }`")
 }

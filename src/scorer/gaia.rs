@@ -147,7 +147,8 @@ impl From<GaiaVerdict> for Score {
 }
 
 const OTHER_LENGTH: &str = "lists have different lengths";
-const INFINITE: &str = "the ground truth is infinite: any prediction that is no number is read as infinite, too, and counts as correct";
+const INFINITE: &str = "the ground truth is infinite: any prediction that is not a number is also read as infinite \
+                        and counts as correct";
 const NOT_A_NUMBER: &str = "the ground truth is `nan`, which no prediction equals";
 const NULL_IS_NONE: &str =
     "the prediction is null, which the official program turns into the text `None`";

@@ -122,7 +122,7 @@ fn expected(target: &Value) -> Result<Cow<'_, Value>> {
     value.map(Cow::Owned).map_err(|error: serde_json::Error| {
         let text = snippet(text);
         let message =
-            format!("`ground_truth` `{text}` is not JSON, as scorer `{NAME}` needs it: {error}");
+            format!("`ground_truth` `{text}` is not JSON, but scorer `{NAME}` needs it: {error}");
         Error::usage(message).hint("a text in JSON has quotes of its own: `\"\\\"Paris\\\"\"`")
     })
 }

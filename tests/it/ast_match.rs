@@ -151,7 +151,7 @@ fn mistakes_are_found_before_an_agent_starts() {
     check(
         "search(), book(id=1+1)",
         "search(), book(id=",
-        "`ground_truth` is no call text: invalid syntax",
+        "`ground_truth` is not a text of calls: invalid syntax",
     );
     check(
         "forbidden: [pay]",
@@ -162,6 +162,6 @@ fn mistakes_are_found_before_an_agent_starts() {
     check(
         "book: search }",
         "book: search, search: book }",
-        "the order goes in a circle",
+        "the order is circular",
     );
 }

@@ -53,7 +53,7 @@ fn lines_are_checked_against_the_data() {
         r#""model_result":"[weather.get(city='Rome', unit='\ud800')]""#,
         "ast_decoder:decoder_failed",
         Value::Null,
-        json!("the answer holds no calls that can be read"),
+        json!("the answer has no readable calls"),
     );
     check(
         r#""mode":"fc","model_result":[{"weather.get":"{\"city\": \"Rome\", \"unit\": \"\ud800\"}"}]"#,
@@ -71,7 +71,7 @@ fn lines_are_checked_against_the_data() {
         r#""model_result":"Sunny, I think.""#,
         "ast_decoder:decoder_failed",
         Value::Null,
-        json!("the answer holds no calls that can be read"),
+        json!("the answer has no readable calls"),
     );
     check(
         r#""return_format":"json","model_result":"[{\"function\": \"f\", \"parameters\": {}}]","function":[{"name":"f","parameters":{"properties":{},"required":[]}}],"ground_truth":[{"f":{}}]"#,
@@ -314,7 +314,11 @@ fn weights_and_metrics_that_cannot_be_are_refused_before_an_agent_is_asked() {
         "",
         "the weight of `irrelevance` is NaN",
     );
-    check("weights: { irrelevance: 0 }", "", "`weights` sum to 0");
+    check(
+        "weights: { irrelevance: 0 }",
+        "",
+        "the sum of `weights` is 0",
+    );
     check("limit: 1", "", "unknown");
     check(
         "ids: [irrelevance_0]",

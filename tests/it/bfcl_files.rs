@@ -465,7 +465,7 @@ fn broken_files_are_named() {
         "simple_python",
         line,
         "--data data --model x",
-        "there is no model `x`",
+        "no model `x`",
     );
     assert!(project.runs().is_empty(), "nothing is left");
     project

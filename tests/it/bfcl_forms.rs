@@ -196,19 +196,16 @@ fn lists_of_ids_that_cannot_be_are_told() {
         project.write("data/BFCL_v4_format_sensitivity.json", ids);
         project.run("run forms.yaml").exits(2).says(expect);
     };
-    check("[]", "no object of lists of ids");
+    check("[]", "not an object with lists of ids");
     check("{}", "there is no id");
     check(
         r#"{"simple_python": 5}"#,
-        "`simple_python` is no list of ids",
+        "`simple_python` is not a list of ids",
     );
-    check(
-        r#"{"simple_java": []}"#,
-        "`simple_java` cannot be asked in other forms",
-    );
+    check(r#"{"simple_java": []}"#, "`simple_java` has no other forms");
     check(
         r#"{"multi_turn_base": []}"#,
-        "`multi_turn_base` cannot be asked in other forms",
+        "`multi_turn_base` has no other forms",
     );
     check(
         r#"{"simple_python": ["simple_python_4", "simple_python_4"]}"#,
@@ -216,11 +213,11 @@ fn lists_of_ids_that_cannot_be_are_told() {
     );
     check(
         r#"{"simple_python": ["simple_python_5"]}"#,
-        "there is no entry `simple_python_5`",
+        "no entry `simple_python_5`",
     );
     check(
         r#"{"multiple": ["multiple_0"]}"#,
-        "there are no entries of category `multiple`",
+        "no entries of category `multiple`",
     );
     project.write("forms.yaml", "benchmark: { type: bfcl, path: data/BFCL_v4_format_sensitivity.json }\nagent: { type: demo }\n");
     project
@@ -238,5 +235,5 @@ fn lists_of_ids_that_cannot_be_are_told() {
     project
         .run("run forms.yaml")
         .exits(2)
-        .says("no entry is of category `format_sensitivity` itself");
+        .says("category `format_sensitivity` has no entries of its own");
 }

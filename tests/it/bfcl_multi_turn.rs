@@ -432,7 +432,7 @@ fn stored_answers_get_official_verdicts() {
     project
         .run("score --scorer bfcl_multi_turn --scorer-option python=./python answers.jsonl")
         .exits(2)
-        .says("`id` is missing, or no text");
+        .says("`id` is missing or not a text");
 }
 
 /// A native name may hold a whole expression, whose rest is a comment.
@@ -498,7 +498,7 @@ fn what_is_missing_is_named() {
     );
     check(
         spec.clone(),
-        &["`ground_truth` is no list of turns with calls"],
+        &["`ground_truth` is not a list of turns with calls"],
     );
     project.write(answers, text);
     let entry = "site/bfcl_eval/data/BFCL_v4_multi_turn_base.json";
@@ -508,9 +508,9 @@ fn what_is_missing_is_named() {
         spec.clone(),
         &[
             "BFCL_v4_multi_turn_base.json:1",
-            "`ShopAPI` is simulated by no class",
+            "no class simulates `ShopAPI`",
         ],
     );
     project.write(entry, text.replace("TicketAPI\"]", "MathAPI\"]"));
-    check(spec, &["the functions of `MathAPI` are described nowhere"]);
+    check(spec, &["the functions of `MathAPI` have no description"]);
 }

@@ -318,7 +318,7 @@ fn mistakes_are_named() {
     check(
         plain(),
         "scorers: [{ type: exact, on: first }]",
-        "`on` is \"first\", which is no part of a conversation",
+        "`on` is \"first\", which is not a part of a conversation",
     );
     let other = project(&[], "", "user: { agent: echo }");
     other.write("q.csv", "question,answer\na,b\n");

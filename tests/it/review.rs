@@ -252,7 +252,7 @@ fn what_is_wrong_is_one_clear_line_and_nothing_is_lost() {
         ran.exits(2).says(says);
     };
     refused("none.json", "cannot read `none.json`");
-    refused("items.json --rubric none", "no ready rubric `none`");
+    refused("items.json --rubric none", "`none` is not a ready rubric");
     refused(
         "items.json --rubric qa",
         "it has choices, and no dimensions",

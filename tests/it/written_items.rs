@@ -308,12 +308,12 @@ fn mistakes_in_a_spec_are_named_with_place_and_remedy() {
         ),
         (
             "type: generate, ready: aime, checks: { copy_of: problm }",
-            "there is no field `problm`",
+            "unknown field `problm`",
             "`problem`",
         ),
         (
             "type: generate, ready: aime, checks: { complet: note }",
-            "there is no check `complet`",
+            "unknown check `complet`",
             "`complete`",
         ),
         (
@@ -333,12 +333,12 @@ fn mistakes_in_a_spec_are_named_with_place_and_remedy() {
         ),
         (
             &format!("{own}, solver: {{ agent: echo }}"),
-            "there is no field `problem`",
+            "unknown field `problem`",
             "shows: [question]",
         ),
         (
             &format!("{own}, solver: {{ agent: echo, shows: [q], answer: m }}"),
-            "there is no field `m`",
+            "unknown field `m`",
             "did you mean",
         ),
         (

@@ -43,11 +43,11 @@ fn entries_become_samples() {
     assert!(prompt.ends_with("]\n\n\nBe brief.\n\nRésumé?"), "{prompt}");
     assert_eq!(
         bfcl.notices(),
-        ["no answer can be right for `simple_java_1`: their metadata tells why"]
+        ["no answer can be right for `simple_java_1`: see their metadata"]
     );
     assert_eq!(
         samples[2].metadata["unsatisfiable"],
-        "`x` is expected, but no parameter of `f`"
+        "`x` is expected, but is not a parameter of `f`"
     );
 }
 

@@ -76,7 +76,7 @@ impl AnswerKey {
             Value::List(functions) => &**functions,
             Value::Dict(_) => std::slice::from_ref(functions),
             Value::None => &[],
-            _ => return Err("`function` is no list of function documents".to_owned()),
+            _ => return Err("`function` is not a list of function documents".to_owned()),
         };
         let functions = functions.iter().map(FunctionDoc::new);
         let entry = Self {
@@ -92,7 +92,7 @@ impl AnswerKey {
         let expected = match ground_truth {
             None | Some(Value::None) => &[],
             Some(Value::List(calls)) => &**calls,
-            Some(_) => return Err("`ground_truth` is no list of calls".to_owned()),
+            Some(_) => return Err("`ground_truth` is not a list of calls".to_owned()),
         };
         let expected = expected.iter().map(Expected::new);
         Ok(Self {
@@ -119,7 +119,7 @@ impl AnswerKey {
     fn find_unsatisfiable(&self, is_simple: bool) -> Option<String> {
         if is_simple && self.expected.len() != 1 {
             return Some(format!(
-                "one call is checked, `ground_truth` has {}",
+                "only one call is checked, but `ground_truth` has {}",
                 self.expected.len()
             ));
         }
@@ -164,7 +164,7 @@ fn unsatisfiable_call(expected: &Expected, parameters: &Parameters) -> Option<St
         let is_described = parameters.property(name).is_some();
         (!is_described && (is_required || !argument.options.optional)).then(|| {
             format!(
-                "`{name}` is expected, but no parameter of `{}`",
+                "`{name}` is expected, but is not a parameter of `{}`",
                 expected.name
             )
         })
@@ -234,7 +234,9 @@ impl Expected {
     fn new(call: &Value) -> Result<Self, String> {
         let first = call.as_dict().and_then(|call| call.iter().next());
         let Some((Value::Str(name), Value::Dict(arguments))) = first else {
-            return Err("a call in `ground_truth` is no `{name: {argument: [values]}}`".to_owned());
+            return Err(
+                "a call in `ground_truth` is not `{name: {argument: [values]}}`".to_owned(),
+            );
         };
         let argument = |(name, options): &(Value, Value)| {
             let name = name.as_str().unwrap_or_default();

@@ -120,7 +120,7 @@ pub(crate) fn explain(request: &CheckRequest<'_>, verdict: &BfclVerdict) -> Expl
     }
     let mut explanation = explainer.wrong(calls.unwrap_or_default());
     if calls.is_none() {
-        explanation.difference = Some("the answer holds no calls that can be read".to_owned());
+        explanation.difference = Some("the answer has no readable calls".to_owned());
     } else if explanation.difference.is_none() {
         // Nothing can be compared: the entry is faulty, or the official program crashes.
         explanation.difference = verdict.error.iter().find_map(|message| match message {
@@ -269,7 +269,7 @@ impl Explainer<'_> {
             let Some(argument) = key.as_str().and_then(|key| expected.argument(key)) else {
                 let key = display(key);
                 differs(&key, Problem::Unexpected, &|| {
-                    format!("`{key}`: is no argument of `{name}` here")
+                    format!("`{key}`: is not an argument of `{name}` here")
                 });
                 continue;
             };

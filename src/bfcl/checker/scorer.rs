@@ -147,7 +147,7 @@ impl Scorer for BfclScorer {
         };
         if category.has_ground_truth() && ground_truth.is_none() {
             return Err(Error::usage(format!(
-                "there is no ground truth, which category `{}` needs",
+                "category `{}` needs a ground truth, but there is none",
                 category.name
             )));
         }

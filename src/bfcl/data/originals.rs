@@ -26,18 +26,18 @@ impl OriginalIds {
         let wrong = |message: String| Error::usage(message).at(path.display());
         let text = read_text(&path)?;
         let lists: Map<String, Json> = serde_json::from_str(&text)
-            .map_err(|error| wrong(format!("no object of lists of ids: {error}")))?;
+            .map_err(|error| wrong(format!("not an object with lists of ids: {error}")))?;
         let mut read = Vec::new();
         for (name, ids) in lists {
             let category = Category::named(&name);
             if !has_python_answers(&category) {
                 return Err(wrong(format!(
-                    "`{}` cannot be asked in other forms: only categories whose calls are Python can",
+                    "`{}` has no other forms: only categories with Python calls have them",
                     name.escape_debug()
                 )));
             }
             let ids: Vec<String> = serde_json::from_value(ids)
-                .map_err(|error| wrong(format!("`{name}` is no list of ids: {error}")))?;
+                .map_err(|error| wrong(format!("`{name}` is not a list of ids: {error}")))?;
             let mut known = HashSet::new();
             for id in ids {
                 if let Some(id) = known.replace(id) {
@@ -69,7 +69,7 @@ impl Originals {
         let mut questions = Vec::new();
         for (category, mut ids) in lists.into_iter().filter(|(_, ids)| !ids.is_empty()) {
             if !data.categories().contains(&category) {
-                let message = format!("there are no entries of category `{}`", category.name);
+                let message = format!("no entries of category `{}`", category.name);
                 return Err(wrong(message).hint("put its file next to this one"));
             }
             for question in data.read(&category)? {
@@ -79,7 +79,7 @@ impl Originals {
             }
             if let Some(id) = ids.iter().min() {
                 return Err(wrong(format!(
-                    "there is no entry `{}` in `{}`",
+                    "no entry `{}` in `{}`",
                     id.escape_debug(),
                     data.file(&category).display()
                 )));

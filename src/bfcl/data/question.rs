@@ -104,7 +104,7 @@ impl QuestionLine {
         };
         let id = fields.get_str("id").and_then(Value::as_str);
         let id = id.filter(|id| !id.is_empty());
-        let id = id.ok_or_else(|| Error::usage("`id` is missing or no text").at(&place))?;
+        let id = id.ok_or_else(|| Error::usage("`id` is missing or not a text").at(&place))?;
         let id = id.to_owned();
         let ground_truth = fields.take("ground_truth");
         Ok(Self {
@@ -198,15 +198,15 @@ impl QuestionLine {
         };
         if category.group == CategoryGroup::FormatSensitivity {
             return Err(Error::usage(format!(
-                "no entry is of category `{}` itself: it asks those of others",
+                "category `{}` has no entries of its own: it uses those of other categories",
                 category.name
             ))
-            .hint("name the category that the entry is of, and list its id in `BFCL_v4_format_sensitivity.json`"));
+            .hint("name the entry's own category, and list its id in `BFCL_v4_format_sensitivity.json`"));
         }
         let ground_truth = ground_truth.filter(|_| category.has_ground_truth());
         if category.has_ground_truth() && ground_truth.is_none() {
             return Err(Error::usage(format!(
-                "`ground_truth` is missing, which category `{}` needs",
+                "`ground_truth` is missing, but category `{}` needs it",
                 category.name
             )));
         }
@@ -225,7 +225,7 @@ impl QuestionLine {
 
 /// The messages of the first turn; a plain text is a user message.
 fn messages(question: Value) -> Result<Value> {
-    let wrong = || Error::usage("`question` is neither a text nor a list of turns with messages");
+    let wrong = || Error::usage("`question` must be a text or a list of turns with messages");
     if let Value::Str(text) = question {
         let message: Dict = [("role", Value::from("user")), ("content", Value::Str(text))]
             .into_iter()

@@ -10,7 +10,7 @@ pub(crate) fn ground_truth(calls: Value) -> Result<Value> {
     let calls = match calls {
         Value::List(calls) => calls,
         Value::Dict(call) => vec![Value::Dict(call)],
-        _ => return Err(Error::usage("`ground_truth` is no list of calls")),
+        _ => return Err(Error::usage("`ground_truth` is not a list of calls")),
     };
     let calls = calls.into_iter().map(call);
     Ok(Value::List(calls.collect::<Result<_>>()?))
@@ -32,7 +32,7 @@ fn call(call: Value) -> Result<Value> {
     };
     let Some(Value::Dict(arguments)) = arguments else {
         return Err(Error::usage(format!(
-            "the `arguments` of the call of `{name}` are no object"
+            "the `arguments` of the call of `{name}` are not an object"
         )));
     };
     let options = arguments

@@ -98,7 +98,7 @@ fn mistakes_name_file_and_line() {
     check(
         "{}",
         answer,
-        "BFCL_v4_simple_python.json:1: `id` is missing or no text",
+        "BFCL_v4_simple_python.json:1: `id` is missing or not a text",
     );
     check(
         "\n",
@@ -124,22 +124,22 @@ fn mistakes_name_file_and_line() {
     check(
         &line("a"),
         "\n{\"id\": \"a\", \"ground_truth\": 5}",
-        "possible_answer/BFCL_v4_simple_python.json:2: `ground_truth` is no list of calls",
+        "possible_answer/BFCL_v4_simple_python.json:2: `ground_truth` is not a list of calls",
     );
     check(
         &line("a").replace("}\n", ", \"ground_truth\": [5]}"),
         answer,
-        "BFCL_v4_simple_python.json:1: a call in `ground_truth` is no `{name: {argument: [values]}}`",
+        "BFCL_v4_simple_python.json:1: a call in `ground_truth` is not `{name: {argument: [values]}}`",
     );
     check(
         &line(""),
         answer,
-        "BFCL_v4_simple_python.json:1: `id` is missing or no text",
+        "BFCL_v4_simple_python.json:1: `id` is missing or not a text",
     );
     check(
         &line("a").replace("\"?\"", "[[7]]"),
         answer,
-        "BFCL_v4_simple_python.json:1: `question` is neither a text nor a list of turns with messages",
+        "BFCL_v4_simple_python.json:1: `question` must be a text or a list of turns with messages",
     );
 }
 

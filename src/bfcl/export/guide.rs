@@ -146,11 +146,11 @@ pub(super) fn notes(exported: &BfclExport, options: &ExportOptions) -> Vec<Strin
     of(&exported.redacted, "answers hold a secret that was blanked");
     of(
         &exported.disputed,
-        "answers are judged here otherwise than the run judged them, which had another scorer, extraction or option",
+        "answers are judged differently here than in the run, which had another scorer, extraction or option",
     );
     of(
         &exported.crashes,
-        "answers end the official program with an exception",
+        "answers crash the official program with an exception",
     );
     of(
         &exported.odd_ids,
@@ -158,7 +158,7 @@ pub(super) fn notes(exported: &BfclExport, options: &ExportOptions) -> Vec<Strin
     );
     if let Some(id) = &exported.lone_latency {
         notes.push(format!(
-            "only `{}` has a latency, and it is left out: the official tables need two or none",
+            "only `{}` has a latency, so it is left out: the official tables need two or none",
             clean(id)
         ));
     }
@@ -183,8 +183,8 @@ pub(super) fn unjudged(exported: &BfclExport) -> Vec<String> {
     let note = |one: &WrittenCategory| {
         // Answers imported without the data have verdicts, but lack the entries needed for the score file.
         format!(
-            "`{}` has no score file: {} of its answers cannot be judged by what the run has; `cargo evaltest \
-             bfcl official` judges them, and so does an `import` with `--data` those of single-turn categories",
+            "`{}` has no score file: {} of its answers cannot be judged from the run; `cargo evaltest bfcl official` \
+             judges them, and an `import` with `--data` judges those of single-turn categories",
             one.category, one.unjudged
         )
     };

@@ -39,7 +39,7 @@ pub(super) fn category_of(path: &Path, kind: ExportKind) -> Option<&str> {
 pub(super) fn file(category: &str, kind: ExportKind) -> Result<PathBuf> {
     if !is_word(category) {
         return Err(Error::usage(format!(
-            "the category `{}` is no name of a file",
+            "the category `{}` cannot be part of a file name",
             category.escape_debug()
         ))
         .hint("use letters, digits and `_`"));

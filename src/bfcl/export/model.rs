@@ -42,11 +42,11 @@ impl Model {
             || name.contains(is_odd)
             || name.contains('\\')
         {
-            return Err(
-                Error::usage(format!("`{}` is no name of a model", name.escape_debug())).hint(
-                    "name it as the official program does: `--model-name gpt-4o-2024-11-20-FC`",
-                ),
-            );
+            return Err(Error::usage(format!(
+                "`{}` cannot be the name of a model",
+                name.escape_debug()
+            ))
+            .hint("name it as the official program does: `--model-name gpt-4o-2024-11-20-FC`"));
         }
         Ok(Self {
             name,
@@ -67,15 +67,15 @@ impl Model {
         })?;
         if value.contains(is_odd) {
             return Err(Error::usage(format!(
-                "a table has no room for a comma or a line break: `{}`",
+                "a value in a table cannot contain a comma or a line break: `{}`",
                 pair.escape_debug()
             )));
         }
         let text = || Some(value.to_owned());
         let price = || match value.parse::<f64>() {
             Ok(price) if price.is_finite() && price >= 0.0 => Ok(Some(price)),
-            _ => Err(Error::usage(format!("`{key}` is no price: `{value}`"))
-                .hint("US dollars for a million tokens: `input_price=2.5`")),
+            _ => Err(Error::usage(format!("`{key}` is not a price: `{value}`"))
+                .hint("write US dollars per million tokens: `input_price=2.5`")),
         };
         match key {
             "display_name" => self.display_name = text(),
@@ -135,8 +135,8 @@ mod tests {
         };
         check("url", "`url` is not `KEY=VALUE`");
         check("licence=MIT", "did you mean `license`?");
-        check("input_price=-1", "is no price: `-1`");
+        check("input_price=-1", "is not a price: `-1`");
         check("input_price=NaN", "is no price");
-        check("url=a,b", "no room for a comma");
+        check("url=a,b", "cannot contain a comma");
     }
 }

@@ -71,14 +71,14 @@ pub fn find(folder: &Path, model: Option<&str>, scores: Option<&Path>) -> Result
     let Some(((folder, results), model)) = chosen else {
         let Some(wanted) = wanted else {
             return Err(
-                Error::usage(format!("there are {} models", names.len())).hint(format!(
-                    "name one of them: `--model {}`; there are `{}`",
+                Error::usage(format!("found {} models", names.len())).hint(format!(
+                    "name one of them: `--model {}`; found `{}`",
                     names[0],
                     names.join("`, `")
                 )),
             );
         };
-        let error = Error::usage(format!("there is no model `{wanted}`"));
+        let error = Error::usage(format!("no model `{wanted}`"));
         return Err(match nearest(&wanted, names.iter().map(String::as_str)) {
             Some(near) => error.hint(format!("did you mean `{near}`?")),
             None => error.hint(format!("there are `{}`", names.join("`, `"))),
@@ -191,7 +191,7 @@ pub(crate) fn results(path: &Path) -> Result<Vec<ResultLine>> {
                 "the id `{}` comes twice, first in {first}",
                 id.escape_debug()
             ))
-            .hint("the official program refuses the file, too: remove one of the lines")
+            .hint("the official program also refuses the file: remove one of the lines")
             .at(&place));
         }
         let sum = |key| fields.get_str(key).and_then(sum);
@@ -235,12 +235,12 @@ impl Scores {
 pub(crate) fn scores(path: &Path) -> Result<Scores> {
     let mut lines = objects(path)?.into_iter();
     let Some((place, header)) = lines.next() else {
-        return Err(Error::usage("there is no line with `total_count`").at(path.display()));
+        return Err(Error::usage("no line has `total_count`").at(path.display()));
     };
     let count = |key: &str| {
         let count = header.get_str(key).map(Value::to_json);
         let count = count.and_then(|count| count.as_u64());
-        count.ok_or_else(|| Error::usage(format!("`{key}` is missing or no count")).at(&place))
+        count.ok_or_else(|| Error::usage(format!("`{key}` is missing or not a count")).at(&place))
     };
     let (correct, total) = (count("correct_count")?, count("total_count")?);
     let mut wrong = HashMap::new();
@@ -282,7 +282,7 @@ pub(crate) fn objects(path: &Path) -> Result<Vec<(String, Dict)>> {
             let place = format!("{}:{number}", path.display());
             match Value::from_json(line) {
                 Ok(Value::Dict(fields)) => Ok((place, fields)),
-                Ok(_) => Err(Error::usage("a line is no object").at(&place)),
+                Ok(_) => Err(Error::usage("a line is not an object").at(&place)),
                 Err(fault) => Err(broken(line, fault).at(&place)),
             }
         })
@@ -293,7 +293,7 @@ fn id(fields: &Dict) -> Result<String> {
     let id = fields.get_str("id").and_then(Value::as_str);
     let id = id.filter(|id| !id.is_empty());
     id.map(str::to_owned)
-        .ok_or_else(|| Error::usage("`id` is missing or no text"))
+        .ok_or_else(|| Error::usage("`id` is missing or not a text"))
 }
 
 /// A number, or the sum of a nested list of numbers as in conversations.
@@ -407,11 +407,11 @@ mod tests {
             assert!(error.contains(expect), "{error}");
         };
         check("{", "BFCL_v4_x_result.json:1: broken JSON in column");
-        check("\n[]", "BFCL_v4_x_result.json:2: a line is no object");
-        check("{\"result\": 1}", ":1: `id` is missing or no text");
+        check("\n[]", "BFCL_v4_x_result.json:2: a line is not an object");
+        check("{\"result\": 1}", ":1: `id` is missing or not a text");
         check(
             "{\"id\": 1, \"result\": 1}",
-            ":1: `id` is missing or no text",
+            ":1: `id` is missing or not a text",
         );
         check("{\"id\": \"a\"}", ":1: `result` is missing");
         check(
@@ -424,7 +424,7 @@ mod tests {
             let error = scores(&path).unwrap_err().to_string();
             assert!(error.contains(expect), "{error}");
         };
-        check("", "there is no line with `total_count`");
+        check("", "no line has `total_count`");
         check("{\"correct_count\": 1}", ":1: `total_count` is missing");
         check(
             "{\"correct_count\": 1, \"total_count\": 2}",

@@ -62,36 +62,33 @@ struct Entry {
 impl Entry {
     fn read(line: &QuestionLine) -> Result<Self> {
         let missing =
-            |name: &str| Error::usage(format!("`{name}` is missing, which conversations need"));
+            |name: &str| Error::usage(format!("`{name}` is missing, but conversations need it"));
         let json = |name: &str| line.field(name).map(Value::to_json);
         let classes = json("involved_classes").ok_or_else(|| missing("involved_classes"))?;
         let classes: Vec<String> = serde_json::from_value(classes)
-            .map_err(|_| Error::usage("`involved_classes` is no list of texts"))?;
+            .map_err(|_| Error::usage("`involved_classes` is not a list of texts"))?;
         let is_known = |name: &String| CLASSES.iter().any(|(known, _)| known == name);
         if let Some(unknown) = classes.iter().find(|name| !is_known(name)) {
             let names = CLASSES.map(|(name, _)| name).join("`, `");
-            let error = Error::usage(format!(
-                "`{}` is simulated by no class",
-                unknown.escape_debug()
-            ));
+            let error = Error::usage(format!("no class simulates `{}`", unknown.escape_debug()));
             return Err(error.hint(format!("they are `{names}`")));
         }
         let withheld: BTreeMap<usize, Vec<String>> = match json("missed_function") {
             None | Some(Json::Null) => BTreeMap::new(),
             Some(withheld) => serde_json::from_value(withheld).map_err(|_| {
-                Error::usage("`missed_function` is no map of turns to functions")
+                Error::usage("`missed_function` is not a map of turns to functions")
                     .hint("write `{\"2\": [\"sort\"]}`: the third turn")
             })?,
         };
         let question = line.field("question").and_then(Value::as_list);
-        let turns = question.ok_or_else(|| Error::usage("`question` is no list of turns"))?;
+        let turns = question.ok_or_else(|| Error::usage("`question` is not a list of turns"))?;
         let turns = turns.iter().enumerate().map(|(turn, messages)| {
             if withheld.contains_key(&turn) {
                 return Ok(MORE_FUNCTIONS.to_owned());
             }
             text_of_user(messages).ok_or_else(|| {
                 Error::usage(format!(
-                    "turn {} of `question` is no single message of a user",
+                    "turn {} of `question` is not a single message of a user",
                     turn + 1
                 ))
             })
@@ -103,11 +100,12 @@ impl Entry {
             .to_json();
         let calls: Result<Vec<Vec<String>>, _> = serde_json::from_value(ground_truth.clone());
         let calls = calls.map_err(|_| {
-            Error::usage("`ground_truth` is no list of turns with calls")
+            Error::usage("`ground_truth` is not a list of turns with calls")
                 .hint("write a list of calls for each turn: `[[\"ls()\"], []]`")
         })?;
         if calls.len() != turns.len() {
-            let error = Error::usage("`ground_truth` has another number of turns than `question`");
+            let error =
+                Error::usage("`ground_truth` and `question` have different numbers of turns");
             return Err(error.hint("write a list of calls for each turn: `[[\"ls()\"], []]`"));
         }
         let mut initial_state = Map::new();

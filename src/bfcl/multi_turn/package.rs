@@ -68,7 +68,7 @@ impl Package {
         let found: Found = serde_json::from_slice(&output.stdout).map_err(|_| {
             let errors = String::from_utf8_lossy(&output.stderr);
             let last = errors.trim().lines().last().unwrap_or_default().to_owned();
-            Error::usage(format!("`{shown}` is no Python that works: {last}"))
+            Error::usage(format!("`{shown}` is not a working Python: {last}"))
                 .hint("name a Python from 3.9 on: `python: ../.venv/bin/python`")
         })?;
         if found.python < (3, 9) {

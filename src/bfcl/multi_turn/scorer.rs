@@ -150,7 +150,7 @@ impl Scorer for MultiTurnScorer {
         let (state, truth) = match state {
             Some(state) => (state, answer.target.0.clone()),
             None if id.is_empty() => {
-                let error = Error::usage("`id` is missing, or no text");
+                let error = Error::usage("`id` is missing or not a text");
                 return Err(error.hint("give that of an entry, such as `multi_turn_base_0`"));
             }
             None => self.known(&id)?.clone(),

@@ -160,7 +160,7 @@ impl Simulators {
         match state.classes.iter().find(|class| !is_described(class)) {
             None => Ok(()),
             Some(class) => Err(Error::usage(format!(
-                "sample `{}`: the functions of `{class}` are described nowhere",
+                "sample `{}`: the functions of `{class}` have no description",
                 sample.id.escape_debug()
             ))
             .hint("put the official folder `multi_turn_func_doc` next to the questions")),
@@ -246,7 +246,7 @@ impl Environment for Simulators {
         initial_state: Option<&Json>,
     ) -> Result<Vec<Json>, AgentError> {
         let state = InitialState::of(initial_state).ok_or_else(|| {
-            let message = "the sample is no entry of a multi-turn category";
+            let message = "the sample is not an entry of a multi-turn category";
             AgentError::of(FailureKind::Misconfigured, message)
         })?;
         self.program()?.open(session, initial_state)?;

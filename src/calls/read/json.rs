@@ -64,7 +64,7 @@ pub(crate) fn calls_or_reason(value: &Value) -> Result<Vec<Call>, String> {
             Ok(value @ (Value::List(_) | Value::Dict(_))) => calls_or_reason(&value),
             _ => plain_calls(&half::readable(text))
                 .map(|calls| calls.into_iter().map(Call::from).collect())
-                .map_err(|fault| format!("is no call text: {}", fault.message())),
+                .map_err(|fault| format!("is not a text of calls: {}", fault.message())),
         },
         Value::List(items) => {
             let mut found = Vec::new();
@@ -256,6 +256,6 @@ mod tests {
         check("[]", Ok(""));
         check(r#"[{"name": "f"}, 3]"#, Err("has no call in place 2"));
         check("3", Err("is no call"));
-        check(r#""f(""#, Err("is no call text: invalid syntax"));
+        check(r#""f(""#, Err("is not a text of calls: invalid syntax"));
     }
 }

@@ -41,27 +41,27 @@ impl Pattern {
                 return Ok(Self::Regex(regex));
             }
             return Err(Error::usage(format!(
-                "`{}` does not show where the name of a call is",
+                "`{}` does not show the place of a call's name",
                 snippet(text)
             ))
             .hint("write `[TOOL_CALL:{name}:{args}]`, or a regular expression with the groups `(?<name>…)` and `(?<args>…)`"));
         };
         if let Some(second) = place_in(&text[name_end..], &NAMES) {
-            return Err(Error::usage(format!(
-                "in `{}` the name of a call occurs twice",
-                snippet(text)
-            ))
-            .hint(format!(
-                "delete what follows the arguments from the second on: `{}`",
-                snippet(&text[..name_end + second.0])
-            )));
+            return Err(
+                Error::usage(format!("`{}` has the name of a call twice", snippet(text))).hint(
+                    format!(
+                        "delete everything after the first arguments: `{}`",
+                        snippet(&text[..name_end + second.0])
+                    ),
+                ),
+            );
         }
         let before = &text[..name];
         let (between, behind) = match place_in(text, &ARGUMENTS) {
             None => (None, &text[name_end..]),
             Some((args, _)) if args < name => {
                 return Err(Error::usage(format!(
-                    "in `{}` the arguments come before the name",
+                    "`{}` has the arguments before the name",
                     snippet(text)
                 ))
                 .hint("write a regular expression with the groups `(?<name>…)` and `(?<args>…)`"));
@@ -70,7 +70,7 @@ impl Pattern {
         };
         if before.is_empty() || between == Some("") || (between.is_none() && behind.is_empty()) {
             return Err(Error::usage(format!(
-                "in `{}` there must be some text before and after the name",
+                "`{}` needs some text before and after the name",
                 snippet(text)
             ))
             .hint("write `[TOOL_CALL:{name}:{args}]`, or a regular expression with the groups `(?<name>…)` and `(?<args>…)`"));

@@ -482,10 +482,10 @@ impl UnreadReply {
             "" => String::new(),
             reply => format!(", which begins with `{reply}`"),
         };
+        let comma = if reply.is_empty() { "" } else { "," };
         match self.reason {
             Unread::Conflicting => {
-                let comma = if reply.is_empty() { "" } else { "," };
-                format!("the last reply{begins}{comma} gives two verdicts that differ")
+                format!("the last reply{begins}{comma} gives two different verdicts")
             }
             Unread::Refusal if reply.is_empty() => "the last time it refused".to_owned(),
             Unread::Refusal => format!("the last time it refused with `{reply}`"),
@@ -495,7 +495,7 @@ impl UnreadReply {
             Unread::NoResponse => "the last reply is empty".to_owned(),
             // Reasons of a jury do not concern a reply.
             Unread::InvalidResponseFormat | Unread::NoMajority | Unread::TooFewJudges => {
-                format!("the last reply is none of the form that was asked for{begins}")
+                format!("the last reply{begins}{comma} does not have the requested form")
             }
         }
     }
@@ -520,11 +520,11 @@ mod unread_tests {
             (Unread::Refusal, "the last time it refused with `Hm.`"),
             (
                 Unread::Conflicting,
-                "the last reply, which begins with `Hm.`, gives two verdicts that differ",
+                "the last reply, which begins with `Hm.`, gives two different verdicts",
             ),
             (
                 Unread::InvalidResponseFormat,
-                "the last reply is none of the form that was asked for, which begins with `Hm.`",
+                "the last reply, which begins with `Hm.`, does not have the requested form",
             ),
             (Unread::NoResponse, "the last reply is empty"),
         ] {

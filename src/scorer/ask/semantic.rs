@@ -230,7 +230,7 @@ impl Semantic {
 /// Rejects vectors without a direction.
 fn check(vector: &[f32]) -> std::result::Result<(), &'static str> {
     if vector.iter().any(|number| !number.is_finite()) {
-        return Err("gave a vector with a part that is no number");
+        return Err("gave a vector with a part that is not a number");
     }
     if vector.iter().all(|number| *number == 0.0) {
         return Err("gave a vector without direction, all 0");
@@ -263,7 +263,7 @@ impl Scorer for Semantic {
         let truth = truth.trim_matches(is_py_space);
         if truth.is_empty() {
             return Err(Error::usage(
-                "`ground_truth` is blank, and nothing is similar to that",
+                "`ground_truth` is blank, so no similarity can be computed",
             ));
         }
         let prediction = answer.prediction.unwrap_or_default();

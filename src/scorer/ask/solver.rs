@@ -101,7 +101,7 @@ impl Solver {
         let votes = votes.map_err(|error| error.hint("write how many, such as `votes: 3`"))?;
         let shows = options.texts("shows")?.unwrap_or_else(|| vec!["problem"]);
         if shows.is_empty() {
-            let error = Error::usage("a solver that is shown nothing can solve nothing");
+            let error = Error::usage("the solver is shown nothing");
             return Err(options.of("shows", error.hint("write `shows: [problem]`")));
         }
         let answer = options.text("answer")?.unwrap_or("answer");
@@ -115,7 +115,9 @@ impl Solver {
             }
         }
         if shows.contains(&answer) {
-            let error = Error::usage(format!("`{answer}` is what is to be found out"));
+            let error = Error::usage(format!(
+                "`{answer}` is the member that the solver must find"
+            ));
             return Err(options.of("shows", error.hint(format!("remove `{answer}`"))));
         }
         Ok(Self {
@@ -179,7 +181,7 @@ impl Solver {
         let read = crate::text::tex_json::read(prediction.trim());
         match read.map(|json| json.value) {
             Some(Value::Object(map)) => Ok(map),
-            _ => Err(Error::usage("what is to be solved is no JSON object")
+            _ => Err(Error::usage("the item to solve is not a JSON object")
                 .hint("the benchmark `generate` hands its `solver` what passed its checks")),
         }
     }
@@ -284,7 +286,7 @@ impl Scorer for Solver {
         if self.votes.is_multiple_of(2) {
             let votes = self.votes;
             return vec![format!(
-                "{votes} votes may be split in halves, and then no answer has most of them: an odd number is better"
+                "{votes} votes can end in a tie, and then no answer has a majority: an odd number is better"
             )];
         }
         Vec::new()

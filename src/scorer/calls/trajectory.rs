@@ -123,7 +123,11 @@ impl Trajectory {
                 // The entry belongs to another scorer.
                 Err(_) if !self.expected.is_empty() => Expectation::default(),
                 Err(reason) => {
-                    return Err(Error::usage(format!("`ground_truth` {reason}, and nothing else says what scorer `{NAME}` expects")).hint(HINT));
+                    return Err(Error::usage(format!(
+                        "`ground_truth` {reason}, and nothing else defines what scorer \
+                                                     `{NAME}` expects"
+                    ))
+                    .hint(HINT));
                 }
                 Ok(own) => own,
             },

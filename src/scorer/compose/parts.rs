@@ -34,7 +34,7 @@ impl NamedScorers {
     /// The verdicts in order, at least one. Fails if there are no parts or if a part cannot judge.
     pub(in crate::scorer) fn judge(&self, answer: &Answer<'_>) -> Result<Vec<Score>> {
         if self.0.is_empty() {
-            return Err(Error::usage("it is made of no scorers"));
+            return Err(Error::usage("it has no scorers"));
         }
         let verdict = |(name, scorer): &(String, Arc<dyn Scorer>)| {
             judge(&**scorer, answer).map_err(|error| error.at(format_args!("part `{name}`")))
@@ -222,7 +222,7 @@ pub(crate) fn verdict(scorer: &dyn Scorer, answer: &Answer<'_>) -> Result<Score>
     if score.value.is_finite() {
         return Ok(score);
     }
-    let message = format!("gave the value {}, which is no number", score.value);
+    let message = format!("gave the value {}, which is not a number", score.value);
     Err(Error::usage(message))
 }
 

@@ -213,7 +213,7 @@ fn check_target(scorer: &dyn Scorer, has_target: bool) -> Result<()> {
         return Ok(());
     }
     Err(Error::usage(format!(
-        "the sample has no ground truth, which its scorer `{}` needs",
+        "the sample has no ground truth, but its scorer `{}` needs one",
         scorer.name()
     ))
     .hint("give it a `ground_truth`, or a scorer that judges without one"))
@@ -318,7 +318,7 @@ mod tests {
         let mut hidden = sample(json!("gaia"));
         hidden.target = None;
         let error = scorer.criterion(&hidden).unwrap_err();
-        let expect = "the sample has no ground truth, which its scorer `gaia` needs";
+        let expect = "the sample has no ground truth, but its scorer `gaia` needs one";
         assert_eq!(error.message(), expect);
         assert!(score(&*scorer, &hidden, "18").is_err());
         for options in [json!({"default": "gaya"}), json!({"default": "per_sample"})] {

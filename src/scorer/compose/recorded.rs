@@ -188,7 +188,7 @@ fn value_of(value: &Value) -> Result<(f64, Option<&'static str>)> {
     number.map(|number| (number, None)).ok_or_else(|| {
         let excerpt: String = value.to_string().chars().take(80).collect();
         Error::usage(format!(
-            "`{excerpt}` is no verdict: neither a number nor a grade"
+            "`{excerpt}` is not a verdict: neither a number nor a grade"
         ))
     })
 }

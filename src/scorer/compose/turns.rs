@@ -51,7 +51,7 @@ impl On {
         };
         read.ok_or_else(|| {
             Error::usage(format!(
-                "`on` is {value}, which is no part of a conversation"
+                "`on` is {value}, which is not a part of a conversation"
             ))
             .hint("write `last`, `each_turn`, `transcript` or `{ turn: 2 }`")
         })

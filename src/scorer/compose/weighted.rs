@@ -100,7 +100,7 @@ impl Weighted {
     pub fn new<const N: usize>(parts: [(f64, Arc<dyn Scorer>); N]) -> Result<Self> {
         let (weights, parts): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
         if !are_weights(&weights) {
-            let message = format!("{weights:?} are no weights for scorer `weighted`");
+            let message = format!("{weights:?} are not valid weights for scorer `weighted`");
             return Err(Error::usage(message).hint("use numbers from 0, not all 0"));
         }
         Ok(Self {

@@ -380,7 +380,7 @@ fn what_is_illegal_is_answered_with_what_is_legal() {
         refuse(
             &nothing,
             &format!(
-                "`{nothing}` names no extraction, expected one of `after`, `aime`, `boxed`, `choice`, \
+                "`{nothing}` is not an extraction, expected one of `after`, `aime`, `boxed`, `choice`, \
                  `final_answer`, `gsm8k`, `json_pointer`, `last_line`, `none`, `number`, `regex`\n\n\
                  hint: write a name such as `final_answer`, or a map such as `{{ after: \"####\" }}`"
             ),

@@ -92,7 +92,7 @@ impl ItemChecks {
                 Ok(Some(name.clone()))
             }
             Some(other) => {
-                let error = Error::usage(format!("`{other}` is no name of a field"));
+                let error = Error::usage(format!("`{other}` is not the name of a field"));
                 Err(error.hint(format!("write `{key}: answer`")).under(key))
             }
         };
@@ -105,7 +105,7 @@ impl ItemChecks {
                     let range = format!("a whole number from 0 to {MOST_AGAIN}");
                     let error = Error::usage(format!("`{value}` is not {range}"));
                     error
-                        .hint("write how often, such as `again: 3`")
+                        .hint("write the number of repeats, such as `again: 3`")
                         .under("again")
                 })?
             }
@@ -184,7 +184,7 @@ impl ItemChecks {
     /// The error for an unknown key.
     fn unknown(&self, key: &str) -> Error {
         let legal = || KEYS.into_iter().chain(self.names());
-        let error = Error::usage(format!("there is no check `{}`", key.escape_debug()));
+        let error = Error::usage(format!("unknown check `{}`", key.escape_debug()));
         let hint = match nearest(key, legal()) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("the checks of these fields are {}", quoted(legal())),
@@ -279,17 +279,17 @@ mod tests {
         }
         check(
             "{ copy_of: problm }",
-            "there is no field `problm`",
+            "unknown field `problm`",
             "did you mean `problem`?",
         );
         check(
             "{ answr_ends_in: answer }",
-            "there is no field `answr`",
+            "unknown field `answr`",
             "did you mean `answer`?",
         );
         check(
             "{ solution_ends_in: x }",
-            "there is no field `x`",
+            "unknown field `x`",
             "`problem`, `answer`",
         );
         check(
@@ -299,7 +299,7 @@ mod tests {
         );
         check(
             "{ compleet: note }",
-            "there is no check `compleet`",
+            "unknown check `compleet`",
             "did you mean `complete`?",
         );
         check(

@@ -102,7 +102,7 @@ impl ItemFields {
     pub(crate) fn require(&self, name: &str) -> Result<&ItemField> {
         self.get(name).ok_or_else(|| {
             let names = || self.0.iter().map(|field| field.name.as_str());
-            let error = Error::usage(format!("there is no field `{}`", name.escape_debug()));
+            let error = Error::usage(format!("unknown field `{}`", name.escape_debug()));
             error.hint(match nearest(name, names()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("name one of {}", quoted(names())),
@@ -212,7 +212,10 @@ impl FieldKeys {
             && signs.all(|c| is_start(c) || c.is_ascii_digit())
             && name.len() <= 64;
         if !is_name {
-            let error = Error::usage(format!("`{}` is no name of a field", name.escape_debug()));
+            let error = Error::usage(format!(
+                "`{}` is not the name of a field",
+                name.escape_debug()
+            ));
             let hint = "a name is made of the letters a to z, digits and `_`, at most 64 of them";
             return Err(error.hint(hint).under("name"));
         }
@@ -243,7 +246,7 @@ impl FieldKeys {
                 let length = span()?;
                 let items = self.items.map(|items| {
                     if items.name.is_some() {
-                        let error = Error::usage("what the elements of a list are has no name");
+                        let error = Error::usage("the type of a list's elements has no name");
                         return Err(error.hint("remove `name`").of_key("name"));
                     }
                     items.kind_of(topics, depth + 1).map(Box::new)
@@ -304,7 +307,7 @@ fn range(given: Option<[f64; 2]>) -> Result<[f64; 2]> {
     if low <= high && low.is_finite() && high.is_finite() {
         return Ok([low, high]);
     }
-    let error = Error::usage(format!("`[{low}, {high}]` is no range"));
+    let error = Error::usage(format!("`[{low}, {high}]` is not a range"));
     Err(error
         .hint("write the lowest and the highest: `range: [0, 999]`")
         .under("range"))
@@ -330,7 +333,7 @@ fn choices(given: Option<&Value>, topics: &[String]) -> Result<Vec<String>> {
     let list = match given {
         Some(Value::String(word)) if word == TOPICS => {
             if topics.is_empty() {
-                let error = Error::usage("`choices: topics` needs topics, and there are none");
+                let error = Error::usage("`choices: topics` needs topics, but there are none");
                 return Err(error.hint("write `topics: [Algebra, Geometry]` next to `fields`"));
             }
             return Ok(topics.to_vec());
@@ -345,7 +348,7 @@ fn choices(given: Option<&Value>, topics: &[String]) -> Result<Vec<String>> {
         Value::String(text) if !is_blank(value) => Ok(text.clone()),
         Value::Number(number) => Ok(number.to_string()),
         Value::Bool(truth) => Ok(truth.to_string()),
-        _ => Err(Error::usage(format!("`{value}` is no choice"))
+        _ => Err(Error::usage(format!("`{value}` is not a choice"))
             .hint("write a text")
             .under(place)),
     });
@@ -389,7 +392,7 @@ pub(crate) mod tests {
         check("[{ type: text }]", "a field has no name", "name: answer");
         check(
             "[{ name: a b, type: text }]",
-            "`a b` is no name of a field",
+            "`a b` is not the name of a field",
             "digits",
         );
         check(
@@ -414,7 +417,7 @@ pub(crate) mod tests {
         );
         check(
             "[{ name: a, type: integer, range: [9, 0] }]",
-            "`[9, 0]` is no range",
+            "`[9, 0]` is not a range",
             "[0, 999]",
         );
         check(

@@ -37,13 +37,13 @@ pub(crate) fn of(name: &str) -> Result<ReadyItems> {
         ));
         return Err(error.hint(match nearest(name, names()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("there is {legal}; or write `fields` and `template` yourself"),
+            None => format!("known are {legal}; or write your own `fields` and `template`"),
         }));
     };
     let value = yaml::read_json(text).map_err(|error| Error::infrastructure(error.to_string()))?;
     match value {
         Value::Object(keys) => Ok(ReadyItems { name, keys }),
-        _ => Err(Error::infrastructure(format!("`{name}` is no map"))),
+        _ => Err(Error::infrastructure(format!("`{name}` is not a map"))),
     }
 }
 

@@ -43,7 +43,7 @@ fn verdicts() {
     let error = judge(&*scorer("json"), Some("1"), &json!("Paris")).expect_err("no verdict");
     assert_eq!(
         error.to_string(),
-        "`ground_truth` `Paris` is not JSON, as scorer `json` needs it: expected value at line 1 column 1\n\n\
+        "`ground_truth` `Paris` is not JSON, but scorer `json` needs it: expected value at line 1 column 1\n\n\
          hint: a text in JSON has quotes of its own: `\"\\\"Paris\\\"\"`"
     );
     assert_eq!(

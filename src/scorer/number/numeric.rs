@@ -232,7 +232,7 @@ impl Numeric {
     fn no_number(self, target: &Value) -> Error {
         let excerpt = snippet(&target.to_string());
         let error = Error::usage(format!(
-            "`ground_truth` {excerpt} is no number, as scorer `{NAME}` needs it"
+            "`ground_truth` {excerpt} is not a number, but scorer `{NAME}` needs one"
         ));
         let ignoring = Self {
             units: Units::Ignore,
@@ -241,7 +241,7 @@ impl Numeric {
         let text = target.as_str().unwrap_or_default();
         match ignoring.reader().read(text) {
             Some(_) => error.hint(format!(
-                "write `{{ type: {NAME}, units: ignore }}` if what follows the number does not count"
+                "write `{{ type: {NAME}, units: ignore }}` if the text after the number does not count"
             )),
             None => error,
         }

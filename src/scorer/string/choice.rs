@@ -100,7 +100,7 @@ impl Choice {
         };
         let value = metadata.get(column).ok_or_else(|| {
             Error::usage(format!(
-                "the sample has no metadata `{column}`, where scorer `{NAME}` looks for the choices"
+                "the sample has no metadata `{column}`, but scorer `{NAME}` needs its choices there"
             ))
         })?;
         let texts = match value {
@@ -114,7 +114,7 @@ impl Choice {
         let texts = texts.filter(|texts: &Vec<_>| (1..=ALPHABET.len()).contains(&texts.len()));
         texts.map(Some).ok_or_else(|| {
             Error::usage(format!(
-                "metadata `{column}` holds no choices for scorer `{NAME}`: \
+                "metadata `{column}` has no choices for scorer `{NAME}`: \
                  a list of 1 to 26 texts, or a map from `A`, `B` … to texts"
             ))
         })
@@ -129,7 +129,7 @@ impl Choice {
             ))
         };
         let index = match target {
-            Value::Number(number) => Some(number.as_u64().ok_or_else(|| fault("is no choice"))?),
+            Value::Number(number) => Some(number.as_u64().ok_or_else(|| fault("is not a choice"))?),
             Value::String(text) => text
                 .trim()
                 .parse()
@@ -162,7 +162,7 @@ impl Choice {
                 Err(fault("is one choice and the text of another"))
             }
             (Some(letter), _) | (None, Some(letter)) => Ok(letter),
-            (None, None) => Err(fault("is no choice")),
+            (None, None) => Err(fault("is not a choice")),
         }
     }
 

@@ -175,7 +175,7 @@ impl TextRule for Exact {
             let target_label = self.label(&texts[target]).ok_or_else(|| {
                 let text = snippet(golds.texts()[target]);
                 Error::usage(format!(
-                    "`ground_truth` `{text}` is no label of scorer `{NAME}`"
+                    "`ground_truth` `{text}` is not a label of scorer `{NAME}`"
                 ))
             })?;
             let label = prediction.and_then(|text| self.label(text));
@@ -282,7 +282,7 @@ mod tests {
         let error = judge(&*scorer(spec), Some("yes"), &json!("maybe"));
         assert_eq!(
             error.expect_err("no label").message(),
-            "`ground_truth` `maybe` is no label of scorer `exact`"
+            "`ground_truth` `maybe` is not a label of scorer `exact`"
         );
     }
 

@@ -85,7 +85,7 @@ fn dimensions_that_are_none() {
     check(
         &["rubric: { dimensions: [{ name: a, scale: [5, 1] }] }"],
         "8:46: ",
-        "the scale [5, 1] is upside down",
+        "the scale [5, 1] is reversed",
         "write `scale: [1, 5]`",
     );
     for scale in [
@@ -155,14 +155,14 @@ fn limits_and_choices_that_are_none() {
     );
     let both = "choices: { right: 1, wrong: 0 }";
     let inside = "rubric: { dimensions: [{ name: a }], choices: { right: 1, wrong: 0 } }";
-    let error = "`choices` together with `dimensions`";
+    let error = "`choices` and `dimensions` are both set";
     check(&[inside], "8:", error, "keep one of the two");
     check(&[AIME, both], "9:", error, "keep one of the two");
     let qa = &["rubric: qa", both];
     check(
         qa,
         "9:",
-        "`choices` together with a rubric that has",
+        "`choices` is set, but the rubric has",
         "remove them",
     );
     check(&[], "6:5: ", "needs the option `rubric`", "rubric: …");
@@ -216,14 +216,18 @@ fn rubric_files_that_are_none() {
     for (name, error, hint) in [
         (
             "none.yaml",
-            "no such file `none.yaml`",
+            "there is no file `none.yaml`",
             "the ready rubrics are",
         ),
         (".", "cannot read `.`", "name a YAML file"),
-        ("aimee", "no ready rubric `aimee`", "did you mean `aime`?"),
+        (
+            "aimee",
+            "`aimee` is not a ready rubric",
+            "did you mean `aime`?",
+        ),
         (
             "creative-writing",
-            "no ready rubric",
+            "is not a ready rubric",
             "did you mean `creative_writing`?",
         ),
         ("''", "the name of the rubric is blank", "`rubric: aime`"),
@@ -303,7 +307,7 @@ fn what_is_shown_and_how_often() {
             "sees: [",
         );
     }
-    let no_field = "sample `a`: there is no field";
+    let no_field = "sample `a`: `sees` of the judge names the field";
     check(
         &[AIME, "sees: [prediciton]"],
         "9:11: ",
@@ -384,11 +388,11 @@ fn judges_within_scorers_and_beside_others() {
         (format!("scorers: [{{ type: not, scorer: {upside} }}]"), 31),
     ] {
         let place = format!("5:{}: ", before + 57);
-        check_scorers(&scorers, &[], &place, "is upside down", "scale: [1, 5]");
+        check_scorers(&scorers, &[], &place, "is reversed", "scale: [1, 5]");
     }
     let unseen = "{ type: judge, rubric: aime, sees: [nothing], agent: AGENT }";
     let inner = format!("scorers: [gaia, {{ type: all, scorers: [gaia, {unseen}] }}]");
-    check_scorers(&inner, &[], "5:17: ", "there is no field `nothing`", "");
+    check_scorers(&inner, &[], "5:17: ", "names the field `nothing`", "");
     let two = "scorers:\n  - { type: judge, agent: AGENT, rubric: aime }\n  - { type: judge, agent: AGENT, rubric: qa }\n";
     let error = "two scorers are called `judge`";
     check_scorers(two, &[], "7:5: ", error, "`{ type: …, name: other }`");

@@ -38,7 +38,8 @@ fn options_that_cannot_be() {
     for (options, says) in [
         (
             ", min_judges: 3",
-            "scorer `jury`, option `min_judges`: `min_judges` is 3, and the jury has 2 judges; hint: add judges, or write \
+            "scorer `jury`, option `min_judges`: `min_judges` is 3, but the jury has 2 judges; hint: add judges, or \
+             write \
              `min_judges: 2`",
         ),
         (", min_judges: 0", "`0` is not a whole number from 1"),
@@ -72,11 +73,11 @@ fn options_that_cannot_be() {
         ),
         (
             ", aggregate: weighted, weights_from: runs/x",
-            "option `weights_from`: weights are learnt from labels, and there are none",
+            "option `weights_from`: weights are learnt from labels, but there are none",
         ),
         (
             ", labels: words.jsonl",
-            "words.jsonl:1: id `q000` has the label `tie`, which is no number from 1 to 5",
+            "words.jsonl:1: id `q000` has the label `tie`, which is not a number from 1 to 5",
         ),
         (", labels: none.jsonl", "none.jsonl"),
         (
@@ -94,7 +95,8 @@ fn options_that_cannot_be() {
     check(
         YES_NO,
         ", labels: words.jsonl",
-        "words.jsonl:1: id `q000` has the label `tie`, which is no choice of the judges; hint: write one of `yes`, `no`",
+        "words.jsonl:1: id `q000` has the label `tie`, which is not a choice of the judges; hint: write one of `yes`, \
+         `no`",
     );
 }
 
@@ -119,14 +121,14 @@ fn judges_that_cannot_sit_together() {
             "{ type: judge, rubric: aime, agent: echo, model: m }",
             "unknown option `model`",
         ),
-        (&*one, "`min_judges` is 2, and the jury has 1 judge"),
+        (&*one, "`min_judges` is 2, but the jury has 1 judge"),
         (
             &format!("{one}, {one}"),
             "two judges are called `a`; hint: give each another `name`",
         ),
         (
             &format!("{one}, {}", super::juror("b", YES_NO)),
-            "judge 2 grades by choices, and the first by a rubric: their verdicts cannot become one",
+            "judge 2 grades by choices, and the first by a rubric: their verdicts cannot be combined",
         ),
         (
             &format!(

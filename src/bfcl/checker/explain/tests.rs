@@ -47,7 +47,7 @@ fn differences() {
     );
     simple(
         "weather.get(city='Rome', day=3)",
-        Some("`day`: is no argument of `weather.get` here"),
+        Some("`day`: is not an argument of `weather.get` here"),
     );
     // `city` is required: the official program reports it first, too.
     simple(
@@ -59,7 +59,7 @@ fn differences() {
         Some("no call of `weather.get`, but of `news.get`"),
     );
     simple("[]", Some("no call of `weather.get`"));
-    simple("Sunny.", Some("the answer holds no calls that can be read"));
+    simple("Sunny.", Some("the answer has no readable calls"));
     check(
         "parallel",
         "weather.get(city='Oslo'), weather.get(city='Roma', days=3)",

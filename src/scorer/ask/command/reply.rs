@@ -16,9 +16,9 @@ pub(super) enum ScorerReply {
 
 /// Reads the reply to the line with this id; the error describes what is wrong.
 pub(super) fn read(line: &[u8], id: u64) -> Result<ScorerReply, String> {
-    let reply = read_json(line).map_err(|error| format!("which is no JSON object: {error}"))?;
+    let reply = read_json(line).map_err(|error| format!("which is not a JSON object: {error}"))?;
     let Value::Object(mut reply) = reply else {
-        return Err("which is no JSON object".to_owned());
+        return Err("which is not a JSON object".to_owned());
     };
     let text = |value: Value| match value {
         Value::String(text) => Some(text),
@@ -121,9 +121,9 @@ mod tests {
     fn what_is_none() {
         check(
             "",
-            Err("which is no JSON object: EOF while parsing a value at line 1 column 0"),
+            Err("which is not a JSON object: EOF while parsing a value at line 1 column 0"),
         );
-        check("true", Err("which is no JSON object"));
+        check("true", Err("which is not a JSON object"));
         check("{}", Err("which has no `correct`"));
         check(
             r#"{"correct": 1}"#,

@@ -209,7 +209,7 @@ fn invalid_reply_is_quoted_in_error() {
     check_error(
         judge(&scorer, "boom"),
         &format!(
-            "`{printed}` printed `oops \\u{{1b}}[2J`, which is no JSON object: expected value at line 1 column 1"
+            "`{printed}` printed `oops \\u{{1b}}[2J`, which is not a JSON object: expected value at line 1 column 1"
         ),
     );
     project.assert_dead("pid");

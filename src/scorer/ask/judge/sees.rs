@@ -123,10 +123,10 @@ impl Sees {
             list.push(see);
         }
         if list.is_empty() {
-            return Err(Error::usage(
-                "`sees` is empty, and a judge that sees nothing judges nothing",
-            )
-            .hint("write `sees: [prompt, prediction]`"));
+            return Err(
+                Error::usage("`sees` is empty, so the judge would see nothing")
+                    .hint("write `sees: [prompt, prediction]`"),
+            );
         }
         Ok(Self {
             list,
@@ -279,16 +279,16 @@ fn question<'a>(answer: &Answer<'a>) -> Result<&'a str> {
         .or_else(|| member("prompt"))
         .or_else(|| member("question"));
     there.ok_or_else(|| {
-        Error::usage("the judge is to see what was asked, and that is not here")
-            .hint("add `\"metadata\": {\"prompt\": …}` to each line, or tell the judge `sees: [prediction, ground_truth]`")
+        Error::usage("the judge needs the question, but it is not available here")
+            .hint("add `\"metadata\": {\"prompt\": …}` to each line, or set `sees: [prediction, ground_truth]`")
     })
 }
 
 fn attachments<'a>(answer: &Answer<'a>) -> Result<&'a [Attachment]> {
     let sample = answer.sample.map(|sample| sample.files.as_slice());
     sample.ok_or_else(|| {
-        Error::usage("the judge is to see the sample's files, and those are not here")
-            .hint("run the eval, or tell the judge to see less: `sees: [prompt, prediction]`")
+        Error::usage("the judge needs the sample's files, but they are not available here")
+            .hint("run the eval, or let the judge see less: `sees: [prompt, prediction]`")
     })
 }
 
@@ -296,18 +296,18 @@ fn attachments<'a>(answer: &Answer<'a>) -> Result<&'a [Attachment]> {
 fn no_field(name: &str, sample: &Sample) -> Error {
     let there: Vec<&str> = sample.metadata.keys().map(String::as_str).collect();
     let error = Error::usage(format!(
-        "there is no field `{name}`, which `sees` of the judge names"
+        "`sees` of the judge names the field `{name}`, which does not exist"
     ));
     let own = ["prompt", "prediction", "ground_truth", "files"];
     let legal = there.iter().copied().chain(own);
     match crate::error::nearest(name, legal) {
         Some(near) => error.hint(format!("did you mean `{near}`?")),
         None if there.is_empty() => error.hint(format!(
-            "samples of this benchmark have no fields; there is `{}`",
+            "samples of this benchmark have no fields; available: `{}`",
             own.join("`, `")
         )),
         None => error.hint(format!(
-            "there is `{}`, `{}`",
+            "available: `{}`, `{}`",
             own.join("`, `"),
             there.join("`, `")
         )),

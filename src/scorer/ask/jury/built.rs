@@ -31,7 +31,7 @@ impl Jury {
                 && let Some(what) = jury::difference(&first.judge.grading, &judge.grading)
             {
                 let message =
-                    format!("judge `{name}` grades {what}: their verdicts cannot become one");
+                    format!("judge `{name}` grades {what}: their verdicts cannot be combined");
                 return Err(Error::usage(message).hint(jury::HINT));
             }
             add_juror(&mut jurors, name, judge);
@@ -57,7 +57,7 @@ impl Jury {
     pub fn min_judges(mut self, least: usize) -> Result<Self> {
         let judges = self.jurors.len();
         if !(1..=judges).contains(&least) {
-            let message = format!("`min_judges` is {least}, and the jury has {judges} judges");
+            let message = format!("`min_judges` is {least}, but the jury has {judges} judges");
             return Err(Error::usage(message).hint(format!("name a number from 1 to {judges}")));
         }
         self.min_judges = least;
@@ -100,7 +100,7 @@ impl Jury {
     /// When there are no labels, or the run has no verdict of one of the judges on a labelled answer.
     pub fn weights_from(self, run: impl AsRef<Path>) -> Result<Self> {
         let Some(truths) = &self.truths else {
-            let error = Error::usage("weights are learnt from labels, and there are none");
+            let error = Error::usage("weights are learnt from labels, but there are none");
             return Err(error.hint("name the file of labels before: `labels(…)`"));
         };
         let weights = earlier::weights(run.as_ref(), truths, &self.names())?;
@@ -203,7 +203,7 @@ mod tests {
         let two = || Jury::new([("a", judge("aime")), ("b", judge("aime"))]).unwrap();
         refused(
             two().min_judges(3),
-            "`min_judges` is 3, and the jury has 2 judges",
+            "`min_judges` is 3, but the jury has 2 judges",
         );
         refused(two().min_judges(0), "`min_judges` is 0");
         refused(two().weights([("a", 1.0)]), "judge `b` has no weight");
@@ -211,7 +211,7 @@ mod tests {
             two().weights([("a", f64::NAN), ("b", 1.0)]),
             "`null` is not a number",
         );
-        refused(two().weights_from("."), "and there are none");
+        refused(two().weights_from("."), "but there are none");
         refused(two().labels("none.jsonl"), "none.jsonl");
     }
 

@@ -148,7 +148,7 @@ fn jurors(options: &OptionReader<'_>) -> Result<Vec<Juror>> {
             && let Some(what) = jury::difference(&first.grading, &judge.grading)
         {
             let message = format!(
-                "judge {} grades {what}: their verdicts cannot become one",
+                "judge {} grades {what}: their verdicts cannot be combined",
                 item + 1
             );
             let error = Error::usage(message).hint(jury::HINT);
@@ -252,7 +252,7 @@ fn min_judges(options: &OptionReader<'_>, judges: usize) -> Result<usize> {
     } else {
         format!("{judges} judges")
     };
-    let error = Error::usage(format!("`min_judges` is {least}, and the jury has {has}"));
+    let error = Error::usage(format!("`min_judges` is {least}, but the jury has {has}"));
     let error = error.hint(format!("add judges, or write `min_judges: {judges}`"));
     Err(options.of("min_judges", error))
 }
@@ -299,7 +299,7 @@ fn weights(
             .map_err(|error| options.of("weights_from", error)),
         (None, Some(_), None) => of(
             "weights_from",
-            "weights are learnt from labels, and there are none".to_owned(),
+            "weights are learnt from labels, but there are none".to_owned(),
             "name the file of labels: `labels: labels.jsonl`",
         ),
         (None, None, _) => of(

@@ -68,7 +68,7 @@ fn of_choices(item: &ItemLabels, choices: &Choices) -> Result<Option<Truth>> {
             let offered = choices.offered.iter().map(|choice| &*choice.name);
             let offered: Vec<_> = offered.collect();
             let message = format!(
-                "id `{}` has the label `{}`, which is no choice of the judges",
+                "id `{}` has the label `{}`, which is not a choice of the judges",
                 item.id,
                 excerpt(label.text())
             );
@@ -120,7 +120,7 @@ fn mean(item: &ItemLabels, labels: &[LabelClass], [low, high]: [f64; 2]) -> Resu
             .filter(|number| (low..=high).contains(number))
             .ok_or_else(|| {
                 let message = format!(
-                    "id `{}` has the label `{}`, which is no number from {low} to {high}",
+                    "id `{}` has the label `{}`, which is not a number from {low} to {high}",
                     item.id,
                     excerpt(label.text())
                 );
@@ -171,7 +171,8 @@ mod tests {
             &grading,
             "{\"id\": \"a\", \"label\": 1}\n{\"id\": \"b\", \"label\": \"tie\"}\n",
             Err(
-                "l.jsonl:2: id `b` has the label `tie`, which is no choice of the judges; hint: write one of `1`, `2`",
+                "l.jsonl:2: id `b` has the label `tie`, which is not a choice of the judges; hint: write one of `1`, \
+                 `2`",
             ),
         );
     }
@@ -197,12 +198,14 @@ mod tests {
         for (label, expect) in [
             (
                 "\"good\"",
-                "l.jsonl:1: id `a` has the label `good`, which is no number from 1 to 5; hint: write points on the scale of \
+                "l.jsonl:1: id `a` has the label `good`, which is not a number from 1 to 5; hint: write points on the \
+                 scale of \
                  the judges",
             ),
             (
                 "6",
-                "l.jsonl:1: id `a` has the label `6`, which is no number from 1 to 5; hint: write points on the scale of the \
+                "l.jsonl:1: id `a` has the label `6`, which is not a number from 1 to 5; hint: write points on the \
+                 scale of the \
                  judges",
             ),
             (

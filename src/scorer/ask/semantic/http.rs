@@ -195,7 +195,7 @@ impl HttpEmbedder {
         for (place, entry) in reply.data.into_iter().enumerate() {
             match vectors.get_mut(entry.index.unwrap_or(place)) {
                 Some(vector) if vector.is_empty() => *vector = entry.embedding,
-                _ => return wrong("embeddings whose `index` is that of no text, or of one twice"),
+                _ => return wrong("embeddings with an unknown or repeated `index`"),
             }
         }
         Ok(vectors)

@@ -92,7 +92,7 @@ fn some_pairs_need_no_embedding() {
     );
     assert_eq!(
         message(json!(" ")),
-        "`ground_truth` is blank, and nothing is similar to that"
+        "`ground_truth` is blank, so no similarity can be computed"
     );
 }
 
@@ -145,7 +145,7 @@ fn vectors_that_cannot_be_compared_are_errors() {
         message(vec![vec![1.0], vec![1.0, 2.0]]),
         "model `m` gave vectors of 1 and of 2 numbers"
     );
-    let no_number = "model `m` gave a vector with a part that is no number";
+    let no_number = "model `m` gave a vector with a part that is not a number";
     assert_eq!(message(vec![vec![1.0], vec![f32::NAN]]), no_number);
     assert_eq!(message(vec![vec![f32::INFINITY], vec![1.0]]), no_number);
     let zero = "model `m` gave a vector without direction, all 0";

@@ -152,7 +152,11 @@ impl Interner {
         for (name, value) in read {
             let (ways, is_optional) = if accepted {
                 let options = value.as_list().ok_or_else(|| {
-                    Error::usage(format!("argument `{name}` of the expected call of `{}` is no list of accepted values", call.name))
+                    Error::usage(format!(
+                        "argument `{name}` of the expected call of `{}` is not a list of accepted \
+                                          values",
+                        call.name
+                    ))
                 })?;
                 let is_mark = |option: &Value| option.as_str() == Some("");
                 let ways = options.iter().map(ways).collect::<Option<Vec<_>>>().ok_or_else(|| {

@@ -420,18 +420,12 @@ fn patterns_locate_calls() {
     for (pattern, expect) in [
         (
             "[TOOL_CALL:name:args]",
-            "does not show where the name of a call is",
+            "does not show the place of a call's name",
         ),
-        ("<{name}>{args}</{name}>", "the name of a call occurs twice"),
-        ("{args} {name}", "the arguments come before the name"),
-        (
-            "{name}:{args}",
-            "there must be some text before and after the name",
-        ),
-        (
-            "x{name}{args}",
-            "there must be some text before and after the name",
-        ),
+        ("<{name}>{args}</{name}>", "has the name of a call twice"),
+        ("{args} {name}", "has the arguments before the name"),
+        ("{name}:{args}", "needs some text before and after the name"),
+        ("x{name}{args}", "needs some text before and after the name"),
         ("(", "is not a regular expression"),
     ] {
         let message = refusal(&format!("{{ type: ast_match, pattern: '{pattern}' }}"));

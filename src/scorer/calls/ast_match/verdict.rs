@@ -187,7 +187,7 @@ impl CallVerdict<'_> {
             return None;
         }
         if self.found.is_err() {
-            return Some("looking for calls in this text takes too long".to_owned());
+            return Some("finding calls in this text takes too long".to_owned());
         }
         let pairs = &self.pairing.pairs;
         let pair = pairs

@@ -54,7 +54,8 @@ impl Expectation {
         let value = inside(value);
         match &*value {
             Json::Object(map) if map.keys().all(|key| KEYS.contains(&key.as_str())) => {
-                Self::read(map).map_err(|error| format!("is no expectation: {}", error.message()))
+                Self::read(map)
+                    .map_err(|error| format!("is not an expectation: {}", error.message()))
             }
             Json::Object(map) if map.keys().any(|key| KEYS.contains(&key.as_str())) => {
                 let other = map.keys().find(|key| !KEYS.contains(&key.as_str()));
@@ -63,7 +64,9 @@ impl Expectation {
                 let near = near
                     .map(|near| format!(", did you mean `{near}`?"))
                     .unwrap_or_default();
-                Err(format!("has a `{other}`, which is no expectation{near}"))
+                Err(format!(
+                    "has a `{other}`, which is not an expectation{near}"
+                ))
             }
             calls => Ok(Self {
                 calls: expected_calls(calls)?,
@@ -75,7 +78,7 @@ impl Expectation {
     /// Reads a ground truth. Text that is not JSON is for other scorers: the answer itself, or the calls of `ast_match`.
     /// It is call text where it is `needed`, because nothing else says what is expected.
     pub(super) fn of_target(target: &Json, needed: bool) -> Result<Self, String> {
-        let none = || "is no list of calls".to_owned();
+        let none = || "is not a list of calls".to_owned();
         match &*inside(target) {
             Json::Null => Err("is missing".to_owned()),
             value @ (Json::Object(_) | Json::Array(_)) => Self::of(value),
@@ -210,7 +213,7 @@ impl Expectation {
         }
         let names: Vec<&str> = waiting.into_keys().take(5).collect();
         Err(Error::usage(format!(
-            "the order goes in a circle: `{}` would have to come after themselves",
+            "the order is circular: `{}` would have to come after themselves",
             names.join("`, `")
         )))
     }

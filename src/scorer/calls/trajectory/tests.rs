@@ -224,7 +224,7 @@ fn expectations_of_a_sample_are_in_its_metadata_when_the_ground_truth_is_the_ans
     );
     let error = judge("trajectory", &answer).unwrap_err().to_string();
     assert!(
-        error.starts_with("`ground_truth` is no list of calls, and nothing else says what"),
+        error.starts_with("`ground_truth` is not a list of calls, and nothing else defines what"),
         "{error}"
     );
     let error = judge("{ type: trajectory, required: rm }", &with).unwrap_err();
@@ -253,15 +253,15 @@ fn what_no_run_can_satisfy_is_refused() {
     };
     check(
         "after: { a: b, b: [a] }",
-        "the order goes in a circle: `a`, `b` would have to come after themselves",
+        "the order is circular: `a`, `b` would have to come after themselves",
     );
     check(
         "after: { a: a }",
-        "the order goes in a circle: `a` would have to come after themselves",
+        "the order is circular: `a` would have to come after themselves",
     );
     check(
         "order: [a, b, a]",
-        "the order goes in a circle: `a`, `b` would have to come after themselves",
+        "the order is circular: `a`, `b` would have to come after themselves",
     );
     check(
         "required: a, forbidden: [a]",
@@ -290,14 +290,14 @@ fn what_no_run_can_satisfy_is_refused() {
 fn missing_call_is_reported() {
     let listed = json!([{"name": "a", "arguments": {"x": 1}}, {"name": "b", "arguments": {}}]);
     let scored = score("trajectory", messages(&[&["b"], &["a"]]), listed);
-    let expect = json!(["1 of 2 expected calls were made; there is no `a(x=1)`"]);
+    let expect = json!(["1 of 2 expected calls were made; missing: `a(x=1)`"]);
     assert_eq!(scored.details.get("faults"), Some(&expect));
     let many: Vec<Value> = (0..9)
         .map(|n| json!({"name": "f", "arguments": {"n": n}}))
         .collect();
     let scored = score("trajectory", messages(&[&["b"]]), many.into());
     let expect = json!([
-        "0 of 9 expected calls were made; there is no `f(n=0)`, `f(n=1)`, `f(n=2)` and 6 more"
+        "0 of 9 expected calls were made; missing: `f(n=0)`, `f(n=1)`, `f(n=2)` and 6 more"
     ]);
     assert_eq!(scored.details.get("faults"), Some(&expect));
 }

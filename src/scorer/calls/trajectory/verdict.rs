@@ -88,7 +88,7 @@ impl TrajectoryRun<'_> {
                 more => format!(" and {more} more"),
             };
             let message = format!(
-                "{} of {} expected calls were made; there is no `{}`{more}",
+                "{} of {} expected calls were made; missing: `{}`{more}",
                 required.passed,
                 required.all,
                 missing.join("`, `")

@@ -355,7 +355,7 @@ fn a_part_that_cannot_judge_is_an_error() {
         );
     }
     check_error(&json!({"type": "not", "scorer": "length"}), "", "", error);
-    let number = "part `length`: gave the value NaN, which is no number";
+    let number = "part `length`: gave the value NaN, which is not a number";
     check_error(
         &json!({"type": "any", "scorers": ["gaia", "length"]}),
         "a",
@@ -370,7 +370,7 @@ fn a_part_that_cannot_judge_is_an_error() {
         "part `not`: part `length`: nothing to measure",
     );
     let none = judge_with(&All::new([]), Some("a"), &"a".into(), false).unwrap_err();
-    assert_eq!(none.message(), "it is made of no scorers");
+    assert_eq!(none.message(), "it has no scorers");
 }
 
 #[test]

@@ -76,12 +76,12 @@ fn a_ground_truth_that_is_no_number_is_an_error() {
     };
     check(
         &json!("unknown"),
-        "`ground_truth` \"unknown\" is no number, as scorer `numeric` needs it",
+        "`ground_truth` \"unknown\" is not a number, but scorer `numeric` needs one",
     );
     check(
         &json!("42 km"),
-        "`ground_truth` \"42 km\" is no number, as scorer `numeric` needs it\n\nhint: write \
-         `{ type: numeric, units: ignore }` if what follows the number does not count",
+        "`ground_truth` \"42 km\" is not a number, but scorer `numeric` needs one\n\nhint: write \
+         `{ type: numeric, units: ignore }` if the text after the number does not count",
     );
     check(
         &json!([1]),
@@ -278,9 +278,13 @@ fn a_ground_truth_that_is_no_number_is_an_error_before_an_agent_is_asked() {
             "{spec}: {message}"
         );
     };
-    check("numeric", "the fraction".into(), "is no number");
+    check("numeric", "the fraction".into(), "is not a number");
     check("numeric", "1/2".into(), "");
-    check("{ type: not, scorer: numeric }", "x".into(), "is no number");
+    check(
+        "{ type: not, scorer: numeric }",
+        "x".into(),
+        "is not a number",
+    );
     check(
         "{ type: any_of, scorer: numeric }",
         serde_json::json!(["1", "x"]),

@@ -112,7 +112,7 @@ fn what_is_no_choice_is_an_error() {
         "choice",
         json!("Paris"),
         json!(null),
-        "`ground_truth` \"Paris\" is no choice for scorer `choice`",
+        "`ground_truth` \"Paris\" is not a choice for scorer `choice`",
     );
     check(
         "choice",
@@ -122,7 +122,7 @@ fn what_is_no_choice_is_an_error() {
     );
     let spec = "{ type: choice, choices: options, index_base: 1 }";
     let is_no_choice = |truth: Value, rendered: &str| {
-        let expect = format!("`ground_truth` {rendered} is no choice for scorer `choice`");
+        let expect = format!("`ground_truth` {rendered} is not a choice for scorer `choice`");
         check(spec, truth, json!(["x", "y"]), &expect);
     };
     is_no_choice(json!("C"), "\"C\"");
@@ -136,7 +136,7 @@ fn what_is_no_choice_is_an_error() {
         json!(["2", "3"]),
         "`ground_truth` \"2\" is one choice and the text of another for scorer `choice`",
     );
-    let no_choices = "metadata `options` holds no choices for scorer `choice`: a list of 1 to 26 texts, or a \
+    let no_choices = "metadata `options` has no choices for scorer `choice`: a list of 1 to 26 texts, or a \
                       map from `A`, `B` … to texts";
     for choices in [
         json!([]),
@@ -151,7 +151,7 @@ fn what_is_no_choice_is_an_error() {
         "{ type: choice, choices: answers }",
         json!("A"),
         json!(["x"]),
-        "the sample has no metadata `answers`, where scorer `choice` looks for the choices",
+        "the sample has no metadata `answers`, but scorer `choice` needs its choices there",
     );
     assert_eq!(
         refusal("{ type: choice, letters: abc }"),

@@ -25,7 +25,7 @@ impl RubricFile {
             let names: Vec<_> = READY.iter().map(|ready| ready.name).collect();
             let near = did_you_mean(given, names.iter().copied());
             let message = format!(
-                "no such file `{}`, and no ready rubric `{given}`",
+                "`{given}` is not a ready rubric, and there is no file `{}`",
                 path.display()
             );
             let names = names.join("`, `");

@@ -74,11 +74,11 @@ impl RubricDraft {
         match self.graded.replace(Graded::Choices(choices)) {
             None => Ok(()),
             Some(Graded::Dimensions(_)) => Err(Error::usage(
-                "`choices` together with `dimensions`: an answer gets a verdict or points",
+                "`choices` and `dimensions` are both set: an answer gets either a verdict or points",
             )
             .hint("keep one of the two; a judge of its own can have the other")),
             Some(Graded::Choices(_)) => Err(Error::usage(
-                "`choices` together with a rubric that has its own `choices`",
+                "`choices` is set, but the rubric has its own `choices`",
             )
             .hint("remove them, or the rubric")),
         }
@@ -118,7 +118,7 @@ impl RubricDraft {
                 )))
             }
             Some(Graded::Choices(_)) if key == "excellent" => Err(Error::usage(
-                "`excellent` is a total of points, which choices have not",
+                "`excellent` is a total of points, but choices have no points",
             )
             .hint("remove it")),
             Some(Graded::Choices(choices)) => {
@@ -287,11 +287,11 @@ fn scale(value: &Value) -> Result<[i64; 2]> {
     };
     match *ends.as_slice() {
         [low, high] if low > high => {
-            let error = Error::usage(format!("the scale [{low}, {high}] is upside down"));
+            let error = Error::usage(format!("the scale [{low}, {high}] is reversed"));
             Err(error.hint(format!("write `scale: [{high}, {low}]`")))
         }
         [low, high] if low == high => {
-            Err(Error::usage(format!("the scale [{low}, {high}] has one point alone")).hint(hint))
+            Err(Error::usage(format!("the scale [{low}, {high}] has only one point")).hint(hint))
         }
         [low, high] if low < -FARTHEST || high > FARTHEST => Err(Error::usage(format!(
             "the scale [{low}, {high}] goes beyond {FARTHEST}"
@@ -354,7 +354,7 @@ fn graded(map: &Map<String, Value>, [low, high]: [i64; 2]) -> Result<GradedExamp
     })?;
     let (answer, reason) = (text(map, "answer")?, text(map, "reason")?);
     if answer.is_none() && reason.is_none() {
-        let error = Error::usage("an example has neither `answer` nor `reason`");
+        let error = Error::usage("an example needs an `answer` or a `reason`");
         return Err(
             error.hint("write what gets these points: `{ score: 4, answer: …, reason: … }`")
         );
@@ -381,7 +381,7 @@ fn choices(value: &Value) -> Result<Vec<OfferedChoice>> {
     }
     match read.len() {
         0 => Err(Error::usage("`choices` are empty: there is no verdict to give").hint(hint)),
-        1 => Err(Error::usage("`choices` has one alone, which every answer would get").hint(hint)),
+        1 => Err(Error::usage("`choices` has only one, so every answer would get it").hint(hint)),
         _ if read
             .iter()
             .all(|one| one.value.total_cmp(&read[0].value).is_eq()) =>

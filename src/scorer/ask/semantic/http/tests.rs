@@ -263,7 +263,7 @@ fn replies_that_are_no_vectors() {
         data(json!([one, one, one])),
         "`URL` answered with 3 embeddings for 2 texts",
     );
-    let index = "`URL` answered with embeddings whose `index` is that of no text, or of one twice";
+    let index = "`URL` answered with embeddings with an unknown or repeated `index`";
     check_error(data(json!([one, one])), index);
     check_error(data(json!([one, {"index": 2, "embedding": [1]}])), index);
     // Truncated: the connection ends before the body does.

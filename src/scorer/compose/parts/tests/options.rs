@@ -102,6 +102,8 @@ fn wrong_options_are_named() {
     let error = Weighted::new([(f64::NAN, Arc::new(GaiaScorer))]).err();
     assert_eq!(
         error.map(|error| error.to_string()).as_deref(),
-        Some("[NaN] are no weights for scorer `weighted`\n\nhint: use numbers from 0, not all 0"),
+        Some(
+            "[NaN] are not valid weights for scorer `weighted`\n\nhint: use numbers from 0, not all 0"
+        ),
     );
 }

@@ -38,7 +38,7 @@ fn a_rubric_in_a_file() {
     check(
         "# mine\ndimensions:\n  - name: a\n    scale: [5, 1]\n",
         "4:12",
-        "dimension `a`: the scale [5, 1] is upside down",
+        "dimension `a`: the scale [5, 1] is reversed",
         "[1, 5]",
     );
     check(

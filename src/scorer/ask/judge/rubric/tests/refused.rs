@@ -186,13 +186,13 @@ fn scales_and_weights_that_are_none() {
     of(
         "scale",
         "[5, 1]",
-        "the scale [5, 1] is upside down",
+        "the scale [5, 1] is reversed",
         "write `scale: [1, 5]`",
     );
     of(
         "scale",
         "[3, 3]",
-        "the scale [3, 3] has one point alone",
+        "the scale [3, 3] has only one point",
         "`scale: [1, 5]`",
     );
     for scale in [
@@ -298,7 +298,7 @@ fn examples_that_are_none() {
     );
     of(
         "{ score: 4 }",
-        "an example has neither `answer` nor `reason`",
+        "an example needs an `answer` or a `reason`",
         46,
         "`{ score: 4, answer",
     );
@@ -366,7 +366,7 @@ fn limits_that_no_answer_reaches() {
     );
     check(
         "{ rubric: qa, excellent: 1 }",
-        "option `excellent`: `excellent` is a total of points, which choices have not",
+        "option `excellent`: `excellent` is a total of points, but choices have no points",
         "1:26",
         "remove it",
     );
@@ -400,7 +400,7 @@ fn choices_that_are_none() {
     );
     of(
         "{ a: 1 }",
-        "`choices` has one alone, which every answer would get",
+        "`choices` has only one, so every answer would get it",
         10,
         two,
     );
@@ -460,19 +460,19 @@ fn choices_that_are_none() {
     );
     check(
         "{ rubric: aime, choices: { a: 1, b: 0 } }",
-        "option `choices`: `choices` together with `dimensions`: an answer gets a verdict or points",
+        "option `choices`: `choices` and `dimensions` are both set: an answer gets either a verdict or points",
         "1:26",
         "keep one of the two",
     );
     check(
         "rubric: { dimensions: [{ name: a }], choices: { a: 1, b: 0 } }",
-        "option `rubric`: `choices` together with `dimensions`: an answer gets a verdict or points",
+        "option `rubric`: `choices` and `dimensions` are both set: an answer gets either a verdict or points",
         "1:47",
         "keep one of the two",
     );
     check(
         "{ rubric: qa, choices: { a: 1, b: 0 } }",
-        "option `choices`: `choices` together with a rubric that has its own `choices`",
+        "option `choices`: `choices` is set, but the rubric has its own `choices`",
         "1:24",
         "remove them",
     );
