@@ -56,17 +56,17 @@ impl Exit {
     /// Its meaning.
     pub fn meaning(self) -> &'static str {
         match self {
-            Self::Passed => "it did what it should, and no gate failed",
+            Self::Passed => "success: no gate failed",
             Self::Failed => "the agent is worse than a gate or an assertion allows",
             Self::Usage => {
-                "a mistake in the command line, a spec, a dataset or a baseline, mostly before anybody is asked; or an endpoint that \
-                 refuses all requests (a wrong key, an unknown model, an empty account)"
+                "a mistake in the command line, a spec, a dataset or a baseline, usually found before any call; or an endpoint \
+                 that refuses all requests (a wrong key, an unknown model, an empty account)"
             }
             Self::Infrastructure => {
-                "nothing is known about the agent, by a fault of the surroundings: too many errors, an inconclusive \
-                 gate, a budget or deadline that is used up, a full disk"
+                "infrastructure: nothing is known about the agent because of too many errors, an inconclusive gate, an \
+                 exhausted budget or deadline, or a full disk"
             }
-            Self::Interrupted => "a signal ended it, such as Ctrl-C; `run --resume` goes on",
+            Self::Interrupted => "interrupted by a signal such as Ctrl-C; `run --resume` continues",
         }
     }
 

@@ -23,7 +23,7 @@ pub(super) fn benchmarks() -> String {
     let about = "\
 # Benchmarks
 
-A benchmark has the questions, and a rule that judges unless the spec names a scorer. `benchmark: { type: NAME, … }` names one;
+A benchmark has the questions, and a default scorer. `benchmark: { type: NAME, … }` names one;
 `type` may stand anywhere in its map. Relative paths count from the spec's folder; `hf://datasets/ORG/NAME/file.jsonl` is a file of
 the Hub.
 
@@ -88,8 +88,8 @@ pub(super) fn scorers() -> String {
     let mut text = "\
 # Scorers
 
-A scorer judges the prediction that was taken from an answer. `scorer: NAME`, `scorer: { type: NAME, … }`, or a list of them in
-`scorers`, of which the first decides. `cargo evaltest scorers --explain NAME` prints the rule of one, with its examples judged live.
+A scorer judges the prediction extracted from an answer. `scorer: NAME`, `scorer: { type: NAME, … }`, or a list of them in
+`scorers`, of which the first decides. `cargo evaltest scorers --explain NAME` prints a rule with examples judged live.
 
 "
     .to_owned();

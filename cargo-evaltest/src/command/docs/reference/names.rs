@@ -14,8 +14,8 @@ use super::table;
 pub(super) fn extraction() -> String {
     let schema = schema(&OwnKinds::default());
     let mut text = format!(
-        "# Extraction\n\n`extract` in a spec, or `--extract` on the command line, takes the prediction from what the agent said. \
-         Both texts are recorded. Left out, it is that of the scorer or the benchmark, else `none`.\n\n{}\n\n## Keys\n\n",
+        "# Extraction\n\n`extract` in a spec, or `--extract` on the command line, takes the prediction from the agent's answer. \
+         Both texts are recorded. Default: the extraction of the scorer or the benchmark, else `none`.\n\n{}\n\n## Keys\n\n",
         EXTRACTIONS.trim_end()
     );
     let mut rows: Vec<Vec<String>> = Vec::new();
@@ -50,19 +50,20 @@ pub(super) fn gates() -> String {
     let mut text = "\
 # Gates
 
-A gate is a condition that a run must meet, a text in the list `gates` of a spec:
+A gate is a condition that a run must meet: a text in the list `gates` of a spec.
 
 ```text
 METRIC[(SCORER)][[DIMENSION=VALUE]] OPERATOR NUMBER
 no_regression[(OPTION=VALUE, …)][[DIMENSION=VALUE]]
 ```
 
-The operator is `>=`, `>`, `<=` or `<`. A share may be written as `0.6` or `60%`, seconds as `20` or `20s`. `[level=1]` asks of the
-samples with this value alone. Where a spec has `agents` or `prompts`, `[agent=small]` and `[prompt=short]` make it a gate of
-these evals alone, `accuracy[agent=small][level=1] >= 0.6`; a gate without them is one of each. Where it has `tiers`,
-`[tier=quick]` and `[level=1, tier=quick]` are asked in a run of that tier alone; a gate without a tier in the largest and in runs without a tier, an
-`error_rate` of all samples in every one that has none of its own. Samples that ended in an error have no verdict: a gate is asked with them as right and as wrong, and is
-inconclusive where that makes a difference (exit code 3). `error_rate <= 0.05` is asked of an eval that has none of its own.
+The operator is `>=`, `>`, `<=` or `<`. A share may be written as `0.6` or `60%`, seconds as `20` or `20s`. `[level=1]` limits the
+gate to samples with this value. If a spec has `agents` or `prompts`, `[agent=small]` and `[prompt=short]` limit a gate to
+these evals, `accuracy[agent=small][level=1] >= 0.6`; a gate without them applies to each. If it has `tiers`, `[tier=quick]`
+and `[level=1, tier=quick]` apply only to runs of that tier. A gate without a tier applies to the largest tier and to runs
+without a tier; an `error_rate` of all samples applies to every tier that has no `error_rate` of its own. Samples that ended in
+an error have no verdict: a gate is checked with them as right and as wrong, and is inconclusive if that makes a difference
+(exit code 3). An eval without an `error_rate` gate gets `error_rate <= 0.05`.
 
 ## Metrics
 
@@ -83,11 +84,11 @@ inconclusive where that makes a difference (exit code 3). `error_rate <= 0.05` i
         &["metric", "meaning", "unit", "example"],
         &rows.collect::<Vec<_>>(),
     );
-    text += "\n`samples` is another name of `min_samples`, `cost` of `cost_usd`.\n\n\
-             An alert, of the list `alerts`, takes each of them but `no_regression`, and `duration_s`, how long the run took. The line of a\n\
-             run in the history has by itself `accuracy` and `failure_rate`, of slices too, and of the whole run `error_rate`,\n\
+    text += "\n`samples` is short for `min_samples`, `cost` for `cost_usd`.\n\n\
+             An alert in the list `alerts` takes all of them except `no_regression`, and `duration_s`, the duration of the run. A run's\n\
+             line in the history always has `accuracy` and `failure_rate`, also of slices, and for the whole run `error_rate`,\n\
              `min_samples`, `mean(NAME)`, `metric(NAME)`, `latency_mean`, `latency_p50`, `latency_p95`, `cost_usd`, `tokens` and\n\
-             `duration_s`; any other it has where a gate of the eval measures the same, and else the alert is `silent`.\n\n## Options\n\n";
+             `duration_s`. It has other metrics only if a gate of the eval measures them; otherwise the alert is `silent`.\n\n## Options\n\n";
     let rows = GATE_OPTIONS.iter().map(|(name, meaning, example)| {
         vec![
             format!("`{name}`"),
@@ -103,18 +104,19 @@ pub(super) fn replies() -> String {
     let mut text = "\
 # What a reply can be
 
-Whatever an agent, a judge or a generator replies is read in one place, by these tables, and is one of four:
+These tables decide how the replies of agents, judges and generators are read. A reply is one of four:
 
 | the reply is | what follows |
 |---|---|
 | answer | it is scored, and cached with `cache: true` |
 | cut off | an answer that ended at the limit of tokens, empty or not: the same, and the run says how many there were |
 | refused | with a text, as an answer; without one, the sample is an error of the kind `refused`. The run says how many there were |
-| outage | it is asked again, as often as `limits.retries` says; if it stays, the sample is an error and the run may end with 3. It is never scored and never cached |
+| outage | it is requested again, up to `limits.retries` times; if it persists, the sample is an error and the run may end with 3. It is never scored and never cached |
 
-What cannot be read is an outage, too, and its beginning is in the error. Before that a reply is put right where it can be: gzip and deflate are unpacked,
-also where the endpoint does not name them; a byte order mark is dropped; half of a surrogate pair and bytes that are no
-UTF-8 become U+FFFD; `NaN` and numbers out of range become texts. A number as an answer has the digits that were sent: `1.10`.
+An unreadable reply is also an outage; the error quotes its beginning. Before that, replies are repaired where possible: gzip
+and deflate are unpacked, even if the endpoint does not declare them; a byte order mark is dropped; half of a surrogate pair
+and bytes that are not UTF-8 become U+FFFD; `NaN` and numbers out of range become texts. A number as an answer keeps the digits
+that were sent: `1.10`.
 
 "
     .to_owned();
@@ -127,13 +129,12 @@ UTF-8 become U+FFFD; `NaN` and numbers out of range become texts. A number as an
 
 pub(super) fn exit_codes(command: &Command) -> String {
     let mut text =
-        "# Exit codes\n\nWhere several are due, the last of them in this order counts.\n\n"
-            .to_owned();
+        "# Exit codes\n\nIf several apply, the last one in this order counts.\n\n".to_owned();
     let rows = Exit::ALL
         .iter()
         .map(|exit| vec![exit.code().to_string(), exit.meaning().to_owned()]);
     text += &table::markdown(&["code", "meaning"], &rows.collect::<Vec<_>>());
-    text += "\nA test binary under `cargo test` ends as libtest does, with 0 or 101.\n\n## Where a command says it more closely\n\n";
+    text += "\nA test binary under `cargo test` exits like libtest, with 0 or 101.\n\n## Details by command\n\n";
     closer(command, "cargo evaltest", &mut text);
     text
 }

@@ -13,9 +13,9 @@ pub(super) fn page() -> String {
     let mut text = "\
 # Specs
 
-A spec is a YAML file that says one eval. `cargo evaltest` finds each `evals/**/*.yaml`. Relative paths count from its folder.
-An unknown key is an error that names its line and the nearest legal key. `benchmark` and `agent` (or `agents`) are needed, all
-else has a default. Any key can be set on the command line: `--set limits.timeout_s=60`.
+A spec is a YAML file that defines one eval. `cargo evaltest` finds each `evals/**/*.yaml`. Relative paths count from its folder.
+An unknown key is an error that names its line and the nearest legal key. `benchmark` and `agent` (or `agents`) are required;
+all other keys have defaults. Any key can be set on the command line: `--set limits.timeout_s=60`.
 
 `cargo evaltest schema` prints the JSON schema, for completion and validation in editors.
 
@@ -37,8 +37,9 @@ else has a default. Any key can be set on the command line: `--set limits.timeou
     text += &table::markdown(&["key", "type", "default", "meaning", "example"], &rows);
     let _ = write!(
         text,
-        "\n`true` and `false` stand for `on` and `off` where YAML 1.1 reads these words so. A text may be written without quotes; \
-         what begins with `#`, `[`, `{{` or `*` needs them.\n\n## All of them\n\nOf `scorer` and `scorers` a spec has one, and so of `agent` and `agents`, `prompt` and `prompts`, `environment` and `mock`. `user`, `tools` and `conversation_timeout_s` are for conversations.\n\n```yaml\n{}```\n",
+        "\n`true` and `false` also stand for `on` and `off`, which YAML 1.1 reads as booleans. A text may be written without quotes, \
+         unless it begins with `#`, `[`, `{{` or `*`.\n\n## All keys\n\nA spec has only one of `scorer` and `scorers`, of `agent` and `agents`, of `prompt` and `prompts`, and of `environment` and \
+         `mock`. `user`, `tools` and `conversation_timeout_s` are for conversations.\n\n```yaml\n{}```\n",
         chosen()
     );
     text
