@@ -81,7 +81,7 @@ fn all_calls_of_all_answers_are_exported() {
             "export --format bfcl {run} --model-name org/m-FC --output out"
         ))
         .exits(0)
-        .says("1 samples have no answer and are skipped: `simple_python_3` (agent_failed)");
+        .says("1 sample skipped (no answer): `simple_python_3` (agent_failed)");
     assert_eq!(ran.out, "out\n");
     let results = |path: &str| -> Vec<Value> {
         let lines = json_lines(&project.file(&format!("out/result/org_m-FC/{path}_result.json")));

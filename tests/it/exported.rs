@@ -52,7 +52,7 @@ fn a_file_and_a_guide_beside_it() {
         time.len() == 22 && &time[8..9] == "T" && time.ends_with("Z.jsonl"),
         "{name}"
     );
-    let ran = ran.says(&name).says("1 samples have no answer");
+    let ran = ran.says(&name).says("1 sample without an answer");
     let lines = json_lines(file);
     let first =
         json!({"task_id": "a", "model_answer": "1", "reasoning_trace": "Think. FINAL ANSWER: 1"});

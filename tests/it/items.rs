@@ -273,7 +273,7 @@ fn an_item_can_be_shown_in_part_and_beside_others() {
         .replace("criteria: Which is better?, ", "");
     project.write("e.yaml", spec);
     let ran = project.run("run e.yaml").exits(2);
-    ran.says("the judge must know what is better");
+    ran.says("the judge needs criteria");
 }
 
 #[test]

@@ -206,7 +206,7 @@ fn mistakes_are_results_with_a_hint() {
     server.refuses(
         "score",
         &json!({"scorer": "exact", "lines": ["4"]}),
-        "`lines[0]` is no object",
+        "`lines[0]` must be an object",
     );
     server.refuses("list_evals", &json!({"all": true}), "it takes none");
     let unknown = server.ask("tools/call", &json!({"name": "accept", "arguments": {}}));

@@ -290,7 +290,7 @@ fn redacted_answers_are_not_judged_anew() {
     let dir = project.last_run().display().to_string();
     matrix(&project, &[&dir])
         .exits(0)
-        .says("1 answers lost a secret")
+        .says("1 answer with a redacted secret")
         .says("gaia (reference)   2 of 2")
         .says("1 of 1   100.0 %  20.7 % to 100.0 %  cannot judge 1");
     // Nor when it is scored again: the verdict on the answer as it was stays.

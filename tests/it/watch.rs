@@ -90,7 +90,7 @@ fn what_changes_runs_again_and_shows_what_flipped() {
         report.starts_with("e: 2 of 3 correct, 0 errors, "),
         "{report}"
     );
-    let flips = "s\n  wrong now, correct in the run before (1):\n    q2\n";
+    let flips = "s\n  became wrong since the previous run (1):\n    q2\n";
     assert!(report.ends_with(flips), "{report}");
     assert_eq!(requested(&watched.project).len(), 6);
 
@@ -101,7 +101,7 @@ fn what_changes_runs_again_and_shows_what_flipped() {
         ("q3", 2, "Three?", "1"),
     ]);
     let report = watched.report(3);
-    let flips = "s\n  correct now, wrong in the run before (1):\n    q2\n";
+    let flips = "s\n  became correct since the previous run (1):\n    q2\n";
     assert!(report.ends_with(flips), "{report}");
     assert_eq!(requested(&watched.project).len(), 6);
 

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{BfclExport, ExportOptions, WrittenCategory};
+use crate::figure::counted;
 use crate::store::Manifest;
 use crate::text::{clean, shell_word};
 
@@ -72,7 +73,7 @@ fn write(
     )?;
     writeln!(
         out,
-        "By hand, in an environment of its own and in this folder:\n\n\
+        "By hand, in a separate environment, in this folder:\n\n\
          ```sh\n\
          pip install bfcl-eval==2026.3.23 soundfile\n\
          BFCL_PROJECT_ROOT=\"$PWD\" bfcl evaluate --model {} --test-category {} --score-dir score-official --partial-eval\n\
@@ -89,8 +90,8 @@ fn write(
     writeln!(
         out,
         "It knows only models of its registry (`bfcl models`), and none whose name has a `_`. The name decides how \
-         answers are read: as native calls or as text, and whether `a_b` is right for a function `a.b`. Where it asks \
-         for a key of an interface, such as `OPENAI_API_KEY`, any text will do: no model is asked."
+         answers are read: as native calls or as text, and whether `a_b` is right for a function `a.b`. If it asks \
+         for an API key, such as `OPENAI_API_KEY`, any text will do: no model is asked."
     )?;
     writeln!(out, "\n## Where\n")?;
     writeln!(
@@ -132,8 +133,8 @@ pub(super) fn notes(exported: &BfclExport, options: &ExportOptions) -> Vec<Strin
         let ids = exported.excluded.iter();
         let ids = ids.map(|(id, status)| format!("`{}` ({})", clean(id), status.as_str()));
         notes.push(format!(
-            "{} samples have no answer and are skipped: {}",
-            exported.excluded.len(),
+            "{} skipped (no answer): {}",
+            counted(exported.excluded.len() as u64, "sample"),
             named(ids, exported.excluded.len())
         ));
     }
@@ -143,7 +144,10 @@ pub(super) fn notes(exported: &BfclExport, options: &ExportOptions) -> Vec<Strin
             notes.push(format!("{} {what}: {named}", ids.len()));
         }
     };
-    of(&exported.redacted, "answers hold a secret that was blanked");
+    of(
+        &exported.redacted,
+        "answers contain a secret that was redacted",
+    );
     of(
         &exported.disputed,
         "answers are judged differently here than in the run, which had another scorer, extraction or option",

@@ -186,7 +186,7 @@ impl Jury {
                 )
             }
             _ if self.aggregate == Aggregate::Weighted => {
-                "no verdict has the greatest weight alone".to_owned()
+                "several verdicts share the greatest weight".to_owned()
             }
             _ => format!("no verdict has more than half of {} judges", replies.len()),
         };
@@ -369,7 +369,7 @@ impl Scorer for Jury {
             );
             if juror.copy > 0 {
                 notices.push(format!(
-                    "judge `{}` is the same as one before it: they share their mistakes, and are no independent voices",
+                    "judge `{}` is the same as one before it: they make the same mistakes and are not independent",
                     juror.name
                 ));
             }

@@ -271,19 +271,19 @@ impl Scorer for Pairwise {
         let pairs = ReferencePairs::of(about.ids, &self.references, self.draw)?;
         if pairs.by_lot && self.sees.is_some() {
             return Err(Error::usage(
-                "no id of `against` is that of an item, and `sees` would show what one of the two texts alone belongs to",
+                "`against` shares no id with the items, so `sees` would show the context of only one of the two texts",
             )
             .hint("leave `sees` out, or name a benchmark with the same ids"));
         }
         if pairs.by_lot && !self.has_criteria {
             return Err(Error::usage(
-                "no id of `against` is that of an item, so the judge is not told what was asked, and must be told what is better",
+                "`against` shares no id with the items, so the judge does not see the question and needs criteria",
             )
             .hint("write `criteria: …`"));
         }
         if self.is_of_items && !self.has_criteria {
             return Err(
-                Error::usage("items are compared, so the judge must know what is better")
+                Error::usage("items are compared, so the judge needs criteria")
                     .hint("write `criteria: …`"),
             );
         }

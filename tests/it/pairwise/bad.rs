@@ -47,7 +47,7 @@ fn options_that_make_no_sense() {
         ),
         (
             format!("{agent}, against: {{ run: {dir}, text: prompt }}"),
-            "`text` is for `benchmark` alone",
+            "`text` applies only to `benchmark`",
         ),
         (
             format!("{agent}, pairs: 0, against: {{ run: {dir} }}"),

@@ -101,10 +101,10 @@ fn references_that_are_drawn_are_shown_without_a_question() {
     };
     rescore("")
         .exits(2)
-        .says("no id of `against` is that of an item, so the judge is not told what was asked");
+        .says("`against` shares no id with the items, so the judge does not see the question");
     rescore("criteria: Which?, sees: [prompt],")
         .exits(2)
-        .says("`sees` would show what one of the two texts alone belongs to");
+        .says("`sees` would show the context of only one of the two texts");
     rescore("criteria: Which?,").exits(0);
     let prompts = prompts(&duel);
     assert_eq!(prompts.len(), 10);

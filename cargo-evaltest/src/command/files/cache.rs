@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use clap::{Args, Subcommand};
 use evaltest::engine::eval::spec;
+use evaltest::engine::figure::counted;
 use evaltest::engine::store::DEFAULT_OUTPUT_ROOT;
 use evaltest::engine::store::cache::{self, FOLDER};
 use evaltest::engine::system::project::{self, display};
@@ -85,9 +86,9 @@ fn stats(args: &StatsArgs) -> Result<Exit> {
                 }
                 _ => String::new(),
             };
-            let (answers, size) = (found.answers, size(found.bytes));
+            let (answers, size) = (counted(found.answers, "answer"), size(found.bytes));
             let folder = clean(&display(&folder));
-            console::print(|out| writeln!(out, "{folder}: {answers} answers, {size}{ages}"))?;
+            console::print(|out| writeln!(out, "{folder}: {answers}, {size}{ages}"))?;
         }
         let seconds = |stored_at: Option<SystemTime>| {
             let since = stored_at?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
@@ -119,9 +120,9 @@ fn clear(args: &ClearArgs) -> Result<Exit> {
     for folder in args.which.folders()? {
         let cleared = cache::clear(&folder, older_than)?;
         if !args.which.json {
-            let (answers, size) = (cleared.answers, size(cleared.bytes));
+            let (answers, size) = (counted(cleared.answers, "answer"), size(cleared.bytes));
             let folder = clean(&display(&folder));
-            console::print(|out| writeln!(out, "{folder}: {answers} answers removed, {size}"))?;
+            console::print(|out| writeln!(out, "{folder}: {answers} removed, {size}"))?;
         }
         all.push(json!({ "path": folder, "answers": cleared.answers, "bytes": cleared.bytes }));
     }

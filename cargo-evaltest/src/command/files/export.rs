@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use evaltest::engine::eval::spec;
+use evaltest::engine::figure::counted;
 use evaltest::engine::report::document::Document;
 use evaltest::engine::report::formats::gaia::{self, Checked, GaiaExport, Traces};
 use evaltest::engine::report::render::markdown;
@@ -300,12 +301,13 @@ fn note(exported: &GaiaExport) {
     let notes = [
         (
             exported.empty,
-            "samples have no answer and are exported with an empty one",
+            "sample",
+            "without an answer: exported with an empty one",
         ),
-        (exported.redacted, "answers hold a secret that was blanked"),
+        (exported.redacted, "answer", "with a redacted secret"),
     ];
-    for (count, what) in notes.iter().filter(|(count, _)| *count > 0) {
-        console::note(&format!("{count} {what}"));
+    for (count, noun, what) in notes.iter().filter(|(count, ..)| *count > 0) {
+        console::note(&format!("{} {what}", counted(*count as u64, noun)));
     }
 }
 

@@ -1,6 +1,6 @@
 //! The plan as text.
 
-use evaltest::engine::figure::{Points, Seconds, Share, Usd};
+use evaltest::engine::figure::{Points, Seconds, Share, Usd, counted};
 use evaltest::engine::report::document::{Document, Table};
 use evaltest::engine::system::project::display;
 
@@ -32,9 +32,9 @@ pub(super) fn text(run: &PastRun, basis: &Basis, wish: &Wish, rows: &PlanRows) -
 
 fn heading(run: &PastRun, basis: &Basis) -> Document {
     let mut text = Document::new(format!(
-        "{}: {} samples, accuracy {} in run {}",
+        "{}: {}, accuracy {} in run {}",
         run.manifest.eval,
-        basis.samples,
+        counted(basis.samples, "sample"),
         Share(run.accuracy()),
         display(run.dir.path())
     ));

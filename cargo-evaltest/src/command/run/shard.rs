@@ -111,7 +111,7 @@ fn touch(path: &Path) -> Result<()> {
     // Opening a pipe without a reader would block.
     if path.metadata().is_ok_and(|about| !about.is_file()) {
         return Err(Error::usage(format!(
-            "`{}` is no file",
+            "`{}` is not a file",
             clean(&path.to_string_lossy())
         )));
     }

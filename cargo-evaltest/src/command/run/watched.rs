@@ -39,7 +39,7 @@ impl Verdicts {
     /// The flips between these verdicts and `later`; samples without a known verdict are counted apart.
     pub(super) fn flips(&self, later: &Self) -> FlipsSince {
         let mut flips = FlipsSince {
-            since: "in the run before",
+            since: "since the previous run",
             worse: Vec::new(),
             better: Vec::new(),
         };
@@ -76,7 +76,7 @@ impl FlipsSince {
             flips.map(|flip| flip.id.clone()).collect()
         };
         Self {
-            since: "in the baseline",
+            since: "since the baseline",
             worse: ids(true),
             better: ids(false),
         }
@@ -103,8 +103,8 @@ pub(super) fn report(args: &RunArgs, run: &Run, flips: &FlipsSince) -> Result<()
     };
     let line = Line::default().toned(summary.exit_code.into(), counts);
     let flipped = [
-        (&flips.worse, Tone::Bad, "wrong now, correct"),
-        (&flips.better, Tone::Good, "correct now, wrong"),
+        (&flips.worse, Tone::Bad, "became wrong"),
+        (&flips.better, Tone::Good, "became correct"),
     ];
     let flipped = flipped.into_iter().filter_map(|(ids, tone, what)| {
         let more = ids.len().saturating_sub(LISTED);

@@ -90,7 +90,7 @@ fn of_rubric(item: &ItemLabels, rubric: &Rubric) -> Result<Option<Truth>> {
             let known = rubric.dimensions.iter().map(|it| &*it.name);
             let known: Vec<_> = known.collect();
             let message = format!(
-                "id `{}` has a label for `{}`, which is no dimension of the judges",
+                "id `{}` has a label for `{}`, which is not a dimension of the judges",
                 item.id,
                 excerpt(name)
             );
@@ -210,7 +210,8 @@ mod tests {
             ),
             (
                 "{\"z\": 1}",
-                "l.jsonl:1: id `a` has a label for `z`, which is no dimension of the judges; hint: write one of `x`, `y`",
+                "l.jsonl:1: id `a` has a label for `z`, which is not a dimension of the judges; hint: write one of \
+                 `x`, `y`",
             ),
         ] {
             let line = format!("{{\"id\": \"a\", \"label\": {label}}}\n");

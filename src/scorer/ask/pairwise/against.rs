@@ -34,7 +34,7 @@ pub(super) fn references(options: &OptionReader<'_>) -> Result<References> {
     let read = |keys: &Map<String, Value>| of_keys(keys, options);
     let found = match given.as_object() {
         Some(keys) => read(keys),
-        None => Err(Error::usage(format!("`{given}` is no map"))),
+        None => Err(Error::usage(format!("`{given}` is not a map"))),
     };
     found.map_err(|error| {
         let error = match error.hint_text() {
@@ -66,7 +66,7 @@ fn of_keys(keys: &Map<String, Value>, options: &OptionReader<'_>) -> Result<Refe
     };
     let path = || match keys.get(kind).and_then(Value::as_str) {
         Some(path) if !path.is_empty() => Ok(options.folder().join(path)),
-        _ => Err(Error::usage(format!("`{}` is no path", keys[kind])).under(kind)),
+        _ => Err(Error::usage(format!("`{}` is not a path", keys[kind])).under(kind)),
     };
     let display = match keys.get("text") {
         None => None,
@@ -74,11 +74,11 @@ fn of_keys(keys: &Map<String, Value>, options: &OptionReader<'_>) -> Result<Refe
             Some(SampleText::of(name, options.maker().item_parts()))
         }
         Some(_) if kind != "benchmark" => {
-            let error = Error::usage("`text` is for `benchmark` alone");
+            let error = Error::usage("`text` applies only to `benchmark`");
             return Err(error.hint("leave it out").under("text"));
         }
         Some(other) => {
-            let error = Error::usage(format!("`{other}` is no name of a text"));
+            let error = Error::usage(format!("`{other}` is not the name of a text"));
             let error =
                 error.hint("write `text: ground_truth`, `text: prompt`, `text: item` or a field");
             return Err(error.under("text"));
@@ -168,13 +168,13 @@ pub(super) fn of_file(path: &Path) -> Result<References> {
         let id = match member(["id", "sample_id"]) {
             Some(Value::String(id)) if !id.is_empty() => id.clone(),
             Some(Value::Number(id)) => id.to_string(),
-            Some(other) => return Err(at(Error::usage(format!("`{other}` is no id")))),
+            Some(other) => return Err(at(Error::usage(format!("`{other}` is not an id")))),
             None => return Err(at(Error::usage("the line has no `id`"))),
         };
         let answer = match member(["answer", "prediction"]) {
             Some(Value::String(answer)) => Some(answer.clone()),
             Some(Value::Null) => None,
-            Some(other) => return Err(at(Error::usage(format!("`{other}` is no text")))),
+            Some(other) => return Err(at(Error::usage(format!("`{other}` is not a text")))),
             None => {
                 return Err(at(Error::usage(
                     "the line has neither `answer` nor `prediction`",

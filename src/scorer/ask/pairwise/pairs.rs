@@ -109,8 +109,8 @@ impl ReferencePairs {
         if self.by_lot {
             let drawn: HashSet<&String> = self.of.values().collect();
             notices.push(format!(
-                "no id of `against` is that of an item: each of {} is compared with one of {} references sampled at random, and \
-                 nothing but the two texts is shown",
+                "`against` shares no id with the items: each of {} is compared with one of {} references sampled at \
+                 random, and only the two texts are shown",
                 self.of.len(),
                 drawn.len()
             ));

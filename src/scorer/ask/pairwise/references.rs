@@ -103,7 +103,7 @@ impl References {
                 answers.insert(epoch, answer);
                 Ok(())
             }
-            _ => Err(twice().hint("give every answer an id of its own")),
+            _ => Err(twice().hint("give every answer a unique id")),
         }
     }
 

@@ -334,7 +334,7 @@ impl Tools {
         }
         if let Some(place) = lines.iter().position(|line| !line.is_object()) {
             let hint = "write `{\"prediction\": \"4\", \"ground_truth\": \"4\"}`";
-            return Err(format!("`lines[{place}]` is no object; hint: {hint}"));
+            return Err(format!("`lines[{place}]` must be an object; hint: {hint}"));
         }
         let input: Vec<u8> = lines
             .iter()

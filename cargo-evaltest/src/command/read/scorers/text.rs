@@ -1,6 +1,6 @@
 //! The matrix as text.
 
-use evaltest::engine::figure::{CI95, Interval, Share, or_dash};
+use evaltest::engine::figure::{CI95, Interval, Share, counted, or_dash};
 use evaltest::engine::report::document::{Block, Document, Table};
 use evaltest::engine::report::render::terminal::truncate;
 use evaltest::engine::text::excerpt;
@@ -29,17 +29,22 @@ pub(super) fn text(matrix: &Matrix) -> Document {
 fn heading(matrix: &Matrix) -> Document {
     let counts = &matrix.counts;
     let samples = matrix.agreement.samples;
-    let mut text = Document::new(format!("{samples} answers of {}", matrix.input));
+    let mut text = Document::new(format!(
+        "{} of {}",
+        counted(samples, "answer"),
+        matrix.input
+    ));
     let notes = [
-        (counts.unanswered, "samples without an answer are skipped"),
-        (counts.hidden, "answers without a ground truth are skipped"),
+        (counts.unanswered, "sample", "without an answer: skipped"),
+        (counts.hidden, "answer", "without a ground truth: skipped"),
         (
             counts.lost,
-            "answers lost a secret: only recorded verdicts on them count",
+            "answer",
+            "with a redacted secret: only recorded verdicts count",
         ),
     ];
-    let notes = notes.into_iter().filter(|(count, _)| *count > 0);
-    text.list(notes.map(|(count, what)| format!("{count} {what}")));
+    let notes = notes.into_iter().filter(|(count, ..)| *count > 0);
+    text.list(notes.map(|(count, noun, what)| format!("{} {what}", counted(count, noun))));
     if !matrix.silent.is_empty() {
         text.paragraph(format!(
             "skipped, because they do not support these ground truths: {}",
