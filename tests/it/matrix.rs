@@ -177,7 +177,7 @@ fn each_is_called_by_its_name_and_all_by_that_of_the_spec() {
     project
         .run("run e --run-id x")
         .exits(2)
-        .says("are for one eval");
+        .says("need exactly one eval");
 }
 
 #[test]

@@ -132,7 +132,7 @@ fn the_worst_of_several_evals_is_the_exit_code() {
     project
         .run("run eval.yaml other.yaml --run-id x")
         .exits(2)
-        .says("for one eval");
+        .says("exactly one eval");
 }
 
 #[test]

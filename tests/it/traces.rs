@@ -25,7 +25,7 @@ fn questions(project: &Project, format: &str, file: &str) -> Vec<Value> {
     let import = format!("import --as questions --format {format} {file} --output q.jsonl");
     let ran = project.run(&import).exits(0);
     let last = ran.out.trim_end().lines().last().unwrap();
-    assert!(last.contains("`q.jsonl` holds what users wrote"), "{last}");
+    assert!(last.contains("`q.jsonl` contains texts of users"), "{last}");
     json_lines(&project.file("q.jsonl"))
 }
 

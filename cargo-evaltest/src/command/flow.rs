@@ -101,8 +101,8 @@ pub(crate) struct FlowArgs {
 
 /// Joined and wrapped by `--help`.
 const NOTES: &str = "\
-`--json` prints what `flow.json` in the folder has, with that `folder`: `stages` with `status` (`done`, `failed`, `left_out`), \
-`why` and `run_dir`, `files`, `exit_code`, and `figures`: {\"basics\", \"generation\", \"judge\", \"winrate\", \"reviewed\", \
+`--json` prints the content of `flow.json` in the folder, plus that `folder`: `stages` with `status` (`done`, `failed`, \
+`left_out`), `why` and `run_dir`, `files`, `exit_code`, and `figures`: {\"basics\", \"generation\", \"judge\", \"winrate\", \"reviewed\", \
 \"costs\", \"gates\"}, where a stage is {\"found\": figures}, {\"failed\": why} or {\"left_out\": why}. Each share has `part`, `of`, \
 `share` and `ci95`, each mean `n`, `mean`, `ci95` and `scale`. With `--dry-run` it is {\"name\", \"configuration\", \"counts\"}.";
 

@@ -265,7 +265,7 @@ fn run_evals(args: &RunArgs, after: &mut After<'_>) -> Result<Exit> {
     let work = args.work(&mut drive)?;
     let evals = work.evals.len() + drive.evals.only.len();
     if evals > 1 && (args.run_id.is_some() || args.resume.is_some()) {
-        return Err(Error::usage("`--run-id` and `--resume` are for one eval")
+        return Err(Error::usage("`--run-id` and `--resume` need exactly one eval")
             .hint("name the spec: cargo evaltest run SPEC"));
     }
     if args.dry_run {

@@ -93,8 +93,8 @@ rate is not corrected for it. `calibration` has the `status` of the judge compar
 `--json` of a file prints {\"n\", \"wins\", \"losses\", \"ties\", \"inconsistent\", \"unreadable\", \"win_rate\", \"ci95\",
 \"position_bias\", \"first_shown_wins\"} for verdicts: `n` counts all lines, `ci95` is Wilson's interval,
 `first_shown_wins` are the pairs whose first shown answer won in both orders, `position_bias` is their share of the
-inconsistent ones. For preferences it prints {\"n\", \"win_rate\", \"standard_error\", \"ci95\"}; `n` counts those that are
-known. A share of nothing is null.";
+inconsistent ones. For preferences it prints {\"n\", \"win_rate\", \"standard_error\", \"ci95\"}; `n` counts the
+known ones. A share of zero items is null.";
 
 pub(crate) fn run(args: &RunsWinrateArgs) -> Result<Exit> {
     if let (Some(reference), Some(judge)) = (&args.reference, &args.judge) {

@@ -8,7 +8,8 @@ use crate::console;
 
 /// Generate shell completions
 ///
-/// bash, zsh and fish complete `evaltest`, `cargo-evaltest` and `cargo evaltest`; powershell and elvish the first two.
+/// bash, zsh and fish complete `evaltest`, `cargo-evaltest` and `cargo evaltest`; powershell and elvish complete the
+/// first two.
 ///
 /// To install, write it to where the shell looks: for bash
 /// `~/.local/share/bash-completion/completions/evaltest`, and source it in `~/.bashrc` to have it for `cargo evaltest` too;

@@ -69,11 +69,11 @@ const NOTES: &str = "\
 `--json` prints {\"n\", \"verdict\", \"difference\", \"difference_ci95\", \"p\", \"p_two_sided\", \"accuracy_a\",
 \"accuracy_b\", \"worse\", \"better\", \"groups\", \"smallest_drop\", \"assumption\", \"error_bounds\",
 \"flips\": {\"worse\": [ids], \"better\": [ids]}, \"texts\", \"slices\", \"scorers\", \"means\", \"unpaired\", \"judge\", \"runs\", \"notices\"}: differences are fractions, B −
-A, over the samples that both runs have a verdict for. `p` is that of `no_regression`, on the side of a loss; `p_two_sided`
-is twice the smaller of the two sides. \"error_bounds\" has the same figures with the answers of A and B that errored as right
-and wrong (\"lowest\"), and as wrong and right (\"highest\"); \"means\" has {\"n\", \"mean_a\", \"mean_b\", \"difference\",
-\"difference_ci95\", \"is_share\"} by the scorer and the name of its number. Of more than two runs it
-prints {\"runs\", \"pairs\", \"notices\"}, where each pair has the same figures and \"a\", \"b\" and \"p_holm\".";
+A, over the samples that both runs have a verdict for. `p` is one-sided, for a loss, as in `no_regression`;
+`p_two_sided` is twice the smaller of both one-sided values. \"error_bounds\" has the same figures with the errored
+answers of A and B counted as right and wrong (\"lowest\"), and as wrong and right (\"highest\"); \"means\" has
+{\"n\", \"mean_a\", \"mean_b\", \"difference\", \"difference_ci95\", \"is_share\"} by scorer and number. For more than
+two runs it prints {\"runs\", \"pairs\", \"notices\"}, where each pair has the same figures and \"a\", \"b\" and \"p_holm\".";
 
 pub(crate) fn run(args: &CompareArgs) -> Result<Exit> {
     let dirs = compared_runs(&args.runs)?;

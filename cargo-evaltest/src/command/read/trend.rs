@@ -49,8 +49,8 @@ pub(crate) struct TrendArgs {
 const NOTES: &str = "\
 `--json` prints {\"format_version\", \"evals\": [{\"eval\", \"history\", \"runs\", \"older\", \"lines\", \"entries\",
 \"alerts\", \"notices\"}]}: \"lines\" are the runs that can be compared, each with \"tier\", \"dataset_hash\", \"scorer_hash\", \"runs\" and the
-\"changes\" of its level; \"entries\" are runs and accepted baselines as they stand in the history, each with the place of its
-\"line\", the \"delta\" of its accuracy to the run before, \"accuracy_bounds\" and \"marks\".";
+\"changes\" of its level; \"entries\" are runs and accepted baselines as stored in the history, each with the index of
+its \"line\", the \"delta\" of its accuracy to the run before, \"accuracy_bounds\" and \"marks\".";
 
 /// The last runs of an eval that has no history, as their lines would be.
 fn of_runs(place: &EvalHistory, last: usize) -> Result<History> {

@@ -42,8 +42,8 @@ pub(super) fn questions(args: &ImportArgs) -> Result<Exit> {
     }
     let name = output.display().to_string();
     let warning = format!(
-        "`{name}` holds what users wrote: secrets of known forms and what `redact` matches are blanked, personal data cannot be \
-         found reliably; read it before you share it"
+        "`{name}` contains texts of users: known secrets and matches of `redact` are redacted, but personal data \
+         cannot be found reliably; read it before you share it"
     );
     if args.json {
         console::print_json(&json!({
