@@ -161,7 +161,7 @@ fn each_is_called_by_its_name_and_all_by_that_of_the_spec() {
     project
         .run("show e")
         .exits(2)
-        .says("`e` names several agents or prompts")
+        .says("`e` has several agents or prompts")
         .says("name one: `e@large`, `e@small`");
     let listed = project.run("runs e -n 0").exits(0);
     assert_eq!(listed.out.matches("e@large-").count(), 6, "{}", listed.out);

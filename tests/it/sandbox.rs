@@ -352,8 +352,8 @@ fn wrong_keys_are_named() {
             "ulimits: { cpu_s: 9999999999 }",
             "ulimits.cpu_s must be at most",
         ),
-        ("env: [HOME, 'A=B']", "`A=…` is no name of a variable"),
-        ("env: ['']", "is no name of a variable"),
+        ("env: [HOME, 'A=B']", "`A=…` is not the name of a variable"),
+        ("env: ['']", "is not the name of a variable"),
     ] {
         for kind in ["command", "worker"] {
             project.spec(&format!("{{ type: {kind}, command: [true], {keys} }}"), "");

@@ -265,8 +265,10 @@ fn run_evals(args: &RunArgs, after: &mut After<'_>) -> Result<Exit> {
     let work = args.work(&mut drive)?;
     let evals = work.evals.len() + drive.evals.only.len();
     if evals > 1 && (args.run_id.is_some() || args.resume.is_some()) {
-        return Err(Error::usage("`--run-id` and `--resume` need exactly one eval")
-            .hint("name the spec: cargo evaltest run SPEC"));
+        return Err(
+            Error::usage("`--run-id` and `--resume` need exactly one eval")
+                .hint("name the spec: cargo evaltest run SPEC"),
+        );
     }
     if args.dry_run {
         return dry_run(args, &drive, &work);

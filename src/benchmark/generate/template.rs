@@ -406,12 +406,12 @@ mod tests {
         );
         check(
             "{{#topic}}",
-            "line 1, column 1 of the template: `{{#topic}}` has no end",
+            "line 1, column 1 of the template: `{{#topic}}` is not closed",
             "`{{/topic}}`",
         );
         check(
             "{{/topic}}",
-            "line 1, column 1 of the template: `{{/topic}}` ends nothing",
+            "line 1, column 1 of the template: `{{/topic}}` closes nothing",
             "`{{#topic}}`",
         );
         check(" \n", "the template is blank", "template:");

@@ -136,7 +136,7 @@ mod tests {
         check("url", "`url` is not `KEY=VALUE`");
         check("licence=MIT", "did you mean `license`?");
         check("input_price=-1", "is not a price: `-1`");
-        check("input_price=NaN", "is no price");
+        check("input_price=NaN", "is not a price");
         check("url=a,b", "cannot contain a comma");
     }
 }

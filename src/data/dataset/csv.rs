@@ -413,7 +413,7 @@ mod tests {
         assert_eq!(rows.columns(), ["id", "q"]);
         let lines: Vec<_> = rows.rows.iter().filter_map(|row| row.line).collect();
         assert_eq!(lines, [3, 5, 7, 8]);
-        let expect = "{path}:2: the row has a text in cell 4, which has no name in the header";
+        let expect = "{path}:2: cell 4 of the row has no column in the header";
         check_error("rows.csv", "id,q,,\n1,a,,x\n", expect);
         // The index that pandas writes.
         let rows = read("rows.csv", ",id,q\n0,1,a\n").unwrap();

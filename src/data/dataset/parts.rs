@@ -537,8 +537,7 @@ mod tests {
             is_dataset: true,
         };
         let error = listed.only().unwrap_err();
-        let expect =
-            "`hf://datasets/a/b` is a dataset with 2 tables in 3 files, where one is needed";
+        let expect = "`hf://datasets/a/b` is a dataset with 2 tables in 3 files, but one is needed";
         assert_eq!(error.message(), expect);
         let hint = "name the file: `path: hf://datasets/a/b/test.csv` or `path: hf://datasets/a/b/train-*-of-2.csv`";
         assert_eq!(error.hint_text(), Some(hint));

@@ -93,7 +93,7 @@ fn a_broken_recording_is_named_with_its_line() {
     std::fs::write(&file, format!("{text}<<<<<<< ours\n")).unwrap();
     run(&project, "run eval.yaml --replay")
         .exits(3)
-        .says("q0.jsonl:4: no recorded call");
+        .says("q0.jsonl:4: not a recorded call");
     std::fs::write(
         &file,
         text.replace("\"format_version\":1", "\"format_version\":7"),

@@ -74,10 +74,6 @@ pub(crate) const ONLY_THE_PROGRAM: &[(&str, &str)] = &[
         "regular expressions are compiled",
     ),
     (
-        "is not a regular expression",
-        "regular expressions are compiled",
-    ),
-    (
         "it can never be raised",
         "what alerts need is counted together with those beside them",
     ),
@@ -101,6 +97,10 @@ pub(crate) const ONLY_THE_PROGRAM: &[(&str, &str)] = &[
     ("outside of the sandbox", "one key is about another"),
     ("in the spec's folder", "which files there are"),
     ("is no name of a variable", "how variables can be called"),
+    (
+        "is not the name of a variable",
+        "how variables can be called",
+    ),
     (
         "cannot be the scorer of a sample",
         "a name that is legal elsewhere",

@@ -151,7 +151,7 @@ fn what_is_no_name_of_a_variable_is_refused() {
                 .run("run eval.yaml")
                 .exits(2)
                 .says("eval.yaml:")
-                .says("is no name of a variable");
+                .says("is not the name of a variable");
         }
     }
 }

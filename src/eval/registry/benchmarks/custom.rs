@@ -474,8 +474,8 @@ agent: { type: echo, text: \"42\" }
         check(
             "      ground_truth: \"18\"\n",
             "",
-            "S:16:15: sample `steps`: the sample has no ground truth, which its scorer \
-            `gsm8k` needs",
+            "S:16:15: sample `steps`: the sample has no ground truth, but its scorer \
+            `gsm8k` needs one",
         );
         check(
             "id: \"word\"",
@@ -490,7 +490,7 @@ agent: { type: echo, text: \"42\" }
         check(
             "ground_truth: \"18\"\n      scorer: gsm8k",
             "scorer: numeric\n      ground_truth: many",
-            "S:17:21: sample `steps`: `ground_truth` \"many\" is no number, as scorer `numeric` needs it",
+            "S:17:21: sample `steps`: `ground_truth` \"many\" is not a number, but scorer `numeric` needs one",
         );
         check(
             "prompt: How many eggs?",

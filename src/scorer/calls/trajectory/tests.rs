@@ -282,7 +282,7 @@ fn what_no_run_can_satisfy_is_refused() {
     let error = scorer("trajectory").score(&answer).unwrap_err();
     assert_eq!(
         error.message(),
-        "`metadata.trajectory` has a `forbiden`, which is no expectation, did you mean `forbidden`?"
+        "`metadata.trajectory` has a `forbiden`, which is not an expectation, did you mean `forbidden`?"
     );
 }
 
