@@ -50,7 +50,7 @@ fn read(reader: &mut Option<TreeReader>, text: &str, message: &str) -> DecodeRes
 }
 
 /// The message for a text whose parse was stopped.
-const TOO_MUCH: &str = "the parser took too long to go on after very many errors, and was stopped";
+const TOO_MUCH: &str = "the parser was stopped: it took too long to recover from very many errors";
 
 /// A shorter text that starts like a call is parsed unwatched: watching the parser would take longer.
 const SHORT: usize = 512;

@@ -180,7 +180,7 @@ impl Jury {
             Unread::TooFewJudges => {
                 let readable = replies.iter().filter(|replies| replies.is_ok()).count();
                 format!(
-                    "{readable} of {} judges gave a verdict, and {} must",
+                    "{readable} of {} judges gave a verdict, but {} must",
                     replies.len(),
                     self.min_judges
                 )
@@ -298,11 +298,11 @@ impl Scorer for Jury {
             return Ok(());
         };
         let message = format!(
-            "{}: {} of its ids are of no sample, such as `{first}`",
+            "{}: {} of its ids match no sample, such as `{first}`",
             path.display(),
             unknown.len()
         );
-        Err(Error::usage(message).hint("take the labels of this eval, or those lines out"))
+        Err(Error::usage(message).hint("use the labels of this eval, or remove those lines"))
     }
 
     /// Independent of the order of the judges.
@@ -376,7 +376,8 @@ impl Scorer for Jury {
         }
         if self.weights.as_ref().is_some_and(JurorWeights::are_nothing) {
             notices.push(
-                "by the labels no judge is right more often than not: none counts anything, and there will be no verdict"
+                "according to the labels, no judge is right more often than wrong: all weights are 0, and there will \
+                 be no verdict"
                     .to_owned(),
             );
         }

@@ -232,7 +232,7 @@ impl FieldKeys {
     fn kind_of(self, topics: &[String], depth: usize) -> Result<FieldKind> {
         if depth >= DEEPEST {
             let error = Error::usage("fields lie too deep in one another");
-            return Err(error.hint(format!("at most {DEEPEST} are one inside another")));
+            return Err(error.hint(format!("at most {DEEPEST} levels may be nested")));
         }
         self.refuse_foreign()?;
         let span = || LengthRange::of(self.min_length, self.max_length);

@@ -82,7 +82,7 @@ fn options_that_cannot_be() {
         (", labels: none.jsonl", "none.jsonl"),
         (
             ", labels: others.jsonl",
-            "others.jsonl: 2 of its ids are of no sample, such as `x1`; hint: take the labels of this eval",
+            "others.jsonl: 2 of its ids match no sample, such as `x1`; hint: use the labels of this eval",
         ),
         (
             ", aggregate: weighted, labels: labels.jsonl, weights_from: evaltest-runs/none",
@@ -197,7 +197,7 @@ fn labels_of_others_are_refused_where_answers_are_scored_anew() {
     };
     rescore(&dir)
         .exits(2)
-        .says("labels.jsonl: 1 of its ids are of no sample, such as `x1`");
+        .says("labels.jsonl: 1 of its ids match no sample, such as `x1`");
     assert_eq!((court.dir(), court.judged()), (dir, judged));
     // What the other samples of a part are called is not known.
     court.edit(", labels: labels.jsonl }]\nlimits", " }]\nlimits");

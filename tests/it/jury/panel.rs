@@ -195,7 +195,7 @@ fn too_few_judges_give_no_verdict() {
     court.run("eval.yaml").exits(3).says("too_few_judges");
     let result = court.results()[0].clone();
     assert_eq!(result["error"]["reason"], "too_few_judges");
-    let message = "scorer `jury`: too_few_judges: 1 of 3 judges gave a verdict, and 2 must: `a` gives 4, `broken` gave no \
+    let message = "scorer `jury`: too_few_judges: 1 of 3 judges gave a verdict, but 2 must: `a` gives 4, `broken` gave no \
                 verdict (failed), `mute` gave no verdict (invalid_response_format)";
     assert_eq!(result["error"]["message"], message);
     // What it heard counts in the figures all the same.

@@ -39,7 +39,7 @@ fn options_that_make_no_sense() {
         ),
         (
             format!("{agent}, against: {{ }}"),
-            "it names not exactly one of `run`, `path` and `benchmark`",
+            "it must name exactly one of `run`, `path` and `benchmark`",
         ),
         (
             format!("{agent}, against: {{ rum: {dir} }}"),
@@ -76,21 +76,22 @@ fn an_against_that_shares_no_item() {
     duel.project
         .write("other.jsonl", "{\"id\": \"x\", \"answer\": \"X\"}\n");
     let scorer = "{ type: pairwise, agent: { type: command, command: [sh, ./judge.sh] }, against: { path: other.jsonl } }";
-    let expect = "scorer `pairwise`: `against` shares no item with what is judged: here are `secret-id-000`, `secret-id-001`, \
+    let expect = "scorer `pairwise`: `against` shares no item with the judged answers: here are `secret-id-000`, \
+    `secret-id-001`, \
                   `secret-id-002`, there `x`";
     check(&duel, &format!("scorers: [{scorer}]\n"), expect);
     // In a composition, and where answers are scored anew.
     check(
         &duel,
         &format!("scorers: [{{ type: all, scorers: [{scorer}] }}]\n"),
-        "`against` shares no item with what is judged",
+        "`against` shares no item with the judged answers",
     );
     let dir = duel.dir("a").display().to_string();
     for arguments in [&["--dry-run"][..], &[]] {
         duel.project
             .run_of(&[&["rescore", &dir, "--scorer", scorer][..], arguments].concat())
             .exits(2)
-            .says("`against` shares no item with what is judged");
+            .says("`against` shares no item with the judged answers");
     }
     assert_eq!(duel.requested(), 0);
 }

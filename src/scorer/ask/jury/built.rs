@@ -101,7 +101,7 @@ impl Jury {
     pub fn weights_from(self, run: impl AsRef<Path>) -> Result<Self> {
         let Some(truths) = &self.truths else {
             let error = Error::usage("weights are learnt from labels, but there are none");
-            return Err(error.hint("name the file of labels before: `labels(…)`"));
+            return Err(error.hint("first name the file of labels: `labels(…)`"));
         };
         let weights = earlier::weights(run.as_ref(), truths, &self.names())?;
         Ok(Self {

@@ -61,7 +61,7 @@ fn of_keys(keys: &Map<String, Value>, options: &OptionReader<'_>) -> Result<Refe
     let mut named = KINDS.into_iter().filter(|kind| keys.contains_key(*kind));
     let (Some(kind), None) = (named.next(), named.next()) else {
         return Err(Error::usage(
-            "it names not exactly one of `run`, `path` and `benchmark`",
+            "it must name exactly one of `run`, `path` and `benchmark`",
         ));
     };
     let path = || match keys.get(kind).and_then(Value::as_str) {

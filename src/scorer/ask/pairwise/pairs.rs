@@ -53,7 +53,7 @@ impl ReferencePairs {
         let (candidates, unanswered) = (chosen.len(), all.len() - chosen.len());
         if chosen.is_empty() {
             let error = Error::usage(format!(
-                "`against` shares {unanswered} items with what is judged, and has an answer to none of them"
+                "`against` shares {unanswered} items with the judged answers, but answers none of them"
             ));
             return Err(error.hint("name answers, or a benchmark with ground truths"));
         }
@@ -93,7 +93,7 @@ impl ReferencePairs {
         let here = named(&mut ids.iter().copied());
         let there = named(&mut references.order.iter().map(String::as_str));
         Error::usage(format!(
-            "`against` shares no item with what is judged: here are {here}, there {there}"
+            "`against` shares no item with the judged answers: here are {here}, there {there}"
         ))
         .hint("name answers to the same questions: items are paired by their ids")
     }

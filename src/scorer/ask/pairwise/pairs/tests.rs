@@ -88,7 +88,7 @@ fn what_shares_nothing_cannot_be_compared() {
         ReferencePairs::of(&["a", "b"], &answers(&["x", "y"]), Draw::default()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "`against` shares no item with what is judged: here are `a`, `b`, there `x`, `y`\n\n\
+        "`against` shares no item with the judged answers: here are `a`, `b`, there `x`, `y`\n\n\
          hint: name answers to the same questions: items are paired by their ids"
     );
 }
