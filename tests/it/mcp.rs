@@ -162,7 +162,7 @@ fn a_coding_agent_runs_an_eval_and_sees_what_went_wrong() {
 fn mistakes_are_results_with_a_hint() {
     let project = project("echo", "gates: []");
     let mut server = Server::start(&project, "--max-samples 3");
-    let three = "lower `limit`, or have the server started with `--max-samples 4`";
+    let three = "lower `limit`, or start the server with `--max-samples 4`";
     server.refuses(
         "run_eval",
         &json!({"eval": "e", "limit": 2, "epochs": 2}),
@@ -233,7 +233,7 @@ fn the_end_of_stdin_ends_a_run_under_way() {
     });
     // One at a time.
     let arguments = json!({"eval": "e", "limit": 1});
-    server.refuses("run_eval", &arguments, "a run is under way");
+    server.refuses("run_eval", &arguments, "a run is in progress");
     // A cancelled one makes room, and is not answered.
     let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": first}});
     writeln!(server.stdin.as_mut().unwrap(), "{cancel}").unwrap();
@@ -280,7 +280,7 @@ fn what_a_scorer_complains_of_stays_here_and_perturbed_questions_count() {
     server.refuses(
         "run_eval",
         &json!({"eval": "e", "limit": 3}),
-        "the eval asks each sample 2 times, which makes 6 of at most 4",
+        "the eval runs each sample 2 times, 6 in total, but the maximum is 4",
     );
     server.end();
 }

@@ -48,8 +48,8 @@ pub(crate) fn run(args: &McpArgs) -> Result<Exit> {
     }
     let server = McpServer {
         name: "evaltest".to_owned(),
-        instructions: "Evaluates LLM agents. `list_evals` says which evals there are, `run_eval` asks some samples of one, and \
-                       `show` what went wrong with a sample. `compare` says whether a later run is worse."
+        instructions: "Evaluates LLM agents. `list_evals` lists the evals, `run_eval` runs some samples of one, and \
+                       `show` shows what went wrong with a sample. `compare` shows whether a later run is worse."
             .to_owned(),
     };
     let tools = Arc::new(Tools::new(args)?);

@@ -22,7 +22,7 @@ pub(super) fn tools(max_samples: u64) -> Vec<Value> {
             "annotations": {"readOnlyHint": !changes, "openWorldHint": changes},
         })
     };
-    let samples = format!("How many samples are asked; at most {max_samples}, epochs counted");
+    let samples = format!("Number of samples to run; at most {max_samples}, epochs included");
     vec![
         tool(
             "list_evals",
@@ -33,13 +33,13 @@ pub(super) fn tools(max_samples: u64) -> Vec<Value> {
         ),
         tool(
             "run_eval",
-            "Asks the agent of an eval, scores the answers and checks the gates. May take minutes and cost money. Gives `run`, the \
-             run directory, and `exit_code`: 0 all gates passed, 1 one failed, 3 not decided or an outage.",
+            "Calls the agent of an eval, scores the answers and checks the gates. May take minutes and cost money. \
+             Returns `run`, the run directory, and `exit_code`: 0 all gates passed, 1 a gate failed, 3 inconclusive or an outage.",
             &["eval", "limit"],
             json!({
                 "eval": {"type": "string", "description": "The name of an eval, or the path of its spec"},
                 "limit": {"type": "integer", "minimum": 1, "description": samples},
-                "epochs": {"type": "integer", "minimum": 1, "description": "How many times each sample is asked; \
+                "epochs": {"type": "integer", "minimum": 1, "description": "Number of answers to each sample; \
                  default: as in the spec"},
                 "agent_option": {"type": "object", "description": "Options for the agent, such as {\"temperature\": 0}"},
             }),
@@ -54,14 +54,15 @@ pub(super) fn tools(max_samples: u64) -> Vec<Value> {
         ),
         tool(
             "show",
-            "One sample of a run: prompt, answer with calls of tools, verdict, error. Without `id` what went wrong, in groups with ids.",
+            "One sample of a run: prompt, answer with tool calls, verdict, error. Without `id`: the failures, in \
+             groups with ids.",
             &["run"],
             json!({"run": run, "id": {"type": "string", "description": "The sample's id"}}),
             false,
         ),
         tool(
             "score",
-            "Scores answers without asking an agent. Each line has `prediction` and `ground_truth`.",
+            "Scores answers without calling an agent. Each line has `prediction` and `ground_truth`.",
             &["scorer", "lines"],
             json!({
                 "scorer": {"type": "string", "description": "The name of a built-in scorer, such as `exact`, `numeric`, `gaia` or `token_f1`"},

@@ -203,7 +203,8 @@ impl Tools {
         let asked = limit.saturating_mul(epochs.unwrap_or(1));
         if asked > self.max_samples {
             return Err(format!(
-                "{asked} samples are more than {}; hint: lower `limit`, or have the server started with `--max-samples {asked}`",
+                "{asked} samples exceed the maximum of {}; hint: lower `limit`, or start the server with \
+                 `--max-samples {asked}`",
                 self.max_samples
             ));
         }
@@ -211,7 +212,7 @@ impl Tools {
             let is_ending = lock(&self.calls).values().any(|call| call.is_cancelled);
             if !is_ending {
                 return Err(
-                    "a run is under way; hint: wait for its result, or cancel it".to_owned(),
+                    "a run is in progress; hint: wait for its result, or cancel it".to_owned(),
                 );
             }
             std::thread::sleep(AFTER_CANCEL);
@@ -247,7 +248,8 @@ impl Tools {
         let asked = limit.saturating_mul(own);
         if asked > self.max_samples {
             return Err(format!(
-                "the eval asks each sample {own} times, which makes {asked} of at most {}; hint: give `epochs: 1`, or a lower `limit`",
+                "the eval runs each sample {own} times, {asked} in total, but the maximum is {}; hint: \
+                 give `epochs: 1`, or a lower `limit`",
                 self.max_samples
             ));
         }
@@ -328,7 +330,7 @@ impl Tools {
         let lines = lines.map(Vec::as_slice).unwrap_or_default();
         if lines.len() > MOST_LINES {
             return Err(format!(
-                "{} lines are more than {MOST_LINES}; hint: send fewer",
+                "{} lines exceed the maximum of {MOST_LINES}; hint: send fewer",
                 lines.len()
             ));
         }
