@@ -188,7 +188,10 @@ impl AttemptCalls {
                         let mut known: Vec<_> = known.collect();
                         known.sort_unstable();
                         known.dedup();
-                        format!("it has calls of {}", quoted(known.iter().map(|it| &**it)))
+                        format!(
+                            "the recording has calls of {}",
+                            quoted(known.iter().map(|it| &**it))
+                        )
                     }
                 }
             }
