@@ -173,7 +173,7 @@ pub(crate) fn compared_runs(named: &[PathBuf]) -> Result<Vec<RunDir>> {
                         clean(&manifest.eval)
                     );
                     return Err(
-                        Error::usage(message).hint("name two: cargo evaltest runs lists them")
+                        Error::usage(message).hint("name two: `cargo evaltest runs` lists them")
                     );
                 }
             }
@@ -198,7 +198,7 @@ fn before_and_last(last: RunDir) -> Result<[RunDir; 2]> {
         clean(&manifest.run_id)
     );
     Err(Error::usage(message)
-        .hint("run it once more, or name two runs: cargo evaltest runs lists them"))
+        .hint("run it once more, or name two runs: `cargo evaltest runs` lists them"))
 }
 
 /// The last run of an eval for which `holds` is true.

@@ -169,7 +169,7 @@ impl ProjectEvals {
             text("the evals of this project", &evals)
         };
         let known = known.unwrap_or_else(|| {
-            "this project has no eval yet; cargo evaltest init writes an example".to_owned()
+            "this project has no eval yet; `cargo evaltest init` writes an example".to_owned()
         });
         // An unreadable spec may define the name; paths are listed anyway.
         let unreadable: Vec<_> = self.unreadable.iter().collect();

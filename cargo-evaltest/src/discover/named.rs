@@ -107,6 +107,6 @@ fn no_specs(folder: &Path, excluded: &BTreeSet<String>) -> Error {
     let error = Error::usage(format!("no eval spec found in `{display}`"));
     match excluded.first() {
         Some(text) => error.hint(text.as_str()),
-        None => error.hint("specs are `.yaml` files; cargo evaltest init writes an example"),
+        None => error.hint("specs are `.yaml` files; `cargo evaltest init` writes an example"),
     }
 }

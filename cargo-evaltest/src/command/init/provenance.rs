@@ -108,7 +108,7 @@ impl Built<'_> {
             .or_else(|| self.git())
             .or_else(checkout)
             .ok_or_else(|| {
-                Error::usage("unknown how another machine can install this program")
+                Error::usage("no known source from which another machine can install this program")
                     .hint("build it from a checkout that you keep, or from one whose manifest names its `repository`")
             })
     }

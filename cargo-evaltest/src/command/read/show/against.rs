@@ -36,7 +36,7 @@ pub(super) fn run_of(dir: &RunDir, against: &Path) -> Result<RunDir> {
             ids.join("`, `")
         ),
     })
-    .hint("name another run: cargo evaltest runs lists them"))
+    .hint("name another run: `cargo evaltest runs` lists them"))
 }
 
 /// The record of the same sample, in the first epoch.
