@@ -4,7 +4,8 @@
 //! |---|---|---|
 //! | [`Share`] | a part of a whole, 0 to 1 | `62.2 %`, `more than 99.9 %` |
 //! | [`Of100`] | the same in whole hundredths | `62`, `more than 99` |
-//! | [`Points`] | a difference of two shares | `+2.5`, `-0.03` |
+//! | [`Percent`] | a share as it was typed, such as a limit | `80 %`, `97.5 %` |
+//! | [`Points`] | a difference of two shares | `+2.5`, `−0.03` |
 //! | [`Usd`] | money | `12.35 USD`, `0.0012 USD` |
 //! | [`Seconds`] | a time | `48 ms`, `4.2 s`, `3 min 5 s` |
 //! | [`Count`] | how many, where there may be millions | `950`, `12.3k` |
@@ -13,7 +14,7 @@
 //! | [`P`] | a p-value | `p = 0.031`, `p < 0.001` |
 //!
 //! Rounding never suggests an exact value: only 100 % is written as 100 %, and a difference other than zero has a
-//! non-zero digit. JSON has the exact numbers.
+//! non-zero digit. A minus is `−`. JSON has the exact numbers.
 
 use std::fmt;
 use std::fmt::{Display, Formatter};
@@ -38,6 +39,11 @@ pub(crate) const NONE: &str = "-";
 /// The figure, or `-` if missing.
 pub fn or_dash(figure: Option<impl Display>) -> String {
     figure.map_or_else(|| NONE.to_owned(), |figure| figure.to_string())
+}
+
+/// A formatted number with a typographic minus: `−2.5`.
+pub(crate) fn with_minus(number: &str) -> String {
+    number.replace('-', "−")
 }
 
 /// A count that may be in the millions: `950`, `12.3k`, `4.5M`.
@@ -84,8 +90,8 @@ impl Display for Usd {
                 .unwrap_or(12),
         };
         let digits = usize::try_from(digits).unwrap_or(4);
-        // Avoid `-0.0000`.
-        f.pad(&format!("{:.digits$} USD", self.0 + 0.0))
+        // Avoid `−0.0000`.
+        f.pad(&with_minus(&format!("{:.digits$} USD", self.0 + 0.0)))
     }
 }
 
@@ -155,7 +161,7 @@ impl Display for P {
     }
 }
 
-/// The difference of two shares in percentage points, with its sign: `+2.5`, `-0.03`.
+/// The difference of two shares in percentage points, with its sign: `+2.5`, `−0.03`.
 ///
 /// A non-zero value that rounds to zero at one decimal gets more decimals, up to six.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -167,7 +173,7 @@ impl Points {
         Self(self.0.abs()).to_string().split_off(1)
     }
 
-    /// With its interval: `+3.1 points (95 % interval -1.2 to +7.4)`.
+    /// With its interval: `+3.1 points (95 % interval −1.2 to +7.4)`.
     pub fn with_ci95(self, ci95: [f64; 2]) -> String {
         format!("{self} points ({})", Interval(ci95.map(Self)).ci95())
     }
@@ -182,7 +188,7 @@ impl Display for Points {
         }
         let digits = (1..6).find(|digits| points.abs() * 10_f64.powi(*digits) >= 0.5);
         let digits = usize::try_from(digits.unwrap_or(6)).unwrap_or(1);
-        f.pad(&format!("{points:+.digits$}"))
+        f.pad(&with_minus(&format!("{points:+.digits$}")))
     }
 }
 
@@ -199,8 +205,8 @@ impl Display for Share {
         } else if percent > 1e-9 && percent < 0.05 {
             "less than 0.1 %".to_owned()
         } else {
-            // Avoid `-0.0`.
-            format!("{:.1} %", percent + 0.0)
+            // Avoid `−0.0`.
+            with_minus(&format!("{:.1} %", percent + 0.0))
         };
         f.pad(&text)
     }
@@ -215,6 +221,18 @@ impl Share {
     /// With its interval, for a column whose head explains the brackets: `62.2 % (51.2 % to 72.0 %)`.
     pub fn with_interval(self, interval: [f64; 2]) -> String {
         format!("{self} ({})", Interval(interval.map(Self)))
+    }
+}
+
+/// A share as it was typed, such as a limit, in percent: `80 %`, `97.5 %`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Percent(pub f64);
+
+impl Display for Percent {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        // 95, not 95.00000000000001.
+        let percent = (self.0 * 1e10).round() / 1e8 + 0.0;
+        f.pad(&with_minus(&format!("{percent} %")))
     }
 }
 
@@ -305,7 +323,7 @@ pub(crate) struct Value(pub(crate) f64);
 
 impl Display for Value {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.pad(&format!("{:.4}", self.0))
+        f.pad(&with_minus(&format!("{:.4}", self.0)))
     }
 }
 
@@ -334,8 +352,7 @@ pub struct Scale(pub f64, pub usize);
 impl Display for Scale {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Self(value, digits) = *self;
-        let text = format!("{:.digits$}", value + 0.0);
-        f.pad(&text)
+        f.pad(&with_minus(&format!("{:.digits$}", value + 0.0)))
     }
 }
 
@@ -374,7 +391,7 @@ mod interval_tests {
         assert_eq!(shares.ci95(), "95 % interval 51.2 % to 72.0 %");
         assert_eq!(
             Interval([Points(-0.01), Points(0.02)]).to_string(),
-            "-1.0 to +2.0"
+            "−1.0 to +2.0"
         );
         assert_eq!(
             Interval([1.0, 2.0].map(|it| Scale(it, 2))).to_string(),
@@ -398,7 +415,7 @@ mod money_tests {
         check(0.000_9, "0.00090 USD");
         check(2.5, "2.5000 USD");
         check(12.345, "12.35 USD");
-        check(-12.345, "-12.35 USD");
+        check(-12.345, "−12.35 USD");
     }
 }
 
@@ -438,17 +455,17 @@ mod points_tests {
     fn a_difference_is_never_written_as_none() {
         let check = |share: f64, expect: &str| assert_eq!(Points(share).to_string(), expect);
         check(0.0254, "+2.5");
-        check(-0.12, "-12.0");
+        check(-0.12, "−12.0");
         check(0.0, "+0.0");
         check(-0.0, "+0.0");
         check(1e-17, "+0.0");
-        check(-1.0 / 4000.0, "-0.03");
+        check(-1.0 / 4000.0, "−0.03");
         check(0.0005, "+0.1");
         check(0.000_004, "+0.0004");
-        check(-0.000_000_000_2, "-0.000000");
+        check(-0.000_000_000_2, "−0.000000");
         assert_eq!(Points(-0.111).unsigned(), "11.1");
         let text = Points(0.031).with_ci95([-0.012, 0.074]);
-        assert_eq!(text, "+3.1 points (95 % interval -1.2 to +7.4)");
+        assert_eq!(text, "+3.1 points (95 % interval −1.2 to +7.4)");
         assert_eq!(format!("{:>6}", Points(0.01)), "  +1.0");
     }
 }
@@ -470,6 +487,15 @@ mod share_tests {
         check(0.0005, "0.1 %");
         check(1e-18, "0.0 %");
         assert_eq!(format!("{:>8}", Share(0.5)), "  50.0 %");
+    }
+
+    #[test]
+    fn a_limit_is_shown_as_it_was_typed() {
+        let check = |share: f64, expect: &str| assert_eq!(Percent(share).to_string(), expect);
+        check(0.8, "80 %");
+        check(0.857_14, "85.714 %");
+        check(0.0, "0 %");
+        check(-0.1, "−10 %");
     }
 
     #[test]

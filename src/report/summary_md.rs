@@ -65,7 +65,7 @@ mod tests {
             "**33.3 % to 66.7 % (1 of 3 without an answer)** correct: 1 of the 2 scored.",
             "| failure rate | 33.3 % to 66.7 % |",
             "| errors | 1 (33.3 %): 1 timed\\_out |",
-            "| `accuracy >= 0.2` | **passed** | accuracy is 0.5",
+            "| `accuracy >= 0.2` | **passed** | accuracy 50.0 %",
             "░ Level 2: 0.0 % (0.0 % to 79.3 %), 0 of 1\n",
             "▒ Level 10: 0.0 % to 100.0 %, 0 of 0, 1 without a verdict\n",
             "- from level 1 to 2: 100.0 % lost",

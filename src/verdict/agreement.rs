@@ -350,7 +350,7 @@ mod tests {
                        +13.3 points";
         check(two(27, 1, 7, 10), 0, lenient);
         let strict = "`a` accepts 1 of 11 answers that `b` rejects and rejects 7 of 34 that `b` accepts: \
-                      -13.3 points";
+                      −13.3 points";
         check(two(27, 1, 7, 10), 1, strict);
         check(two(2, 0, 0, 1), 0, "`b` and `a` agree on every answer");
         check(two(0, 0, 0, 0), 0, "`b` and `a` judge no sample both");

@@ -7,13 +7,14 @@ mod validate;
 
 use std::collections::BTreeMap;
 
+use crate::figure::{Of100, Percent};
 use crate::stats::{AnswerCounts, accuracy_interval, chance_of_less};
 use crate::verdict::baseline::{Baseline, CurrentRow, Pairing, flipped, right_of};
 use crate::verdict::facts::Facts;
 use crate::verdict::gate::{ACCURACY, CORRECTED, DROP, Gate, MEAN, Op};
-use crate::verdict::metric::{Figures, UpperEnds, show};
+use crate::verdict::metric::{Figures, UpperEnds};
 use crate::verdict::result::{GateResult, Verdict};
-use crate::verdict::summary::{BaselineChange, Subject};
+use crate::verdict::summary::BaselineChange;
 use figures::FigureComparison;
 use no_regression::{BaselineComparison, FamilyMember};
 
@@ -196,27 +197,28 @@ impl Gate {
         if let Some(why) = figures.lacks_truths(self) {
             return result(Verdict::Inconclusive, Some(measured.value), why);
         }
-        let upper = self.upper_ends(facts, figures, threshold);
+        let upper = self.upper_ends(facts, figures);
         let holds = |value| op.holds(value, threshold);
         let ends = upper
             .as_ref()
             .map_or([measured.low, measured.high], |upper| upper.ends);
-        let mut wanted = format!("{op} {threshold}");
-        if let Some(upper) = &upper {
-            wanted = format!("{} {wanted}", upper.text);
+        let unit = self.metric.entry().unit;
+        let value = unit.beside(measured.value, threshold);
+        let mut is = format!("{} {value}", self.label());
+        if !measured.from.is_empty() {
+            is = format!("{is} ({})", measured.from);
         }
-        let value = show(measured.value, threshold);
-        let is = format!("{} is {value} ({})", self.name(), measured.from);
+        if let Some(upper) = &upper {
+            is = format!("{is}, {}", upper.text(unit, threshold));
+        }
+        is = format!("{is}, limit {}", unit.limit(threshold));
         let (verdict, mut message) = match ends.map(holds) {
-            [true, true] => (Verdict::Passed, format!("{is}, {wanted} holds")),
-            [false, false] => (Verdict::Failed, format!("{is}, {wanted} does not hold")),
-            _ => (
-                Verdict::Inconclusive,
-                format!(
-                    "{is}, {wanted} is open: {}",
-                    figures.open(self, &measured, threshold)
-                ),
-            ),
+            [true, true] => (Verdict::Passed, is),
+            [false, false] => (Verdict::Failed, is),
+            _ => {
+                let open = figures.open(self, &measured, threshold);
+                (Verdict::Inconclusive, format!("{is}, undecided: {open}"))
+            }
         };
         if verdict != Verdict::Inconclusive
             && let Some(unjudged) = figures.unjudged(self, &measured, threshold)
@@ -227,7 +229,7 @@ impl Gate {
             message = format!("{message}; {chance}");
         }
         if verdict == Verdict::Failed && self.is_default() {
-            message += "\nevery eval has this gate unless `gates` has an `error_rate` of its own";
+            message += "\nthis gate is the default; write another `error_rate <= SHARE` into `gates` to replace it";
         }
         result(verdict, Some(measured.value), message)
     }
@@ -299,19 +301,14 @@ struct Groups {
 
 impl Gate {
     /// The upper ends of the interval, if the gate uses one.
-    fn upper_ends(
-        &self,
-        facts: &Facts<'_>,
-        figures: &Figures<'_>,
-        threshold: f64,
-    ) -> Option<UpperEnds> {
+    fn upper_ends(&self, facts: &Facts<'_>, figures: &Figures<'_>) -> Option<UpperEnds> {
         let confidence = self.confidence?;
         if self.metric.is(CORRECTED) {
             let name = self.metric.argument();
-            return figures.corrected_ends(name, self.slice.as_ref(), confidence, threshold);
+            return figures.corrected_ends(name, self.slice.as_ref(), confidence);
         }
         if self.metric.is(DROP) {
-            return figures.perturbed_ends(self.metric.argument(), threshold);
+            return figures.perturbed_ends(self.metric.argument());
         }
         let groups = Groups::of(self, facts, figures)?;
         let upper = |errors: Option<bool>| {
@@ -320,7 +317,8 @@ impl Gate {
         };
         Some(UpperEnds {
             ends: [upper(Some(false))?, upper(Some(true))?],
-            text: UpperEnds::text(confidence, upper(None)?, threshold),
+            upper: upper(None)?,
+            confidence,
         })
     }
 
@@ -332,19 +330,13 @@ impl Gate {
         let groups = is_plain.then(|| Groups::of(self, facts, figures))??;
         let chance = chance_of_less(groups.answers(None), threshold)?;
         (chance > 0.0).then(|| {
-            let percent = match (chance * 100.0).round() {
-                0.0 => "less than 1".to_owned(),
-                percent => percent.to_string(),
-            };
             let scorer = facts.decided_by(self).unwrap_or_default();
-            let who = match facts.summary.subject_of(&scorer) {
-                Subject::Answers => format!("an agent whose accuracy is exactly {threshold} fails"),
-                Subject::Items => format!("where exactly {threshold} of all items pass, it fails"),
-                Subject::Pairs => {
-                    format!("where exactly {threshold} of all pairs are won, it fails")
-                }
-            };
-            format!("{who} in {percent} % of such runs, unless the gate says `(confidence=0.95)`")
+            let share = facts.summary.subject_of(&scorer).share();
+            format!(
+                "a true {share} of {} fails by chance in {} % of runs; `(confidence=0.95)` allows for chance",
+                Percent(threshold),
+                Of100(chance)
+            )
         })
     }
 }

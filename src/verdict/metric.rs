@@ -14,12 +14,13 @@ mod own;
 mod parse;
 mod reviewed;
 mod table;
+mod unit;
 
 use std::fmt;
 
 use crate::data::history::{HistoryLine, HistorySlice};
 use crate::error::{Error, Result};
-use crate::figure::{Interval, Seconds, Share, Usd, Value};
+use crate::figure::{Interval, Percent, Value};
 use crate::stats;
 use crate::verdict::gate::{ACCURACY, Gate, Metric, Op, Slice, Suffix};
 use crate::verdict::judged::calibrated::{RunCorrection, no_labels};
@@ -35,6 +36,7 @@ pub use options::GATE_OPTIONS;
 pub(crate) use own::BOUNDS;
 pub(super) use own::names as own_names;
 pub use table::METRICS;
+pub(super) use unit::show;
 
 /// A metric that gates and alerts can name.
 #[derive(Debug)]
@@ -281,33 +283,22 @@ impl Measured {
     }
 }
 
-/// A value in four decimals at most, or in full where rounding would make it look like the threshold.
-pub(super) fn show(value: f64, threshold: f64) -> String {
-    let rounded = (value * 1e4).round() / 1e4;
-    let hides = rounded.total_cmp(&threshold).is_eq() && value.total_cmp(&threshold).is_ne();
-    if hides || !rounded.is_finite() {
-        value.to_string()
-    } else {
-        rounded.to_string()
-    }
-}
-
 /// What is known of the upper end of the interval.
 pub(super) struct UpperEnds {
     /// With what errored as wrong, and as right.
     pub(super) ends: [f64; 2],
-    /// In words.
-    pub(super) text: String,
+    /// Without what errored.
+    pub(super) upper: f64,
+    pub(super) confidence: f64,
 }
 
 impl UpperEnds {
-    /// The upper end of an interval, in words.
-    pub(super) fn text(confidence: f64, upper: f64, threshold: f64) -> String {
+    /// The upper end of the interval, in words.
+    pub(super) fn text(&self, unit: Unit, threshold: f64) -> String {
         format!(
-            "the upper end of the {} % interval, {},",
-            // 95, not 95.00000000000001.
-            (confidence * 1e6).round() / 1e4,
-            show(upper, threshold)
+            "upper end of the {} interval {}",
+            Percent(self.confidence),
+            unit.beside(self.upper, threshold)
         )
     }
 }
@@ -326,11 +317,11 @@ impl Figures<'_> {
             return Err(none("no answer is correct"));
         }
         let figures = self.group.steps.ok_or_else(|| {
-            none("no answer tells its steps: agents reply with `steps`, or with `messages`")
+            none("no answer reports its steps: have the agent reply with `steps` or `messages`")
         })?;
         let (mean, count, most) = of(figures);
         let Some(mean) = mean else {
-            return Err(format!("no correct answer tells its {what}"));
+            return Err(format!("no correct answer reports its {what}"));
         };
         let (seen, more) = (stats::as_f64(count), stats::as_f64(self.unknown()));
         let with = |each: f64| (mean * seen + more * each) / (seen + more);
@@ -344,7 +335,7 @@ impl Figures<'_> {
             low,
             high,
             from: format!(
-                "over {count} of {} correct answers, those that tell",
+                "over the {count} of {} correct answers that report it",
                 self.group.correct
             ),
         })
@@ -363,7 +354,7 @@ impl Figures<'_> {
         } = self.found_corrected(&found, slice)?;
         let by_judge = corrected
             .judge
-            .map(|mean| format!("; by the judge alone {}", show(mean, corrected.value)));
+            .map(|mean| format!(", uncorrected {}", show(mean, corrected.value)));
         let from = format!(
             "by {} labels of {} answers, {}{}",
             corrected.labels,
@@ -386,7 +377,6 @@ impl Figures<'_> {
         name: &str,
         slice: Option<&Slice>,
         confidence: f64,
-        threshold: f64,
     ) -> Option<UpperEnds> {
         let found = self.find_corrected(name).ok()?;
         let RunCorrection {
@@ -397,7 +387,8 @@ impl Figures<'_> {
         let [_, upper] = mean.bounds(stats::half_width(confidence))?;
         Some(UpperEnds {
             ends: self.corrected_bounds(&found, &corrected, upper, missing),
-            text: UpperEnds::text(confidence, upper, threshold),
+            upper,
+            confidence,
         })
     }
 
@@ -465,12 +456,14 @@ impl SlicedMetric {
         let entry = metric.entry();
         if slice.is_some() {
             if let Some(hint) = entry.whole_run {
-                let message = format!("`{metric}` is of the whole run");
+                let message = format!("`{metric}` exists only for the whole run");
                 return Err(Error::usage(message).hint(hint));
             }
             if !entry.has_slices_in_history() {
-                return Err(Error::usage(format!("`{metric}` is not kept by slice"))
-                    .hint("`accuracy` and `failure_rate` are: `accuracy[level=1]`"));
+                return Err(
+                    Error::usage(format!("the history has no `{metric}` by slice"))
+                        .hint("it has `accuracy` and `failure_rate`: `accuracy[level=1]`"),
+                );
             }
         }
         Ok(Self { metric, slice })
@@ -514,7 +507,7 @@ impl SlicedMetric {
     pub(crate) fn why_missing(&self) -> String {
         let is_of_gates = self.entry().line.is_none() || self.metric.scorer().is_some();
         let why = if is_of_gates {
-            ": a history has it where a gate of the eval measures it"
+            ": add a gate on it to the eval, so that the history records it"
         } else {
             ""
         };
@@ -523,12 +516,7 @@ impl SlicedMetric {
 
     /// A value of it for people.
     pub(crate) fn show(&self, value: f64) -> String {
-        match self.entry().unit {
-            Unit::Share => Share(value).to_string(),
-            Unit::Usd => Usd(value).to_string(),
-            Unit::Seconds => Seconds(value).to_string(),
-            _ => ((value * 1e4).round() / 1e4).to_string(),
-        }
+        self.entry().unit.written(value)
     }
 }
 
@@ -585,7 +573,10 @@ mod tests {
             result.message
         };
         let message = check(&records, "steps <= 6", Passed, Some(6.0));
-        assert!(message.contains("over 3 of 4 correct answers"), "{message}");
+        assert!(
+            message.contains("over the 3 of 4 correct answers"),
+            "{message}"
+        );
         check(&records, "steps < 6", Failed, Some(6.0));
         check(&records, "steps[level=1] <= 5", Passed, Some(5.0));
         check(&records, "steps_ratio <= 1.5", Passed, Some(1.5));
@@ -611,14 +602,14 @@ mod tests {
         };
         check(
             &[answer(true, "1", None, None)],
-            "no answer tells its steps",
+            "no answer reports its steps",
         );
         check(&[answer(false, "1", Some(3), None)], "no answer is correct");
         let wrong_tells = [
             answer(true, "1", None, None),
             answer(false, "1", Some(3), None),
         ];
-        check(&wrong_tells, "no correct answer tells its steps");
+        check(&wrong_tells, "no correct answer reports its steps");
         check(
             &[record("e", Status::TimedOut, false, "1")],
             "no sample was scored",

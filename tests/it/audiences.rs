@@ -182,7 +182,7 @@ fn product_reads_what_it_decides_by_and_users_plain_words() {
         &[
             "**Failed**: `no_regression`.",
             "**0.0 %** correct: 0 of 24, 95 % interval 0.0 % to 13.8 %.",
-            "**-50.0 points** since the baseline (95 % interval",
+            "**−50.0 points** since the baseline (95 % interval",
             "12 became wrong, 0 became right, of 24 compared.",
             " baseline: 50.0 %, 24 compared\n",
             "\nNot known: cost of 1,000 answers (the agent does not report it).\n",
@@ -191,7 +191,7 @@ fn product_reads_what_it_decides_by_and_users_plain_words() {
             "- Worse: 12 of 24 questions: q000, q002, q004, q006, q008 and 7 more.\n- Better: nothing.\n",
             "- Level 1: 4 worse, 0 better.\n",
             "- In the long run 86 to 100 of 100 answers to questions like these would be wrong (95 % interval).\n",
-            "- It is worse than what was accepted: -50.0 points",
+            "- It is worse than what was accepted: −50.0 points",
             "- A gate failed, `no_regression`: 12 became wrong, 0 became correct, p &lt; 0.001.\n",
         ],
     );
@@ -228,7 +228,7 @@ fn product_reads_what_it_decides_by_and_users_plain_words() {
     let page = report(&project, "after --format html");
     has(
         &page,
-        &["<h3>Recommendations</h3>\n<ol>\n<li><strong>Accuracy changed by -50.0 points"],
+        &["<h3>Recommendations</h3>\n<ol>\n<li><strong>Accuracy changed by −50.0 points"],
     );
 }
 

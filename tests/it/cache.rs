@@ -72,7 +72,7 @@ fn what_was_answered_before_is_not_asked_again_and_is_marked() {
         .says("3 samples, 2 correct")
         .says("3 of 3 answers from the cache")
         // Nothing was spent.
-        .says("gate cost_usd <= 2: passed: cost_usd is 0");
+        .says("gate cost_usd <= 2: passed: cost 0.0000 USD");
     assert!(requested(&project).is_empty());
     let summary = project.last_json("summary.json");
     assert_eq!(summary["cached"], 3);

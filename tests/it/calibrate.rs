@@ -56,7 +56,7 @@ fn a_run_is_labelled_calibrated_and_then_its_gate_decides() {
     let project = project(60, "", "gates: [mean(judge.total) >= 2]\n");
     let ran = project.run("run -v eval.yaml").exits(0);
     ran.says("uncalibrated (no labels of people)")
-        .says("holds; judge `judge` is uncalibrated (no labels of people)");
+        .says("limit 2; judge `judge` is uncalibrated (no labels of people)");
     assert_eq!(calibration(&project)["status"], "uncalibrated");
     let dir = project.last_run();
     let markdown = std::fs::read_to_string(dir.join("summary.md")).unwrap();
@@ -76,7 +76,7 @@ fn a_run_is_labelled_calibrated_and_then_its_gate_decides() {
     project
         .run(&gate)
         .exits(0)
-        .says("corrected(judge.total) is 2.8 (by 60 labels of 60 answers");
+        .says("corrected(judge.total) 2.8 (by 60 labels of 60 answers");
     project
         .run(&format!("gate -v {dir} --gate corrected(judge.total)>=2.9"))
         .exits(1);

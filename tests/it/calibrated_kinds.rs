@@ -67,7 +67,7 @@ fn several_people_label_with_words_what_is_judged_in_epochs() {
     // 24 of 60 are correct by people, and the judge knows nothing of six.
     let gate = |bound: &str| format!("gate -v {dir} --gate corrected(judge)>={bound}");
     let ran = project.run(&gate("0.35")).exits(0);
-    ran.says("corrected(judge) is 0.4 (by 60 labels of 60 answers");
+    ran.says("corrected(judge) 0.4 (by 60 labels of 60 answers");
     project.run(&gate("0.45")).exits(1);
     label(&project, |_| json!({ "label": "corect" }));
     project
@@ -93,8 +93,8 @@ fn dimensions_are_labelled_and_their_total_follows() {
             "gate -v {dir} --gate corrected(other.merit)>=3.5 --gate corrected(other.total)>=3.1"
         ))
         .exits(0)
-        .says("corrected(other.merit) is 3.5 (by 60 labels of 60 answers")
-        .says("corrected(other.total) is 3.125 (by 60 labels of 60 answers");
+        .says("corrected(other.merit) 3.5 (by 60 labels of 60 answers")
+        .says("corrected(other.total) 3.125 (by 60 labels of 60 answers");
     label(&project, |_| json!({ "label": { "merits": 3 } }));
     project
         .run(&calibrate)

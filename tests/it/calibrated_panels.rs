@@ -82,7 +82,7 @@ fn what_a_jury_says_is_corrected_by_labels_of_its_run() {
     project
         .run(&gate("2.5"))
         .exits(0)
-        .says("corrected(jury.total) is 2.8 (by 60 labels of 60 answers");
+        .says("corrected(jury.total) 2.8 (by 60 labels of 60 answers");
     project.run(&gate("2.9")).exits(1);
     project
         .run(&format!("gate -v {dir} --gate corrected(merit)>=2.5"))
@@ -136,7 +136,7 @@ fn the_win_rate_of_pairs_is_corrected_by_labels_of_its_run() {
     project
         .run("run -v eval.yaml")
         .exits(0)
-        .says("mean(pairwise.win) is 0.5")
+        .says("mean(pairwise.win) 0.5")
         .says("judge `pairwise` is uncalibrated (no labels of people)");
     // People find every third one better, and every fifth as good.
     label(&project, 60, |n| match n {
@@ -150,13 +150,13 @@ fn the_win_rate_of_pairs_is_corrected_by_labels_of_its_run() {
     project
         .run(&format!("gate -v {dir} --gate corrected(pairwise)>=0.3"))
         .exits(0)
-        .says("corrected(pairwise) is 0.3333 (by 60 labels of 60 answers");
+        .says("corrected(pairwise) 0.3333 (by 60 labels of 60 answers");
     project
         .run(&format!(
             "gate -v {dir} --gate corrected(pairwise.value)>=0.45"
         ))
         .exits(1)
-        .says("corrected(pairwise.value) is 0.4 (by 60 labels of 60 answers");
+        .says("corrected(pairwise.value) 0.4 (by 60 labels of 60 answers");
     // A win is none of the others, and people have no orders to be inconsistent in.
     project
         .run(&format!(
@@ -164,9 +164,9 @@ fn the_win_rate_of_pairs_is_corrected_by_labels_of_its_run() {
              corrected(pairwise.loss)<=0.54 --gate corrected(pairwise.inconsistent)<=0.5"
         ))
         .exits(3)
-        .says("corrected(pairwise.win) is 0.3333 (by 60 labels of 60 answers")
-        .says("corrected(pairwise.tie) is 0.1333 (by 60 labels of 60 answers")
-        .says("corrected(pairwise.loss) is 0.5333 (by 60 labels of 60 answers")
+        .says("corrected(pairwise.win) 0.3333 (by 60 labels of 60 answers")
+        .says("corrected(pairwise.tie) 0.1333 (by 60 labels of 60 answers")
+        .says("corrected(pairwise.loss) 0.5333 (by 60 labels of 60 answers")
         .says("fewer than two answers have a label of `inconsistent`");
     let lines = project
         .read("labels.jsonl")

@@ -146,7 +146,7 @@ fn people_are_told_what_the_interval_says_and_who_flipped() {
     for expected in [
         "A: before of e, ",
         "e: B looks worse than A (two-sided p = 0.051)\n",
-        "B − A: -33.3 points (95 % interval -60.9 to -1.0) over 12 samples\n",
+        "B − A: −33.3 points (95 % interval −60.9 to −1.0) over 12 samples\n",
         "the interval is approximate: the exact test does not tell the two apart in either direction at 0.05, and does on",
         "of these 50.0 % are correct in A and 16.7 % in B; 4 became wrong, 0 became correct",
         "p = 0.026: chance of a drop this large if nothing had changed, as in `no_regression`; 0.051 in either",
@@ -188,7 +188,7 @@ fn a_loss_that_the_interval_sees_is_one() {
         .run("compare before after")
         .exits(0)
         .says("B is worse than A\n")
-        .says("B − A: -50.0 points")
+        .says("B − A: −50.0 points")
         .says("; 12 became wrong, 0 became correct")
         .says_nothing_of("seen with 80 % power");
     project

@@ -69,7 +69,7 @@ fn what_errors_could_change_is_told() {
     project
         .run("compare before after")
         .exits(0)
-        .says("errors: 4 answers have no verdict (4 in B); with them the difference is from -33.3 points (")
+        .says("errors: 4 answers have no verdict (4 in B); with them the difference is from −33.3 points (")
         .says("so they could change what is said: B worse");
     let back = compared(&project, "after before");
     assert_eq!(back["error_bounds"]["errors_a"], 4);
@@ -179,7 +179,7 @@ fn a_page_has_prompts_and_answers_beside_each_other() {
             "<title>e: no significant difference between A and B</title>",
             "<h1>e: no significant difference between A and B</h1>\n",
             "<li><strong>A</strong>: before of e, ",
-            "<div class=\"box inconclusive\">\n<p><strong>B − A: -25.0 points",
+            "<div class=\"box inconclusive\">\n<p><strong>B − A: −25.0 points",
             "4 became wrong, 1 became correct",
             "<th scope=\"row\">level: 1</th>",
             "<th scope=\"row\">scorer: gaia</th>",

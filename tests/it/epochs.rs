@@ -56,7 +56,7 @@ fn each_sample_is_asked_so_often_and_its_answers_are_weighed_together() {
         .says("pass@3 100.0 %")
         .says("pass^3 50.0 %, majority 75.0 %")
         .says("flaky: 2 of 4 samples; asked again, 33.3 % of the verdicts change; correct: q2 2 of 3, q3 1 of 3")
-        .says("gate majority[level=1] >= 0.5: passed: majority[level=1] is 1 (2 of 2 samples");
+        .says("gate majority[level=1] >= 0.5: passed: majority[level=1] 100.0 % (2 of 2 samples");
     assert_eq!(requested(&project).len(), 12);
     let records = project.last_lines("samples.jsonl");
     let ids: Vec<_> = records
@@ -118,9 +118,9 @@ fn an_outage_in_one_epoch_is_no_wrong_answer_and_is_asked_again_alone() {
         .says("1 of 4 samples lack a verdict in some epoch")
         .says("q4, epoch 1: exited with code 3")
         // One of three, and with the missing epoch one of four or two of four.
-        .says("gate pass^3 >= 0.4: INCONCLUSIVE: pass^3 is 0.3333")
+        .says("gate pass^3 >= 0.4: INCONCLUSIVE: pass^3 33.3 %")
         // Two of three epochs agree on the right answer, whatever the third would have said.
-        .says("gate majority >= 0.75: passed: majority is 0.75 (3 of 4 samples");
+        .says("gate majority >= 0.75: passed: majority 75.0 % (3 of 4 samples");
     assert_eq!(project.last_lines("errors.jsonl")[0]["epoch"], 1);
     let dir = project.last_run();
     project.write("fixed", "");

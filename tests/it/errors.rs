@@ -128,7 +128,7 @@ fn an_eval_without_an_error_rate_has_one() {
         &own,
         "1",
         0,
-        "gate error_rate <= 0.05: passed: error_rate is 0.05",
+        "gate error_rate <= 0.05: passed: error rate 5.0 %",
     );
     assert_eq!(gates[0]["default"], Value::Null, "{gates}");
     assert_eq!(gates[1]["gate"], "error_rate <= 0.05");
@@ -181,10 +181,10 @@ fn a_part_of_an_eval_has_the_default_error_rate_too() {
         .run("run -v eval.yaml --filter q00")
         .exits(3)
         .says("gate accuracy >= 0.5: ignored: 10 of 20 samples selected")
-        .says("gate error_rate <= 0.05: FAILED: error_rate is 0.2 (2 of 10 asked samples)");
+        .says("gate error_rate <= 0.05: FAILED: error rate 20.0 % (2 of 10 samples), limit 5 %");
     project
         .run("run -v eval.yaml --filter q01")
-        .says("gate error_rate <= 0.05: passed: error_rate is 0 (0 of 10 asked samples)");
+        .says("gate error_rate <= 0.05: passed: error rate 0.0 % (0 of 10 samples), limit 5 %");
 }
 
 /// Ten samples: eight are right, and two have an agent that fails in `way`.
@@ -222,7 +222,7 @@ fn failures_of_the_agent_itself_may_count_as_wrong() {
             .says("10 samples, 8 correct, accuracy 80.0 % (95 % interval")
             .says("0 errors")
             .says("failed, which counts as wrong (2):")
-            .says("gate accuracy >= 0.8: passed: accuracy is 0.8 (8 of 10 correct")
+            .says("gate accuracy >= 0.8: passed: accuracy 80.0 % (8 of 10 correct")
             .says("gate error_rate <= 0.05: passed");
         let summary = project.last_json("summary.json");
         assert_eq!(summary["errors"], 0, "{way}");

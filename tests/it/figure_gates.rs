@@ -414,6 +414,6 @@ fn alerts_watch_the_same_figures_in_the_history() {
     project
         .run("run -v eval.yaml")
         .exits(1)
-        .says("tool_calls is 22 (the mean of 24 answers), <= 21 does not hold")
+        .says("tool calls 22 (the mean of 24 answers), limit 21")
         .says("gate output_length <= 5: passed");
 }

@@ -85,7 +85,7 @@ fn the_recorded_flow_tells_the_whole_story() {
         "uncalibrated",
         "The generated items are not significantly different from real ones, and n is too small to say more: 5 wins, 1 tie, 3 losses, 2 \
          inconsistent of 11 pairs (wins 45.5 %, 95 % interval 21.3 % to 72.0 %",
-        "- **passed**, judge: accuracy(judge) is 0.9 (9 of 10 pass",
+        "- **passed**, judge: accuracy(judge) 90.0 % (9 of 10 pass",
     ] {
         assert!(
             markdown.contains(section),

@@ -79,7 +79,7 @@ fn a_log_has_the_figures_that_it_has_in_inspect() {
     let project = Project::new();
     theirs(&project);
     let ran = project.run("import -v --format inspect capitals.eval --slice continent");
-    ran.exits(3).says("2 of 10 answers asked for");
+    ran.exits(3).says("2 of 10 answers");
     let summary = project.last_json("summary.json");
     assert_eq!(summary["eval"], "capitals");
     assert_eq!(figures(&project)["accuracy"], 0.25);

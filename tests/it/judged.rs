@@ -42,7 +42,7 @@ fn project(gates: &str) -> Project {
 
 #[test]
 fn a_gate_on_it_counts_them_as_wrong_and_as_right() {
-    let says = "`judge` could not judge 2 answers, which leaves it between 0.6667 and 1";
+    let says = "`judge` could not judge 2 answers, so it is between 66.7 % and 100.0 %";
     for (gate, code) in [
         ("accuracy(judge) >= 0.6", 0),
         ("accuracy(judge) >= 0.9", 3),
@@ -63,7 +63,7 @@ fn a_gate_on_it_counts_them_as_wrong_and_as_right() {
             project
                 .run(&format!("gate -v {dir} --gate accuracy(judge)>=0.6"))
                 .exits(0)
-                .says(&format!(">= 0.6 holds; {says}"));
+                .says(&format!("limit 60 %; {says}"));
         }
         let summary = project.last_json("summary.json");
         assert_eq!(summary["scorers"]["judge"]["unjudged"], 2, "{gate}");

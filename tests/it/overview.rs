@@ -69,7 +69,7 @@ fn the_last_line_says_which_failed_and_what_to_type() {
         .says_nothing_of("✓ error_rate");
     let mut lines = ran.out.lines();
     let row = lines.rfind(|line| line.starts_with("worse ")).unwrap();
-    assert!(row.contains("-100.0"), "{row}");
+    assert!(row.contains("−100.0"), "{row}");
     assert!(row.ends_with("✗"), "{row}");
     let last = last_line(&ran);
     assert!(

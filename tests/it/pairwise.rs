@@ -185,7 +185,7 @@ fn the_run_that_is_written_has_it_all() {
             "--gate",
             "mean(pairwise.win) >= 0.9",
         ])
-        .says("holds");
+        .says("passed: mean(pairwise.win) ");
     // It is scored again without asking anybody.
     duel.project
         .run(&format!("rescore -v {dir}"))

@@ -67,7 +67,7 @@ fn drop_of_each_kind_is_reported_beside_the_unperturbed_headline() {
         .says("4 samples, 4 correct, accuracy 100.0 %")
         .says("reordered_options: changes nothing in 4 answers, which are in no pair")
         .says("gate drop(irrelevant_context) <= 0.1: passed: drop(irrelevant_context) is 0 (over 4 pairs")
-        .says("gate drop(typos) <= 0.1: FAILED: drop(typos) is 1 (over 4 pairs, 4 became wrong and 0 right")
+        .says("gate drop(typos) <= 0.1: FAILED: drop(typos) 100.0 % (4 pairs, 4 became wrong and 0 correct")
         .says("gate accuracy[perturb=irrelevant_context] >= 0.9: passed")
         .says("typos: became wrong: q1, q2, q3, q4");
     let next = ran
@@ -137,7 +137,7 @@ fn again(project: &Project) {
     project
         .run(&format!("rescore -v {shown}"))
         .exits(0)
-        .says("drop(typos) is 1 (over 4 pairs");
+        .says("drop(typos) 100.0 % (4 pairs");
     project
         .run_of(&[
             "gate",
@@ -152,7 +152,7 @@ fn again(project: &Project) {
     project
         .run_of(&["gate", "-v", &shown.to_string(), "--gate", bound])
         .exits(1)
-        .says("the upper end of the 95 % interval");
+        .says(", upper end of the 95 % interval ");
     project
         .run_of(&[
             "gate",
@@ -192,7 +192,7 @@ fn an_outage_of_a_perturbed_question_leaves_its_gate_open_and_is_asked_again_alo
     project
         .run(&format!("run -v eval.yaml --resume {}", dir.display()))
         .exits(1)
-        .says("drop(typos) is 1 (over 4 pairs");
+        .says("drop(typos) 100.0 % (4 pairs");
     assert_eq!(requested(&project), 4);
     // Another seed is another run.
     project.write(
@@ -216,7 +216,7 @@ fn shards_and_repaired_runs_have_their_pairs() {
     project
         .run("merge -v evaltest-runs")
         .exits(1)
-        .says("drop(typos) is 1 (over 4 pairs");
+        .says("drop(typos) 100.0 % (4 pairs");
     let is_merged = |dir: &PathBuf| !dir.to_str().unwrap().ends_with("of2");
     let merged = project.runs().into_iter().find(is_merged).unwrap();
     assert_eq!(json_lines(&merged.join("samples.jsonl")).len(), 4 * 2 * 4);

@@ -191,7 +191,7 @@ fn what_people_say_is_in_figures_and_gates() {
     project
         .run("gate -v one --gate reviewed.approved>=0.5")
         .exits(3)
-        .says("INCONCLUSIVE: nothing was reviewed: `cargo evaltest review RUN_DIR`");
+        .says("INCONCLUSIVE: no item is reviewed: review with `cargo evaltest review RUN_DIR`");
     let window = ReviewWindow::open(&project, "one --reviewer anna");
     // The judge passes from 3.5: q000 has 1, q001 3, q002 5, q003 2, q004 4 points.
     for (id, merit, status) in [
@@ -223,27 +223,31 @@ fn what_people_say_is_in_figures_and_gates() {
         (
             "reviewed.approved>=0.5",
             0,
-            "of 4 of 10 items that were reviewed",
+            "(4 of 10 items reviewed, 95 % interval",
         ),
-        ("reviewed.approved>=0.9", 1, "reviewed.approved is 0.5"),
+        ("reviewed.approved>=0.9", 1, "reviewed.approved 50.0 %"),
         ("reviewed.share>=40%", 0, "4 of 10 items"),
-        ("reviewed.merit>=3.5", 1, "reviewed.merit is 3"),
+        ("reviewed.merit>=3.5", 1, "reviewed.merit 3 "),
         (
             "reviewed.agreement>=0.5",
             0,
-            "of 4 items that people and the judge judged",
+            "4 items judged by people and by the judge",
         ),
         (
             "reviewed.tone>=4",
             3,
-            "no reviewer gave points for `tone`; there are `merit`",
+            "no reviewer gave points for `tone`; they gave points for `merit`",
         ),
         (
             "reviewed.approved>=50",
             2,
             "did you mean `reviewed.approved >= 0.5`?",
         ),
-        ("reviewed.approved[level=1]>=0.5", 2, "is of the whole run"),
+        (
+            "reviewed.approved[level=1]>=0.5",
+            2,
+            "exists only for the whole run",
+        ),
     ] {
         let ran = project.run_of(&["gate", "-v", "one", "--gate", gate]);
         ran.exits(code).says(says);

@@ -34,10 +34,10 @@ fn all_are_recorded_summarised_and_gated() {
     let ran = project.run("run -v eval.yaml").exits(1);
     ran.says("gaia (decides)   2 of 5    40.0 %")
         .says("loose            3 of 5    60.0 %")
-        .says("gate accuracy(loose) >= 0.6: passed: accuracy(loose) is 0.6 (3 of 5 correct")
+        .says("gate accuracy(loose) >= 0.6: passed: accuracy(loose) 60.0 % (3 of 5 correct")
         .says("gate accuracy(loose)[level=2] >= 0.5: FAILED: accuracy(loose)[level=2] is 0.3333")
         // 1, 2/3 and three times nothing.
-        .says("gate mean(f1) >= 0.3: passed: mean(f1) is 0.3333 (over 5 samples of `qa_f1`)")
+        .says("gate mean(f1) >= 0.3: passed: mean(f1) 0.3333 (over 5 samples of `qa_f1`)")
         .says("gate mean(quasi_exact.value) >= 0.1: passed")
         .says("gate mean(qa_f1.em)[level=1] >= 0.6: FAILED: mean(qa_f1.em)[level=1] is 0.5");
     let summary = project.last_json("summary.json");
@@ -78,7 +78,7 @@ fn all_are_recorded_summarised_and_gated() {
         .says("`gaia`, `loose`, `qa_f1`, `quasi_exact`");
     gate("macro_f1 >= 0.2")
         .exits(3)
-        .says("no score tells a label");
+        .says("no score has the label");
 }
 
 #[test]
@@ -102,8 +102,8 @@ fn labels_have_macro_f1_and_a_confusion_matrix() {
         .says("macro-F1 0.5833 over 2 labels")
         .says("    no        0.5000  0.5000  0.5000        2")
         .says("    yes   1    1        0")
-        .says("gate macro_f1 >= 0.58: passed: macro_f1 is 0.5833 (2 labels in 4 samples)")
-        .says("gate macro_f1[level=1] >= 0.34: FAILED: macro_f1[level=1] is 0.3333")
+        .says("gate macro_f1 >= 0.58: passed: macro-F1 58.3 % (2 labels in 4 samples), limit 58 %")
+        .says("gate macro_f1[level=1] >= 0.34: FAILED: macro-F1[level=1] 33.3 %")
         .says("gate macro_f1(exact) < 0.6: passed");
     let labels = project.last_json("summary.json")["labels"].clone();
     let confusion = json!({"labels": ["no", "yes"], "counts": [[1, 0, 1], [1, 1, 0]]});
@@ -140,7 +140,7 @@ fn a_run_is_compared_with_its_deciding_scorer() {
     let ran = matrix(&project, &[&dir]).exits(0);
     ran.says("5 answers of ")
         .says("substring (reference)   3 of 5    60.0 %")
-        .says("`gaia` accepts 1 of 2 answers that `substring` rejects and rejects 2 of 3 that `substring` accepts: -20.0 points")
+        .says("`gaia` accepts 1 of 2 answers that `substring` rejects and rejects 2 of 3 that `substring` accepts: −20.0 points")
         .says("wordy: prediction \"17 apples\", ground truth \"17\"")
         .says("agreement in %");
     let json = matrix(&project, &[&dir, "--scorers", "gaia,substring", "--json"])

@@ -46,7 +46,7 @@ fn a_red_run_shows_question_expected_and_given_answer() {
     });
     let ran = project.run("run sums.yaml").exits(1);
     let expect = "\
-✗ sums: 1 of 7 correct, 14.3 % (was 100.0 %), -85.7 points, 95 % -97.4 to -19.9
+✗ sums: 1 of 7 correct, 14.3 % (was 100.0 %), −85.7 points, 95 % −97.4 to −19.9
   ✗ accuracy >= 0.5     14.3 %
   ✗ no_regression       6 became wrong, 0 became correct, p = 0.0097
   ✓ error_rate <= 0.05  0.0 %
@@ -69,7 +69,7 @@ fn a_red_run_shows_question_expected_and_given_answer() {
         .run("gate -v")
         .exits(1)
         .says("7 pairs can detect a drop of")
-        .says("gate accuracy >= 0.5: FAILED: accuracy is 0.1429");
+        .says("gate accuracy >= 0.5: FAILED: accuracy 14.3 % (1 of 7 correct");
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn without_a_baseline_wrong_answers_explain_a_failed_gate() {
     project
         .run("run sums.yaml")
         .exits(0)
-        .says("✓ accuracy >= 0.85714  accuracy is 0.8571")
+        .says("✓ accuracy >= 0.85714  accuracy 85.7143 % (6 of 7 correct")
         .says_nothing_of("wrong (");
     project.write(
         "sums.yaml",

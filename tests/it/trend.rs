@@ -80,7 +80,7 @@ fn a_table_says_where_an_eval_goes_and_where_that_changed() {
     for expected in [
         "abcd019",
         "45.0 % (35.0 % to 55.0 %)",
-        "-18.0",
+        "−18.0",
         "1.2500 USD",
         "1.5 s",
         "agent changed; 1 gate failed; ▼ 14.8 points",

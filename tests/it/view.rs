@@ -202,7 +202,7 @@ fn without_a_run_all_evals_are_listed() {
         "<a href=\"#eval/e\">e</a>",
         "<a href=\"#run/two\">",
         "data-label=\"accuracy\">25.0 % (",
-        "-25.0 points (",
+        "−25.0 points (",
         "data-label=\"history\">█▁</td>",
         "data-label=\"runs\">2</td>",
     ];

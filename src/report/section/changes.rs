@@ -40,7 +40,7 @@ pub(in crate::report) fn change_verdict(
     }
 }
 
-/// `+3.1 points (95 % confidence interval -1.2 to +7.4)`.
+/// `+3.1 points (95 % confidence interval −1.2 to +7.4)`.
 pub(in crate::report) fn difference(change: &BaselineChange) -> String {
     Points(change.difference).with_ci95(change.difference_ci95)
 }
@@ -72,7 +72,7 @@ pub(in crate::report) fn flip_counts(change: &BaselineChange, summary: &Summary)
     format!("{} {worse}, {} {better}", change.worse, change.better)
 }
 
-/// `-8.3 points (-20.1 to +3.0)`, for a table cell.
+/// `−8.3 points (−20.1 to +3.0)`, for a table cell.
 pub(in crate::report) fn difference_cell(change: &BaselineChange) -> String {
     let ends = Interval(change.difference_ci95.map(Points));
     format!("{} points ({ends})", Points(change.difference))

@@ -77,7 +77,7 @@ fn mark(verdict: Verdict) -> Line {
     Line::default().toned(verdict.into(), sign)
 }
 
-/// `✗ mine: 25 of 30 correct, 83.3 % (was 100.0 %), -16.7 points, 95 % -33.6 to -3.4`
+/// `✗ mine: 25 of 30 correct, 83.3 % (was 100.0 %), −16.7 points, 95 % −33.6 to −3.4`
 fn headline(run: &Run) -> Line {
     let summary = &run.summary;
     let all = match summary.exit_code {
@@ -171,9 +171,7 @@ pub(in crate::report) fn gate_figure(gate: &GateResult, name: &str, subject: Sub
     // A message that begins otherwise has more to say than the figure.
     let is_regular = match &gate.regression {
         Some(_) => gate.message.starts_with("of "),
-        None => gate
-            .message
-            .starts_with(&format!("{} is ", gate.gate.name())),
+        None => gate.message.starts_with(&format!("{} ", gate.gate.label())),
     };
     let is_decided = matches!(gate.verdict, Verdict::Passed | Verdict::Failed);
     let (Some(value), true) = (gate.value, is_decided && is_regular) else {

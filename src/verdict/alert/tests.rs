@@ -230,11 +230,7 @@ fn what_is_no_rule_is_a_clear_error() {
     check("accuracy <= 1", "every run raises it", "");
     check("cost_usd < 0", "`cost_usd` is never below 0", "");
     check("cost_usd >= 0", "every run raises it", "");
-    check(
-        "cost_usd[level=1] > 1",
-        "not kept by slice",
-        "accuracy[level=1]",
-    );
+    check("cost_usd[level=1] > 1", "by slice", "accuracy[level=1]");
     check("accuracy[level] > 1", "is no slice", "accuracy[level=1]");
     check("mean() > 1", "`mean` of what", "mean(f1)");
     check("", "no figure", "the figures are");

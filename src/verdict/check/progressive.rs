@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use crate::figure::Value;
+use crate::figure::{Percent, Value};
 use crate::stats;
 use crate::verdict::facts::Facts;
 use crate::verdict::gate::{ACCURACY, FAILURE_RATE, Gate, Metric, Op, Slice};
@@ -74,7 +74,7 @@ impl Facts<'_> {
         let what = match result.verdict {
             Verdict::Passed => return None,
             Verdict::Failed => "not promoted",
-            Verdict::Inconclusive | Verdict::Ignored => "not promoted for now",
+            Verdict::Inconclusive | Verdict::Ignored => "not promoted yet",
         };
         let saved = self.progressive.as_ref().map_or(0, Progressive::saved);
         let message = format!(
@@ -127,24 +127,25 @@ impl Facts<'_> {
         if op.holds(best, threshold) {
             return None;
         }
-        let name = gate.name();
+        let name = gate.label();
         let tier = self.tier.as_deref().unwrap_or_default();
         let saved = self.progressive.as_ref().map_or(0, Progressive::saved);
         let (so, seen) = if is_failure {
             ("wrong", wrong)
         } else {
-            ("right", right)
+            ("correct", right)
         };
         let sure = if input.is_plain {
-            format!(" (exact bound of {} %)", show(100.0 * (1.0 - alpha), 0.0))
+            format!(", exact bound of {} %", show(100.0 * (1.0 - alpha), 0.0))
         } else {
             String::new()
         };
         let message = format!(
-            "{name} cannot hold any more after tier `{tier}`: {seen} of {} are {so}, so {what} {most} of all {all} are, or \
-             {:.4}{sure}, and {op} {threshold} is asked; {saved} samples were not asked",
+            "after tier `{tier}`, {name} can no longer meet the limit {}: {seen} of {} {so}, so {what} {most} of all \
+             {all} ({}{sure}); {saved} samples were not asked",
+            Percent(threshold),
             right + wrong,
-            best
+            gate.metric.entry().unit.beside(best, threshold)
         );
         let value = figures.measure(gate).ok().map(|measured| measured.value);
         Some(GateResult::of(gate, Verdict::Failed, value, message))
@@ -181,7 +182,7 @@ impl Facts<'_> {
             let checkpoints = progressive.tiers.len();
             let part = Value(part);
             result.message = format!(
-                "{first}; its {checkpoints} looks share alpha {alpha}, and this one has {part}{rest}"
+                "{first}; alpha {alpha} is split over {checkpoints} analyses, {part} for this one{rest}"
             );
         }
         result

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::LevelStep;
+use super::{Gate, LevelStep};
 use crate::error::{Error, Result};
 
 // The names that code looks for; the table, `verdict::metric::METRICS`, has all of them.
@@ -117,6 +117,22 @@ impl Metric {
     /// The levels that it names.
     pub(crate) fn levels(&self) -> Option<LevelStep> {
         LevelStep::parse(self.argument.as_deref()?).ok()
+    }
+}
+
+impl Gate {
+    /// What the gate measures, in words: `accuracy[level=1]`, `error rate`, `cost`.
+    pub(crate) fn label(&self) -> String {
+        let metric = self.metric.to_string();
+        let metric = match (self.metric.name, &self.metric.suffix) {
+            _ if self.metric.argument.is_some() => metric,
+            (_, Suffix::Word(_)) => metric,
+            ("cost_usd", _) => "cost".to_owned(),
+            (MIN_SAMPLES, _) => "scored samples".to_owned(),
+            (MACRO_F1, _) => "macro-F1".to_owned(),
+            _ => metric.replace('_', " "),
+        };
+        format!("{metric}{}", self.brackets())
     }
 }
 

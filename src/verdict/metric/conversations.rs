@@ -76,7 +76,7 @@ pub(super) const OUTPUT_LENGTH: MetricEntry = MetricEntry {
 };
 
 fn mean_of_answers(mean: Option<AnswerMean>, what: &str) -> Result<Measured, String> {
-    let AnswerMean { mean, answers } = mean.ok_or_else(|| format!("no answer tells {what}"))?;
+    let AnswerMean { mean, answers } = mean.ok_or_else(|| format!("no answer reports {what}"))?;
     Ok(Measured::certain(
         mean,
         format!("the mean of {answers} answers"),
@@ -126,7 +126,7 @@ pub(super) const TOKENS_PER_TURN: MetricEntry = MetricEntry {
 impl Figures<'_> {
     fn conversations(&self) -> Result<&ConversationFigures, String> {
         let found = self.group.conversations.as_ref();
-        found.ok_or_else(|| "no conversation came to an end".to_owned())
+        found.ok_or_else(|| "no conversation is finished".to_owned())
     }
 
     /// The share of conversations that ended in this way.
@@ -155,7 +155,10 @@ impl Figures<'_> {
     /// Tokens by the number of turns.
     fn tokens_per_turn(&self) -> Result<Measured, String> {
         let figures = self.conversations()?;
-        let tokens = self.usage().tokens().ok_or("no answer tells its tokens")?;
+        let tokens = self
+            .usage()
+            .tokens()
+            .ok_or("no answer reports its tokens")?;
         let mean = stats::ratio(tokens, figures.turns).ok_or("no conversation has a turn")?;
         let from = format!("{tokens} tokens in {} turns", figures.turns);
         Ok(Measured::certain(mean, from))

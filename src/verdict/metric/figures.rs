@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Measured;
 use super::mean::{Found, KnownMeans};
 use super::own;
-use crate::figure::{Interval, Value};
+use crate::figure::{Interval, Percent, Points, Share, counted};
 use crate::stats;
 use crate::verdict::baseline::CurrentSamples;
 use crate::verdict::facts::Facts;
@@ -82,9 +82,9 @@ impl<'a> Figures<'a> {
         let share = stats::ratio(scored, answered)?;
         (share < gate.least_scored()).then(|| {
             format!(
-                "only {scored} of {answered} answers have a ground truth, fewer than {} %: add the ground truths, or \
-                 say `(min_scored=SHARE)` after the threshold",
-                (gate.least_scored() * 1e4).round() / 100.0
+                "only {scored} of {answered} answers have a ground truth, fewer than {}: add the ground truths, or \
+                 write `(min_scored=SHARE)` after the threshold",
+                Percent(gate.least_scored())
             )
         })
     }
@@ -111,11 +111,11 @@ impl<'a> Figures<'a> {
         let group = self.group;
         let requested = group.scored + group.errors + group.unscored;
         let value = stats::ratio(group.errors, requested)
-            .ok_or_else(|| self.nothing("no sample was asked", "no sample came to its end"))?;
+            .ok_or_else(|| self.nothing("no sample was asked", "no sample is finished"))?;
         let what = match self.facts.summary.epochs {
-            _ if self.facts.summary.judges_items => "judged items",
-            None => "asked samples",
-            Some(_) => "answers asked for",
+            _ if self.facts.summary.judges_items => "items",
+            None => "samples",
+            Some(_) => "answers",
         };
         let from = format!("{} of {requested} {what}", group.errors);
         Ok(Measured::certain(value, from))
@@ -139,7 +139,7 @@ impl<'a> Figures<'a> {
             value: stats::as_f64(scored),
             low: stats::as_f64(scored),
             high: stats::as_f64(all),
-            from: "scored samples".to_owned(),
+            from: String::new(),
         })
     }
 
@@ -175,7 +175,7 @@ impl<'a> Figures<'a> {
             high: stats::ratio(part + unknown, all).unwrap_or(value),
             from: format!(
                 "{part} of {scored} {so}, {}",
-                Interval(ci95.map(Value)).ci95()
+                Interval(ci95.map(Share)).ci95()
             ),
         })
     }
@@ -206,7 +206,7 @@ impl<'a> Figures<'a> {
         let Some(epochs) = epochs else {
             // With one answer, the majority, pass@1 and pass^1 equal the accuracy.
             return match (scorer, metric.epochs()) {
-                (_, 2..) => Err("each sample was asked once".to_owned()),
+                (_, 2..) => Err("each sample was asked only once".to_owned()),
                 (Some(scorer), _) => self.share_by(scorer),
                 (None, _) => self.accuracy(),
             };
@@ -219,15 +219,16 @@ impl<'a> Figures<'a> {
             let estimate = estimates.get(&k)?;
             let value = estimate.value?;
             let error = estimate.standard_error;
-            let error = error.map(|error| format!(", standard error {error:.4}"));
+            let error =
+                error.map(|error| format!(", standard error {} points", Points(error).unsigned()));
             Some(Measured {
                 value,
                 low: estimate.low.unwrap_or(value),
                 high: estimate.high.unwrap_or(value),
                 from: format!(
-                    "over {} samples of {} epochs{}",
-                    estimate.samples,
-                    epochs.epochs,
+                    "{} in {}{}",
+                    counted(estimate.samples, "sample"),
+                    counted(u64::from(epochs.epochs), "epoch"),
                     error.unwrap_or_default()
                 ),
             })
@@ -244,11 +245,11 @@ impl<'a> Figures<'a> {
                     low: majority.low.unwrap_or(value),
                     high: majority.high.unwrap_or(value),
                     from: format!(
-                        "{} of {} samples by most of {} epochs, {}",
+                        "{} of {} samples correct in most of {} epochs, {}",
                         majority.correct,
                         epochs.scored,
                         epochs.epochs,
-                        Interval(ci95.map(Value)).ci95()
+                        Interval(ci95.map(Share)).ci95()
                     ),
                 }),
         };
@@ -273,7 +274,8 @@ impl<'a> Figures<'a> {
         else {
             let none = || {
                 let message = self.unjudged_text(found.scorer.as_deref());
-                message.unwrap_or_else(|| format!("no score here has `{}`", found.detail))
+                message
+                    .unwrap_or_else(|| format!("no score of these samples has `{}`", found.detail))
             };
             return Err(self.nothing_scored().unwrap_or_else(none));
         };
@@ -293,7 +295,11 @@ impl<'a> Figures<'a> {
             value: *mean,
             low: with(bounds.map_or(range.min.min(0.0), |[low, _]| low)),
             high: with(bounds.map_or(range.max.max(1.0), |[_, high]| high)),
-            from: format!("over {} samples{}", range.count, of.unwrap_or_default()),
+            from: format!(
+                "over {}{}",
+                counted(range.count, "sample"),
+                of.unwrap_or_default()
+            ),
         })
     }
 
@@ -320,17 +326,19 @@ impl<'a> Figures<'a> {
         };
         // A failure that counts as wrong has no label.
         let unknown = unknown + self.group.failed_as_wrong;
-        let none = "no score tells a label and that of the ground truth; scorers that do are `choice`, and \
-                    `exact` with `labels`";
+        let none = "no score has the label of the answer and of the ground truth; use scorer `choice`, or `exact` \
+                    with `labels: true`";
         let labels = labels.ok_or_else(|| self.nothing_scored().unwrap_or(none.to_owned()))?;
         let (Some(value), Some([low, high])) = (labels.macro_f1, labels.macro_f1_within(unknown))
         else {
-            return Err(format!("there are more than {MAX_LABELS} labels"));
+            return Err(format!(
+                "macro-F1 is limited to {MAX_LABELS} labels, and the answers have more"
+            ));
         };
         let from = format!(
-            "{} labels in {} samples",
-            labels.by_label.len(),
-            labels.samples
+            "{} in {}",
+            counted(labels.by_label.len() as u64, "label"),
+            counted(labels.samples, "sample")
         );
         Ok(Measured {
             value,
@@ -348,14 +356,13 @@ impl<'a> Figures<'a> {
     /// One of the latencies of the summary.
     pub(super) fn latency(&self, of: fn(&Latency) -> f64) -> Result<Measured, String> {
         let latency = self.latencies()?;
-        Ok(Measured::certain(of(&latency), "seconds".to_owned()))
+        Ok(Measured::certain(of(&latency), String::new()))
     }
 
     fn latencies(&self) -> Result<Latency, String> {
         self.group.latency_s.ok_or_else(|| {
             if self.facts.summary.recorded > 0 {
-                "no answer was timed: calls of models were replayed; measure with `--record`"
-                    .to_owned()
+                "no answer was timed: model calls were replayed; measure with `--record`".to_owned()
             } else if self.facts.summary.cached > 0 {
                 "no answer was timed: all came from the cache; measure with `--refresh`".to_owned()
             } else {
@@ -376,7 +383,7 @@ impl<'a> Figures<'a> {
             _ => None,
         };
         let value = value.ok_or("this percentile needs the samples of the run")?;
-        Ok(Measured::certain(value, "seconds".to_owned()))
+        Ok(Measured::certain(value, String::new()))
     }
 
     /// A sum over the run: a lower bound where answers do not report it, and where samples were never asked.
@@ -385,13 +392,16 @@ impl<'a> Figures<'a> {
             "cost_usd" => "cost".to_owned(),
             metric => metric.replace('_', " "),
         };
-        let value = number.ok_or_else(|| format!("no sample tells its {what}"))?;
+        let value = number.ok_or_else(|| format!("no answer reports its {what}"))?;
         let is_open = self.group.skipped > 0 || self.unreported(metric) > 0;
         Ok(Measured {
             value,
             low: value,
             high: if is_open { f64::INFINITY } else { value },
-            from: format!("of {} samples that tell", self.group.usage.samples),
+            from: format!(
+                "reported by {}",
+                counted(self.group.usage.samples, "sample")
+            ),
         })
     }
 

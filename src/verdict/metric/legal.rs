@@ -24,7 +24,7 @@ impl Gate {
         }
         let entry = self.metric.entry();
         if let (Some(_), Some(hint)) = (&self.slice, entry.whole_run) {
-            let why = format!("`{}` is of the whole run", self.metric);
+            let why = format!("`{}` exists only for the whole run", self.metric);
             return Err(refused(why).hint(hint));
         }
         let options = [

@@ -4,7 +4,7 @@
 use super::figures::Figures;
 use super::{Measured, UpperEnds};
 use crate::data::record::perturb::PerturbKind;
-use crate::figure::{Interval, Value};
+use crate::figure::{Interval, Share, counted};
 use crate::stats;
 use crate::verdict::gate::LevelStep;
 use crate::verdict::summary::{Group, PerturbFigures};
@@ -13,7 +13,7 @@ use crate::verdict::summary::{Group, PerturbFigures};
 pub(super) const CONFIDENCE: f64 = 0.95;
 
 /// Why there is no drop.
-const UNDEFINED: &str = "an accuracy of 0 cannot drop, and a level without a verdict has none";
+const UNDEFINED: &str = "no drop can be measured: each easier level has accuracy 0 or no verdict";
 
 /// A drop, and its bounds if every sample had a verdict.
 struct DropRange {
@@ -48,9 +48,12 @@ impl Figures<'_> {
         let none = |why: String| self.nothing_scored().unwrap_or(why);
         if drops.is_empty() {
             return Err(none(if known.is_empty() {
-                "there are no two levels that are whole numbers".to_owned()
+                "the samples have no two `level` values that are whole numbers".to_owned()
             } else {
-                format!("the steps between levels are {}", known.join(", "))
+                format!(
+                    "no such levels; the steps between levels are {}",
+                    known.join(", ")
+                )
             }));
         }
         let largest = drops
@@ -76,7 +79,8 @@ impl Figures<'_> {
         let (Some(value), Some(ci95)) = (figures.drop, figures.drop_ci95) else {
             let unchanged = figures.unchanged;
             return Err(format!(
-                "no pair of answers has two verdicts; in {unchanged} samples `{kind}` changes nothing"
+                "no question has a verdict both as it is and with `{kind}`; `{kind}` leaves {} unchanged",
+                counted(unchanged, "question")
             ));
         };
         let [low, high] = figures.drop_bounds.unwrap_or([value; 2]);
@@ -85,11 +89,11 @@ impl Figures<'_> {
             low,
             high,
             from: format!(
-                "over {} pairs, {} became wrong and {} right, {}",
-                figures.pairs,
+                "{}, {} became wrong and {} correct, {}",
+                counted(figures.pairs, "pair"),
                 figures.b,
                 figures.c,
-                Interval(ci95.map(Value)).ci95()
+                Interval(ci95.map(Share)).ci95()
             ),
         })
     }
@@ -101,16 +105,13 @@ impl Figures<'_> {
     }
 
     /// The upper ends of the interval of that drop.
-    pub(in crate::verdict) fn perturbed_ends(
-        &self,
-        kind: &str,
-        threshold: f64,
-    ) -> Option<UpperEnds> {
+    pub(in crate::verdict) fn perturbed_ends(&self, kind: &str) -> Option<UpperEnds> {
         let figures = self.perturbed(kind)?;
         let [_, upper] = figures.drop_ci95?;
         Some(UpperEnds {
             ends: figures.drop_upper_bounds.unwrap_or([upper; 2]),
-            text: UpperEnds::text(CONFIDENCE, upper, threshold),
+            upper,
+            confidence: CONFIDENCE,
         })
     }
 
@@ -119,7 +120,7 @@ impl Figures<'_> {
         let recovered = self.facts.summary.recovered_by_retry;
         let requested = self.group.scored + self.group.errors + self.group.unscored;
         let value = stats::ratio(recovered.recovered, requested)
-            .ok_or_else(|| self.nothing("no sample was asked", "no sample came to its end"))?;
+            .ok_or_else(|| self.nothing("no sample was asked", "no sample is finished"))?;
         let all = requested + self.group.skipped;
         let most = recovered.recovered + self.group.skipped;
         Ok(Measured {
@@ -234,7 +235,7 @@ mod tests {
             &levels(&[("easy", "C")]),
             Inconclusive,
             None,
-            "no two levels",
+            "no two `level` values",
         );
         let wrong_way = levels(&[("1", "W"), ("2", "C")]);
         check(
@@ -242,7 +243,7 @@ mod tests {
             &wrong_way,
             Inconclusive,
             None,
-            "of 0 cannot drop",
+            "no drop can be measured",
         );
     }
 
@@ -255,7 +256,7 @@ mod tests {
             &all,
             Inconclusive,
             Some(0.0),
-            "between -0.25 and 0.25",
+            "between −25.0 % and 25.0 %",
         );
         check("difficulty_drop <= 0.25", &all, Passed, Some(0.0), "");
         check("difficulty_drop <= -0.3", &all, Failed, Some(0.0), "");
@@ -293,7 +294,7 @@ mod tests {
             &records,
             Inconclusive,
             Some(0.25),
-            "between 0.2 and 0.4",
+            "between 20.0 % and 40.0 %",
         );
     }
 }

@@ -1,8 +1,8 @@
 //! Gates left undecided by answers that a scorer could not judge, and by samples that errored or were never asked.
 
+use super::Measured;
 use super::figures::Figures;
 use super::mean::Found;
-use super::{Measured, show};
 use crate::data::Unread;
 use crate::figure::counted;
 use crate::verdict::gate::{CORRECTED, DROP, Gate, MEAN};
@@ -21,10 +21,8 @@ impl Figures<'_> {
         }
         let found = self.found(gate);
         let message = self.unjudged_text(scorer_of(gate, found.as_ref()))?;
-        let [low, high] = range(measured, threshold);
-        Some(format!(
-            "{message}, which leaves it between {low} and {high}"
-        ))
+        let range = range(gate, measured, threshold);
+        Some(format!("{message}, so it is {range}"))
     }
 
     /// Whose detail the mean of a gate is.
@@ -44,29 +42,24 @@ impl Figures<'_> {
         measured: &Measured,
         threshold: f64,
     ) -> String {
-        let [low, high] = range(measured, threshold);
+        let range = range(gate, measured, threshold);
         if let Some(figures) = self
             .perturbed(gate.metric().argument())
             .filter(|_| gate.metric().is(DROP))
         {
             return format!(
-                "{} answers are missing, and with them it would be between {low} and {high}; ask them again with \
-                 `cargo evaltest run --resume RUN_DIR`",
-                figures.missing
+                "{} missing, so it is {range}; ask again with `cargo evaltest run --resume RUN_DIR`",
+                counted(figures.missing, "answer")
             );
         }
         let unreported = self.unreported(gate.metric().name);
         if unreported > 0 {
-            let answers = if unreported == 1 {
-                "answer does"
-            } else {
-                "answers do"
-            };
+            let answers = counted(unreported, "answer");
             let skipped = match self.group.skipped {
                 0 => String::new(),
-                skipped => format!(", and {skipped} samples were skipped"),
+                skipped => format!(" and {} skipped", counted(skipped, "sample")),
             };
-            return format!("{unreported} {answers} not tell it{skipped}, so it is {low} or more");
+            return format!("{answers} without this figure{skipped}, so it is {range}");
         }
         let found = self.found(gate);
         let scorer = scorer_of(gate, found.as_ref());
@@ -74,30 +67,36 @@ impl Figures<'_> {
         // Those that the deciding scorer could not judge are among the errors.
         let is_secondary = scorer.is_some() && scorer != self.decides();
         let (unjudged, name) = (self.unjudged_by(scorer), self.name_of(scorer));
-        let between = format!("it would be between {low} and {high}");
-        let samples = format!("the {errored} errored and {skipped} skipped samples");
+        let samples = match (errored, skipped) {
+            (_, 0) => counted(errored, "errored sample"),
+            (0, _) => counted(skipped, "skipped sample"),
+            _ => format!(
+                "{errored} errored and {}",
+                counted(skipped, "skipped sample")
+            ),
+        };
         let resume = "`cargo evaltest run --resume RUN_DIR`";
         let ask_again = match self.cure(scorer).filter(|_| self.unknown() == unjudged) {
             Some(cure) => cure,
-            None => format!("ask them again with {resume}"),
+            None => format!("ask again with {resume}"),
         };
         match (self.unknown(), unjudged, is_secondary) {
-            (0, 0, _) => format!("with the samples that this scorer could not judge {between}"),
+            (0, 0, _) => format!("this scorer could not judge some samples, so it is {range}"),
             (0, ..) => {
                 let again = self.cure(scorer).unwrap_or_else(|| {
-                    format!("{resume} has them judged again, but for replies that cannot be read")
+                    format!("judge again with {resume} (unreadable replies are not judged again)")
                 });
                 format!(
-                    "{}, which leaves it between {low} and {high}; {again}",
+                    "{}, so it is {range}; {again}",
                     self.could_not_judge(scorer, unjudged)
                 )
             }
-            (_, 0, _) => format!("with {samples} {between}; {ask_again}"),
+            (_, 0, _) => format!("{samples}, so it is {range}; {ask_again}"),
             (_, _, true) => format!(
-                "with {samples}, and those {unjudged} that {name} could not judge, {between}; {ask_again}"
+                "{samples}, and {unjudged} that {name} could not judge, so it is {range}; {ask_again}"
             ),
             (_, _, false) => format!(
-                "with {samples}, {unjudged} of which {name} could not judge, {between}; {ask_again}"
+                "{samples} ({unjudged} that {name} could not judge), so it is {range}; {ask_again}"
             ),
         }
     }
@@ -118,7 +117,7 @@ impl Figures<'_> {
         let (reason, _) = read.iter().rev().max_by_key(|(_, count)| *count)?;
         let (word, cure) = (reason.as_str(), reason.cure());
         Some(format!(
-            "for `{word}` {cure}; then have it judge the answers that are there: `cargo evaltest rescore RUN_DIR --spec SPEC`"
+            "for `{word}` {cure}; then judge the stored answers again with `cargo evaltest rescore RUN_DIR --spec SPEC`"
         ))
     }
 
@@ -185,14 +184,14 @@ fn scorer_of<'a>(gate: &'a Gate, found: Option<&'a Found>) -> Option<&'a str> {
     scorer.or(gate.metric().scorer())
 }
 
-/// The bounds of a figure, as text.
-fn range(measured: &Measured, threshold: f64) -> [String; 2] {
-    let ends = [(measured.low, "less"), (measured.high, "more")];
-    ends.map(|(end, beyond)| {
-        if end.is_finite() {
-            show(end, threshold)
-        } else {
-            beyond.to_owned()
-        }
-    })
+/// The bounds of a figure, as text: `between 66.7 % and 100.0 %`, `10 or more`.
+fn range(gate: &Gate, measured: &Measured, threshold: f64) -> String {
+    let unit = gate.metric().entry().unit;
+    let end = |end: f64| end.is_finite().then(|| unit.beside(end, threshold));
+    match [measured.low, measured.high].map(end) {
+        [Some(low), Some(high)] => format!("between {low} and {high}"),
+        [Some(low), None] => format!("{low} or more"),
+        [None, Some(high)] => format!("{high} or less"),
+        [None, None] => "unknown".to_owned(),
+    }
 }

@@ -24,7 +24,7 @@ pub(in crate::verdict) fn measure(
     let value = match metrics.get(name) {
         Some(Value::Null) => {
             return Err(format!(
-                "`{name}` is N/A: not all that it is made of was run and scored"
+                "`{name}` is N/A: some of the samples that it needs were not run or not scored"
             ));
         }
         Some(value) => value.as_f64(),
@@ -46,7 +46,7 @@ pub(in crate::verdict) fn measure(
         value,
         low,
         high,
-        from: "as the benchmark works it out".to_owned(),
+        from: "computed by the benchmark".to_owned(),
     })
 }
 
@@ -75,16 +75,21 @@ mod tests {
             assert_eq!(result.verdict, verdict, "{}", result.message);
             assert!(result.message.contains(says), "{}", result.message);
         };
-        check(json!({"overall": 0.6}), 0, Verdict::Passed, "holds");
-        check(json!({"overall": 0.4}), 0, Verdict::Failed, "is 0.4");
+        check(json!({"overall": 0.6}), 0, Verdict::Passed, "limit");
+        check(
+            json!({"overall": 0.4}),
+            0,
+            Verdict::Failed,
+            "metric(overall) 0.4",
+        );
         let bounds = |low: f64| json!({"overall": 0.6, "bounds": {"overall": [low, 0.7]}});
-        check(bounds(0.5), 3, Verdict::Passed, "holds");
+        check(bounds(0.5), 3, Verdict::Passed, "limit");
         check(bounds(0.4), 3, Verdict::Inconclusive, "between 0.4 and 0.7");
         check(
             json!({"overall": 0.6}),
             3,
             Verdict::Inconclusive,
-            "between less and more",
+            "so it is unknown",
         );
         check(
             json!({"overall": null}),

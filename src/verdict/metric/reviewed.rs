@@ -3,7 +3,7 @@
 use super::Measured;
 use super::figures::Figures;
 use crate::data::reviews::ReviewedFigures;
-use crate::figure::{Interval, Value};
+use crate::figure::{Interval, Share};
 use crate::verdict::gate::{Gate, Suffix};
 
 impl Figures<'_> {
@@ -13,16 +13,18 @@ impl Figures<'_> {
             return Err(format!("`{}` names no figure", gate.metric));
         };
         let Some(reviewed) = &self.facts.summary.reviewed else {
-            return Err("nothing was reviewed: `cargo evaltest review RUN_DIR`".to_owned());
+            return Err(
+                "no item is reviewed: review with `cargo evaltest review RUN_DIR`".to_owned(),
+            );
         };
         let ReviewedFigures { n, of, .. } = reviewed;
         let share = |value: f64, ci95: [f64; 2], what: &str| {
-            let ci95 = Interval(ci95.map(Value)).ci95();
-            let from = format!("of {n} of {of} items that {what}, {ci95}");
+            let ci95 = Interval(ci95.map(Share)).ci95();
+            let from = format!("{n} of {of} items {what}, {ci95}");
             Ok(Measured::certain(value, from))
         };
         let plain = |value: f64| {
-            let from = format!("of {n} of {of} items that were reviewed");
+            let from = format!("{n} of {of} items reviewed");
             Ok(Measured::certain(value, from))
         };
         match &**name {
@@ -30,16 +32,16 @@ impl Figures<'_> {
                 let from = format!("{n} of {of} items");
                 Ok(Measured::certain(reviewed.share, from))
             }
-            "approved" => share(reviewed.approved, reviewed.approved_ci95, "were reviewed"),
+            "approved" => share(reviewed.approved, reviewed.approved_ci95, "reviewed"),
             "rejected" => plain(reviewed.rejected),
             "needs_revision" => plain(reviewed.needs_revision),
             "agreement" => match &reviewed.agreement {
                 Some(agreement) => {
-                    let (of, ci95) = (agreement.n, Interval(agreement.ci95.map(Value)).ci95());
-                    let from = format!("of {of} items that people and the judge judged, {ci95}");
+                    let (of, ci95) = (agreement.n, Interval(agreement.ci95.map(Share)).ci95());
+                    let from = format!("{of} items judged by people and by the judge, {ci95}");
                     Ok(Measured::certain(agreement.share, from))
                 }
-                None => Err("no judge gave a verdict on what was reviewed".to_owned()),
+                None => Err("no judge gave a verdict on the reviewed items".to_owned()),
             },
             name => match reviewed.means.get(name) {
                 Some(mean) => plain(*mean),
@@ -49,7 +51,7 @@ impl Figures<'_> {
                     let known: Vec<&str> = known.collect();
                     let known = known.join("`, `");
                     Err(format!(
-                        "no reviewer gave points for `{name}`; there are `{known}`"
+                        "no reviewer gave points for `{name}`; they gave points for `{known}`"
                     ))
                 }
             },

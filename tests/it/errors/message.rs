@@ -37,7 +37,7 @@ fn a_baseline_of_other_errors_names_the_key() {
 fn with_epochs_errors_are_of_answers() {
     let script = "[ $EVALTEST_EPOCH = 1 ] && exit 3; right";
     let project = project(3, script, "epochs: 2\n");
-    let message = "error_rate is 0.5 (3 of 6 answers asked for)";
+    let message = "error rate 50.0 % (3 of 6 answers)";
     project.run("run -v eval.yaml").exits(3).says(message);
     // Without a name they are of the last run.
     project.run("gate -v").exits(3).says(message);

@@ -117,7 +117,7 @@ fn a_spec_of_a_flow_names_its_items() {
     let ran = project.run("flow evals/flow.yaml").exits(0);
     ran.says("judge: done")
         .says("winrate: done")
-        .says("gate passed, judge: accuracy is 1 (2 of 2 pass");
+        .says("gate passed, judge: accuracy 100.0 % (2 of 2 pass");
     project.write("both.yaml", format!("{spec}generate: {{ ready: aime }}\n"));
     project
         .run("flow both.yaml")

@@ -31,7 +31,7 @@ fn cargo_test_judges_as_the_command_does() {
     let ran = trials::run(&project, "").exits(101);
     ran.says("test e::level1::q000")
         .says("invalid_response_format")
-        .says("mean(judge.total) is 3.3333 (over 3 samples of `judge`), >= 4.9 does not hold");
+        .says("mean(judge.total) 3.3333 (over 3 samples of `judge`), limit 4.9");
     assert_eq!(server.requested().len(), 5, "4 answers, one of them twice");
     assert_eq!(requested(&project).len(), 4);
 }

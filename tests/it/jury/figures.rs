@@ -90,7 +90,7 @@ fn a_panel_that_is_worse_than_its_best_judge_is_told() {
     let labels = |from: u32| labels(from..12, |_| json!({ "label": "yes" }));
     court.project.write("labels.jsonl", labels(0));
     let message = "jury `jury` is worse than its best judge: the panel agrees with the labels of 12 answers in 0.0 %, its judge \
-                `good` alone in 100.0 %: -100.0 points, 95 % interval -100.0 to ";
+                `good` alone in 100.0 %: −100.0 points, 95 % interval −100.0 to ";
     court.run("eval.yaml").exits(0).says(message);
     let jury = court.jury();
     assert_eq!(jury["worse"]["judge"], "good");

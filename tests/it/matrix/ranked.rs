@@ -114,7 +114,7 @@ fn who_is_not_told_apart_shares_a_letter() {
         .lines()
         .find(|line| line.trim_start().starts_with("middle"))
         .unwrap();
-    for cell in ["3", "50.0 %", "-45.0", "b", "0"] {
+    for cell in ["3", "50.0 %", "−45.0", "b", "0"] {
         assert!(
             row.split("  ").any(|it| it.trim() == cell),
             "{cell} in {row}"

@@ -149,7 +149,7 @@ fn means_nothing(message: &str) -> bool {
     const OF_MEANING: &[&str] = &[
         "`confidence` belongs to `accuracy >=`",
         "lies between 0 and 1",
-        "is of the whole run",
+        "exists only for the whole run",
         "exclude each other",
         "never fails",
         "is no whole number",

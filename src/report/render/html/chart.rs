@@ -447,7 +447,7 @@ mod intervals_tests {
         assert!((scale.of(0.0) - 0.5).abs() < 1e-9);
         assert!((scale.of(0.2) - 1.0).abs() < 1e-9);
         let axis = axis(scale);
-        for expect in [">-20.0 points<", ">+20.0 points<", ">no difference<"] {
+        for expect in [">−20.0 points<", ">+20.0 points<", ">no difference<"] {
             assert!(axis.contains(expect), "`{expect}` is not in:\n{axis}");
         }
         // A tiny interval is not stretched to the full width.

@@ -72,7 +72,8 @@ fn what_a_line_does_not_have_itself_is_read_from_its_gates() {
         Raised,
         "pass@3[level=1] is 40.0 %",
     );
-    let missing = "the run has no pass@3: a history has it where a gate of the eval measures it";
+    let missing =
+        "the run has no pass@3: add a gate on it to the eval, so that the history records it";
     check("pass@3 < 0.5", &lines, Silent, missing);
     check("macro_f1 < 0.5", &lines, Silent, "the run has no macro_f1");
     check(

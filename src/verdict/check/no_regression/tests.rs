@@ -168,7 +168,7 @@ fn tells_everything() {
     for expect in [
         "of 7 pairs 6 became wrong and 1 became correct, p = 0.062 >= alpha 0.05, drop 0.7143 <= max_drop 0.9\n",
         "0.8571 in the baseline (95 % interval 0.4869 to 0.9743), 0.1429 now (0.0257 to 0.5131)",
-        "\npaired difference: -71.4 points (95 % interval -",
+        "\npaired difference: −71.4 points (95 % interval −",
         "\nbecame wrong: s0, s1, s2, s3, s4, s5\n",
         "\nnot compared, new: s7\n",
         "\nnot compared, gone: s8\n",

@@ -51,18 +51,18 @@ fn a_mean_is_found_with_whoever_has_it() {
     let check = |gate: &str, verdict, message: &str| {
         check(gate, &two(), Some("gaia"), verdict, message);
     };
-    check("mean(value) >= 0.5", Passed, "0.5 (over 2 samples)");
+    check(
+        "mean(value) >= 0.5",
+        Passed,
+        "mean(value) 0.5 (over 2 samples), limit 0.5",
+    );
     check("mean(gaia.value) >= 0.5", Passed, "of `gaia`");
     check(
         "mean(f1) >= 0.8",
         Passed,
-        "mean(f1) is 0.8 (over 2 samples of `qa`)",
+        "mean(f1) 0.8 (over 2 samples of `qa`)",
     );
-    check(
-        "mean(f1)[level=2] >= 0.7",
-        Failed,
-        "mean(f1)[level=2] is 0.6",
-    );
+    check("mean(f1)[level=2] >= 0.7", Failed, "mean(f1)[level=2] 0.6");
     check("mean(qa.em) <= 0.5", Passed, "");
     check(
         "mean(em) >= 0.5",
@@ -70,12 +70,12 @@ fn a_mean_is_found_with_whoever_has_it() {
         "`qa` and `words` have a `em` each, write `mean(qa.em)`",
     );
     // It judged one of two; the other may be anything.
-    check("mean(words.em) >= 0.5", Passed, "over 1 samples of `words`");
+    check("mean(words.em) >= 0.5", Passed, "over 1 sample of `words`");
     check(
         "mean(words.em) >= 0.6",
         Inconclusive,
-        "`words` could not judge 1 answer, which leaves it between 0.5 and 1; \
-         `cargo evaltest run --resume RUN_DIR` has them judged again, but for replies that cannot be read",
+        "`words` could not judge 1 answer, so it is between 0.5 and 1; judge again with \
+         `cargo evaltest run --resume RUN_DIR` (unreadable replies are not judged again)",
     );
     check(
         "mean(words.em)[level=2] >= 0.6",
@@ -129,14 +129,14 @@ fn macro_f1_of_the_run_and_of_slices() {
         &records,
         "macro_f1 >= 0.66",
         Passed,
-        "macro_f1 is 0.6667 (2 labels in 3 samples)",
+        "macro-F1 66.7 % (2 labels in 3 samples), limit 66 %",
     );
     run(&records, "macro_f1(choice) > 0.67", Failed, "");
     run(
         &records,
         "macro_f1[level=1] >= 34%",
         Failed,
-        "macro_f1[level=1] is 0.3333",
+        "macro-F1[level=1] 33.3 %",
     );
     run(&records, "macro_f1[level=2] >= 1", Passed, "");
     // One more could be right (yes 0.8, no 2/3) or wrong (both 1/2).
@@ -146,7 +146,7 @@ fn macro_f1_of_the_run_and_of_slices() {
         &records,
         "macro_f1 >= 0.51",
         Inconclusive,
-        "between 0.5 and 0.7333",
+        "between 50.0 % and 73.3 %",
     );
     run(&records, "macro_f1 >= 0.74", Failed, "");
 }
@@ -154,7 +154,7 @@ fn macro_f1_of_the_run_and_of_slices() {
 #[test]
 fn without_labels_there_is_no_macro_f1() {
     let plain = [judged("a", &[("gaia", Some(true)), ("exact", Some(true))])];
-    let none = "no score tells a label";
+    let none = "no score has the label";
     check("macro_f1 >= 0.5", &plain, Some("gaia"), Inconclusive, none);
     check(
         "macro_f1(exact) >= 0.5",
@@ -184,7 +184,7 @@ fn without_labels_there_is_no_macro_f1() {
         &labelled(&many),
         None,
         Inconclusive,
-        "more than 64 labels",
+        "limited to 64 labels",
     );
 }
 
@@ -211,29 +211,44 @@ fn a_sum_that_not_every_answer_reports_is_a_lower_bound() {
         self::check(gate, &records, None, verdict, message);
     };
     let all = [Some(some), Some(some)];
-    check("tokens <= 20", &all, Passed, "tokens is 20");
+    check(
+        "tokens <= 20",
+        &all,
+        Passed,
+        "tokens 20 (reported by 2 samples), limit 20",
+    );
     let lacking = [Some(some), None];
-    let open = "tokens is 10 (of 1 samples that tell), <= 1000 is open: 1 answer does not tell it, so it is 10 or more";
+    let open = "tokens 10 (reported by 1 sample), limit 1000, undecided: 1 answer without this figure, so it is 10 or more";
     check("tokens <= 1000", &lacking, Inconclusive, open);
-    check("tokens <= 9", &lacking, Failed, "does not hold");
-    check("tokens >= 10", &lacking, Passed, "holds");
-    check("cost_usd <= 1", &lacking, Inconclusive, "is 0.5");
+    check("tokens <= 9", &lacking, Failed, "limit 9");
+    check("tokens >= 10", &lacking, Passed, "limit 10");
+    check("cost_usd <= 1", &lacking, Inconclusive, "cost 0.5000 USD");
     // Of an answer that reports a part, that part counts.
     let parts = [Some(some), Some(partly), None];
-    check("input_tokens <= 99", &parts, Inconclusive, "1 answer does");
+    check(
+        "input_tokens <= 99",
+        &parts,
+        Inconclusive,
+        "1 answer without",
+    );
     check(
         "tokens <= 99",
         &parts,
         Inconclusive,
-        "2 answers do not tell it, so it is 18 or more",
+        "2 answers without this figure, so it is 18 or more",
     );
-    check("output_tokens <= 99", &parts, Inconclusive, "2 answers do");
+    check(
+        "output_tokens <= 99",
+        &parts,
+        Inconclusive,
+        "2 answers without",
+    );
     // Where nobody reports the output, the input is all there is.
     let inputs = [Some(partly), Some(partly)];
-    check("tokens <= 16", &inputs, Passed, "tokens is 16");
+    check("tokens <= 16", &inputs, Passed, "tokens 16");
     // What came from the cache took nothing in this run.
     let mut cached = known("b", None);
     cached.result.cached = true;
     let records = [known("a", Some(some)), cached];
-    self::check("tokens <= 10", &records, None, Passed, "tokens is 10");
+    self::check("tokens <= 10", &records, None, Passed, "tokens 10");
 }

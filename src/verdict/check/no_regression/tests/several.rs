@@ -77,7 +77,7 @@ fn all_answers_are_compared() {
         &[
             "of 40 pairs 0 became wrong and 0 became correct, p < 0.001 < alpha 0.05\n",
             "\nall answers are compared, 5 answers of 5 runs to a sample in the baseline and 5 answers now",
-            "\npaired difference: -40.0 points (95 % interval -",
+            "\npaired difference: −40.0 points (95 % interval −",
             "\nfell most: s00, s01, s02, s03, s04, s05, s06, s07, s08, s09\n",
         ],
     );

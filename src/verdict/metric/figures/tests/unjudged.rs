@@ -79,14 +79,14 @@ fn check_both(gate: &str, given: &[(&str, Option<f64>)], verdict: Verdict, says:
 #[test]
 fn decided_gate_reports_unjudged_answers() {
     let given = [Some(5.0), None, None].map(|points| ("1", points));
-    let open = "`judge` could not judge 2 answers, which leaves it between 0.3333 and 1";
+    let open = "`judge` could not judge 2 answers, so it is between 33.3 % and 100.0 %";
     for (gate, verdict, says) in [
-        ("accuracy(judge) >= 0.3", Passed, ">= 0.3 holds"),
-        ("accuracy(judge) <= 0.3", Failed, "<= 0.3 does not hold"),
+        ("accuracy(judge) >= 0.3", Passed, "limit 30 %"),
+        ("accuracy(judge) <= 0.3", Failed, "limit 30 %"),
     ] {
         check_both(gate, &given, verdict, &format!("{says}; {open}"));
     }
-    let open = "; `judge` could not judge 2 answers, which leaves it between 2.3333 and 5";
+    let open = "; `judge` could not judge 2 answers, so it is between 2.3333 and 5";
     check_both("mean(judge.total) >= 2", &given, Passed, open);
     // The figure does not depend on these, or all were judged: no message.
     for (gate, is_first, given) in [
@@ -111,8 +111,18 @@ fn a_mean_is_open_between_the_ends_of_the_scale() {
         Inconclusive,
         "between 3.8 and 4.6",
     );
-    check_both("mean(judge.total) >= 3.8", &five, Passed, "is 4.5");
-    check_both("mean(judge.clarity) >= 4.7", &five, Failed, "is 4.5");
+    check_both(
+        "mean(judge.total) >= 3.8",
+        &five,
+        Passed,
+        "mean(judge.total) 4.5",
+    );
+    check_both(
+        "mean(judge.clarity) >= 4.7",
+        &five,
+        Failed,
+        "mean(judge.clarity) 4.5",
+    );
     // Neither 0 nor the lowest observed value is the end of the scale: 4.0 to 5.0 would pass.
     check_both("mean(judge.total) >= 3.75", &five, Passed, "");
     check_both(
@@ -147,7 +157,7 @@ fn a_pass_rate_counts_them_as_wrong_and_as_right() {
             &format!("{metric} >= 0.75"),
             &five,
             Inconclusive,
-            "between 0.6 and 0.8",
+            "between 60.0 % and 80.0 %",
         );
     }
 }
@@ -190,7 +200,7 @@ fn a_slice_has_only_its_own() {
         "accuracy(judge)[level=2] >= 0.6",
         &given,
         Inconclusive,
-        "between 0.5 and 1",
+        "between 50.0 % and 100.0 %",
     );
     check_both("mean(judge.total)[level=3] >= 2", &given, Inconclusive, "");
 }
@@ -199,18 +209,18 @@ fn a_slice_has_only_its_own() {
 fn the_message_says_who_could_not_judge_how_many_and_what_to_type() {
     let given = [("1", Some(4.0)), ("1", None), ("1", None)];
     let gate = "mean(judge.total) >= 4";
-    let expect = "mean(judge.total) is 4 (over 1 samples of `judge`), >= 4 is open: `judge` could not judge 2 answers, \
-                  which leaves it between 2 and 4.6667; `cargo evaltest run --resume RUN_DIR` has them judged again, but for \
-                  replies that cannot be read";
+    let expect = "mean(judge.total) 4 (over 1 sample of `judge`), limit 4, undecided: `judge` could not judge 2 answers, \
+                  so it is between 2 and 4.6667; judge again with `cargo evaltest run --resume RUN_DIR` \
+                  (unreadable replies are not judged again)";
     assert_eq!(result(gate, false, &answers(false, &given)).message, expect);
-    let first = "mean(judge.total) is 4 (over 1 samples of `judge`), >= 4 is open: with the 2 errored and 0 skipped samples, 2 of \
-                 which `judge` could not judge, it would be between 2 and 4.6667; ask them again with `cargo evaltest \
-                 run --resume RUN_DIR`";
+    let first = "mean(judge.total) 4 (over 1 sample of `judge`), limit 4, undecided: 2 errored samples (2 that `judge` \
+                 could not judge), so it is between 2 and 4.6667; ask again with `cargo evaltest run --resume \
+                 RUN_DIR`";
     assert_eq!(result(gate, true, &answers(true, &given)).message, first);
     let mut both = answers(false, &given);
     both.push(record("x", Status::TimedOut, false, "1"));
     let message = result(gate, false, &both).message;
-    let says = "with the 1 errored and 0 skipped samples, and those 2 that `judge` could not judge, it would be";
+    let says = "undecided: 1 errored sample, and 2 that `judge` could not judge, so it is";
     assert!(message.contains(says), "{message}");
     // A gate on the deciding scorer does not depend on the additional judge.
     assert_eq!(
