@@ -43,7 +43,7 @@ fn a_red_gate_says_that_the_form_changed() {
     // The colon behind the asterisks is the same label.
     project.write("form", "I added.\n\n**FINAL ANSWER**: @");
     let ran = project.run("run -v eval.yaml").exits(0);
-    ran.says("of 20 pairs 0 became wrong and 0 became correct")
+    ran.says("0 of 20 compared samples became wrong, 0 became correct")
         .says_nothing_of("the form changed");
     project.write("form", "I think it is @, thanks");
     project.run("run -v eval.yaml").exits(1).says(SAYS);
@@ -51,7 +51,7 @@ fn a_red_gate_says_that_the_form_changed() {
     // Wrong answers in the old form are no question of form.
     project.write("form", "FINAL ANSWER: 1@");
     let ran = project.run("run -v eval.yaml").exits(1);
-    ran.says("of 20 pairs 20 became wrong")
+    ran.says("20 of 20 compared samples became wrong")
         .says_nothing_of("the form changed");
     project.run("show e q10").exits(0);
 }
@@ -98,7 +98,7 @@ fn a_baseline_of_an_older_reader_is_compared_with_a_notice() {
     });
     project.write("form", "I think it is @, thanks");
     let ran = project.run("run -v eval.yaml").exits(1).says(SAYS);
-    ran.says("of 20 pairs 20 became wrong")
+    ran.says("20 of 20 compared samples became wrong")
         .says_nothing_of("the form changed");
     project.run("gate -v").exits(1).says(SAYS);
     // What the notice says to do.
@@ -151,15 +151,15 @@ fn numbers_in_an_older_form_are_the_same_samples() {
             rows(ids[1], ["1.50", "1000000000000000000000000000000"]),
         );
         let ran = project.run("run -v eval.yaml").exits(0);
-        ran.says("of 12 pairs 0 became wrong")
+        ran.says("0 of 12 compared samples became wrong")
             .says_nothing_of("not compared, new");
         project
             .run("gate -v")
             .exits(0)
-            .says("of 12 pairs 0 became wrong");
+            .says("0 of 12 compared samples became wrong");
         project.run("accept").exits(0);
         let ran = project.run("run -v eval.yaml").exits(0);
-        ran.says("of 12 pairs 0 became wrong");
+        ran.says("0 of 12 compared samples became wrong");
     };
     let [large, rounded] = [
         "123456789012345678901234567890",

@@ -145,7 +145,7 @@ fn each_turn_is_asked_judged_and_recorded() {
     project
         .run("run -v c.yaml")
         .exits(3)
-        .says("of 2 pairs 0 became wrong and 0 became correct");
+        .says("0 of 2 compared samples became wrong, 0 became correct");
     let replay = format!("{{ type: replay, path: {} }}", dir.display());
     project
         .run_of(&["run", "-v", "c.yaml", "--agent", &replay])

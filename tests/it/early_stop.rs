@@ -101,7 +101,7 @@ fn an_unchanged_agent_is_green_before_all_is_asked() {
         .run("run -v eval.yaml")
         .exits(0)
         .says("every gate was sure at look 1 of 4: 22 of 40 samples were not asked")
-        .says("no_regression(early_stop=true): passed: of 18 pairs 0 became wrong");
+        .says("no_regression(early_stop=true): passed: 0 of 18 compared samples became wrong");
     let first = requested(&project);
     assert_eq!(count(&project), 18);
     assert!(!first.is_sorted(), "in a random order: {first:?}");
@@ -124,7 +124,7 @@ fn the_run_goes_on_until_every_gate_is_sure() {
         .run("run -v eval.yaml")
         .exits(0)
         .says("at look 4 of 4")
-        .says("it was green at a look before, and stays so")
+        .says("it passed an earlier look and stays passed")
         .says_nothing_of("every gate was sure");
     assert_eq!(count(&project), 40);
     assert_eq!(project.last_json("manifest.json")["early_stop"]["look"], 4);
@@ -138,7 +138,7 @@ fn the_run_goes_on_until_every_gate_is_sure() {
     project
         .run(&gate)
         .exits(0)
-        .says("it was green at a look before");
+        .says("it passed an earlier look");
     project.run("accept").exits(0);
     // What failed and cannot be mended is sure.
     let spec = project.read("eval.yaml");

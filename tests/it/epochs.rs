@@ -208,8 +208,8 @@ fn answers_are_compared_however_many_they_are() {
     project
         .run("run -v eval.yaml")
         .exits(0)
-        .says("of 4 pairs 0 became wrong")
-        .says("and 3 answers now");
+        .says("0 of 4 compared samples became wrong")
+        .says(", 3 now; a sample became wrong");
     let agent = project.read("agent.sh");
     // q1 loses one of three answers: its majority stands. q2 loses another: its majority falls.
     let worse = agent.replace("q2.0) echo 9;;", "q1.0) echo 8;; q2.0|q2.2) echo 9;;");
@@ -222,7 +222,7 @@ fn answers_are_compared_however_many_they_are() {
     project
         .run("run -v eval.yaml --epochs 2")
         .exits(1)
-        .says("and 2 answers now");
+        .says(", 2 now; a sample became wrong");
     project
         .run("run -v eval.yaml --epochs 1 --ignore-baseline")
         .exits(0);
@@ -235,7 +235,7 @@ fn answers_are_compared_however_many_they_are() {
     project
         .run("run -v eval.yaml")
         .exits(3)
-        .says("leave it open");
+        .says(", undecided: 1 errored or skipped sample");
     project
         .run("accept --partial")
         .exits(0)

@@ -50,8 +50,8 @@ fn a_flip_waits_for_the_gate_and_ends_as_it_does() {
     let ran = both(&project, false);
     assert_eq!(requested(&project).len(), 12, "nothing is asked again");
     ran.says(
-        "e: correct in the baseline and wrong now, passed: no_regression: of 12 pairs 1 \
-         became wrong and 0 became correct, p = 0.27 >= alpha 0.05: q002",
+        "e: correct in the baseline and wrong now, passed: no_regression: 1 of 12 compared samples \
+         became wrong, 0 became correct, p = 0.27 >= alpha 0.05: q002",
     );
     // Five are not.
     wrong(&project, "q002 q004 q006 q008 q010");
@@ -71,7 +71,7 @@ fn a_flip_waits_for_the_gate_and_ends_as_it_does() {
     for part in [
         "q002 was correct in the baseline and is wrong now",
         "answered: 99",
-        "gate: no_regression: of 12 pairs 5 became wrong and 0 became correct, p = 0.019 < alpha 0.05",
+        "gate: no_regression: 5 of 12 compared samples became wrong, 0 became correct, p = 0.019 < alpha 0.05",
     ] {
         assert!(says.contains(part), "{says}");
     }
@@ -99,7 +99,7 @@ fn the_gates_decide_whose_slice_holds_the_sample() {
     wrong(&project, "q000");
     let ran = both(&project, false);
     assert_eq!(requested(&project).len(), 12);
-    ran.says("no_regression[level=1]: of 4 pairs 1 became wrong");
+    ran.says("no_regression[level=1]: 1 of 4 compared samples became wrong");
     wrong(&project, "q000 q006");
     let ran = both(&project, true);
     let red = [

@@ -68,13 +68,13 @@ fn gates_and_flips_are_at_their_lines() {
          ## Became wrong (4)\n\n| sample | question | expected | got | why |\n|---|---|---|---|---|\n\
          | q001 | What is 1? | 001 | \\:\\:error\\:\\:wrong\\|&lt;b&gt; | mismatch |\n",
         "## Gates\n\n|  | eval | gate | result |",
-        "| ❌ failed | e | `no_regression(alpha=0.5)` | of 9 pairs 4 became wrong and 0 became correct, p = ",
+        "| ❌ failed | e | `no_regression(alpha=0.5)` | 4 of 9 compared samples became wrong, 0 became correct, p = ",
         "## Evals",
         "\n<details><summary>Other gates: 2 passed</summary>\n\n",
         "| ✅ passed | e | `accuracy >= 0.3`",
         "\n</details>\n",
         "\n<details><summary>Statistics</summary>\n\n",
-        "| e | `no_regression(alpha=0.5)` | accuracy over the pairs: ",
+        "| e | `no_regression(alpha=0.5)` | accuracy of the compared samples: ",
     ]
     .iter()
     .map(|text| {

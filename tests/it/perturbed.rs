@@ -129,7 +129,7 @@ fn again(project: &Project) {
     project
         .run("run -v eval.yaml")
         .exits(3)
-        .says("of 4 pairs 0 became wrong");
+        .says("0 of 4 compared samples became wrong");
     assert_eq!(prompts(project), first);
     // Judged again without asking: the same drop.
     let asked = requested(project);

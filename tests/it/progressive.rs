@@ -201,7 +201,7 @@ fn comparisons_share_their_alpha_over_the_tiers() {
     project
         .run("run -v eval.yaml --progressive")
         .exits(0)
-        .says("gate no_regression: passed: of 40 pairs 0 became wrong")
+        .says("gate no_regression: passed: 0 of 40 compared samples became wrong")
         .says("alpha 0.05 is split over 3 analyses, 0.0444 for this one");
     trials::forget(&project);
     requested::agent(&project, "echo 99; exit");

@@ -346,7 +346,7 @@ fn a_scorer_that_only_watches_leaves_the_baseline_alone() {
     project
         .run("run -v eval.yaml")
         .exits(0)
-        .says("of 5 pairs 0 became wrong and 0 became correct");
+        .says("0 of 5 compared samples became wrong, 0 became correct");
     let dir = project.last_run().display().to_string();
     let rescored = project.command_of(&[
         "rescore", "-v", &dir, "--scorer", "gaia", "--scorer", "exact",

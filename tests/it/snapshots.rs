@@ -85,7 +85,7 @@ fn a_name_that_windows_reserves_is_read_and_renamed() {
         .run("run -v eval.yaml")
         .exits(0)
         .says("no_regression(max_drop=0.1): passed")
-        .says_nothing_of("no longer those");
+        .says_nothing_of("the snapshots changed");
     project
         .run("accept")
         .exits(0)
@@ -183,7 +183,7 @@ fn another_prompt_than_that_of_version_1_is_told_as_a_reason() {
     project
         .run("run -v e.yaml")
         .exits(3)
-        .says("kept question and prompt together, and one of them is another one now")
+        .says("stored question and prompt together, and one of them changed")
         .says("`cargo evaltest accept`")
         .says("not compared, input, prompt or ground truth changed: a, b");
     project.run("accept").exits(0);

@@ -94,13 +94,13 @@ fn init_run_accept_break_see_red_fix_see_green() {
     let failures = squeezed.matches("... FAILED").count();
     assert_eq!(failures, 8, "six samples and two gates: {}", red.out);
     red.says("was correct in the baseline and is wrong now")
-        .says("gate: no_regression: of 12 pairs 6 became wrong");
+        .says("gate: no_regression: 6 of 12 compared samples became wrong");
     project
         .run("run -v")
         .exits(1)
         .says("correct in the baseline, wrong now (6):")
         .says("    q00\n    q02\n")
-        .says("no_regression(alpha=0.05): FAILED: of 12 pairs 6 became wrong and 0 became correct, p = 0.0064")
+        .says("no_regression(alpha=0.05): FAILED: 6 of 12 compared samples became wrong, 0 became correct, p = 0.0064")
         .says("next: cargo evaltest show");
 
     // And is mended.

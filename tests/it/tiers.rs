@@ -187,7 +187,7 @@ fn a_tier_is_compared_over_its_samples_and_is_no_baseline() {
         .run("run -v eval.yaml --tier standard")
         .exits(0)
         .says("gate no_regression: ignored: tier `standard` is smaller")
-        .says("of 20 pairs 0 became wrong");
+        .says("0 of 20 compared samples became wrong");
     requested::agent(&project, "echo 99; exit");
     project.run("run -v eval.yaml --tier standard").exits(1);
     // Five samples cannot tell: that is no verdict of this tier, for nobody asks it.

@@ -258,14 +258,16 @@ fn a_pending_snapshot_becomes_the_snapshot_when_it_is_renamed() {
         .unwrap();
     std::fs::rename(&path, path.with_extension("")).unwrap();
     let ran = run(&project, "").exits(0);
-    ran.says("the snapshots are no longer those of run")
+    ran.says("the snapshots changed since run")
         .says("cargo evaltest accept");
     project
         .run(&format!("run -v {SPEC}"))
         .exits(0)
-        .says("the snapshots are no longer those of run");
+        .says("the snapshots changed since run");
     project.run("accept").exits(0);
-    run(&project, "").exits(0).says_nothing_of("no longer");
+    run(&project, "")
+        .exits(0)
+        .says_nothing_of("the snapshots changed");
 }
 
 #[test]
@@ -364,12 +366,14 @@ fn what_was_judged_otherwise_is_refused_before_anything_starts() {
 #[test]
 fn a_snapshot_edited_by_hand_is_noticed() {
     let project = accepted(6, ":", GATES);
-    run(&project, "").exits(0).says_nothing_of("no longer");
+    run(&project, "")
+        .exits(0)
+        .says_nothing_of("the snapshots changed");
     let (path, text) = snapshot(&project, "q001");
     assert!(text.contains("verdict: incorrect"), "{text}");
     std::fs::write(&path, text.replace("incorrect", "correct")).unwrap();
     let ran = run(&project, "").exits(101);
-    ran.says("the snapshots are no longer those of run")
+    ran.says("the snapshots changed since run")
         .says("cargo evaltest accept");
     std::fs::write(&path, "nonsense").unwrap();
     let ran = run(&project, "");

@@ -71,8 +71,8 @@ fn what_the_limit_of_the_spec_leaves_out_is_gone() {
     project.run("accept").exits(0);
     let limited = project.read("eval.yaml") + "limits: { limit: 4 }\n";
     project.write("eval.yaml", limited);
-    let short = "only 4 of the baseline's 8 samples can be compared, fewer than 90 % (4 gone): take `limits.limit: 4` \
-                 out of the spec";
+    let short = "only 4 of the baseline's 8 samples can be compared, fewer than 90 % (4 gone): remove `limits.limit: 4` \
+                 from the spec";
     project.run("run -v eval.yaml").exits(3).says(short);
     let dir = project.last_run();
     let dir = dir.display();
@@ -85,7 +85,7 @@ fn what_the_limit_of_the_spec_leaves_out_is_gone() {
     project.run("accept").exits(0);
     project
         .run("run -v eval.yaml")
-        .says("of 4 pairs 0 became wrong")
+        .says("0 of 4 compared samples became wrong")
         .says_nothing_of("gone");
 }
 

@@ -170,7 +170,7 @@ pub(in crate::report) fn gate_figure(gate: &GateResult, name: &str, subject: Sub
     let in_words = || gate.message.lines().next().unwrap_or_default().to_owned();
     // A message that begins otherwise has more to say than the figure.
     let is_regular = match &gate.regression {
-        Some(_) => gate.message.starts_with("of "),
+        Some(_) => gate.message.starts_with(|c: char| c.is_ascii_digit()),
         None => gate.message.starts_with(&format!("{} ", gate.gate.label())),
     };
     let is_decided = matches!(gate.verdict, Verdict::Passed | Verdict::Failed);

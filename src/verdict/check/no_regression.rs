@@ -23,7 +23,7 @@ mod repetition;
 
 use serde::Serialize;
 
-use crate::figure::P;
+use crate::figure::{P, Percent, counted};
 use crate::stats;
 use crate::stats::{Decision, ExactTest, RedBelow, StoppingBounds};
 use crate::verdict::baseline::{Baseline, Pair, Pairing};
@@ -42,8 +42,8 @@ pub(crate) use counted::CountedPairs;
 pub(crate) use judges::{OTHER_JUDGE, ServedJudges};
 
 /// Why a comparison of nothing but answers from the cache is inconclusive.
-pub(super) const CACHED: &str = "every answer came from the cache, so nothing was tested (and `CI` is set): ask with \
-                      `cargo evaltest run --refresh`, or take the answers with `--allow-cached`";
+pub(super) const CACHED: &str = "every answer came from the cache, so nothing was tested (and `CI` is set): ask the \
+                      agent with `cargo evaltest run --refresh`, or allow cached answers with `--allow-cached`";
 
 /// A gate with its comparison.
 pub(super) struct BaselineComparison<'a> {
@@ -320,14 +320,14 @@ impl<'a> BaselineComparison<'a> {
         let slice = slice.map_or_else(String::new, |slice| format!(" of `{slice}`"));
         let cure = match self.facts.limit {
             Some(limit) if !removed.is_empty() => format!(
-                "take `limits.limit: {limit}` out of the spec, accept a run on the samples of now with `cargo evaltest accept`,"
+                "remove `limits.limit: {limit}` from the spec, accept a run on the current samples with `cargo evaltest accept`,"
             ),
-            _ => "accept a run on the samples of now with `cargo evaltest accept`,".to_owned(),
+            _ => "accept a run on the current samples with `cargo evaltest accept`,".to_owned(),
         };
         Some(format!(
-            "only {compared} of the baseline's {expected} samples{slice} can be compared, fewer than {} % ({}): {cure} \
-             or say `no_regression(min_pairs=SHARE)`",
-            percent(self.gate.least_pairs()),
+            "only {compared} of the baseline's {expected} samples{slice} can be compared, fewer than {} ({}): {cure} \
+             or write `no_regression(min_pairs=SHARE)`",
+            Percent(self.gate.least_pairs()),
             rows.join(", ")
         ))
     }
@@ -352,10 +352,9 @@ impl<'a> BaselineComparison<'a> {
             return nothing.to_owned();
         }
         let why = if self.baseline.of_prompts {
-            "the baseline was made by an older version, which kept question and prompt together, and one of them is \
-             another one now"
+            "an older version made the baseline and stored question and prompt together, and one of them changed"
         } else {
-            "questions or ground truths are other ones now"
+            "questions or ground truths changed"
         };
         format!("{nothing}: {why}; accept a run with `cargo evaltest accept`")
     }
@@ -369,11 +368,11 @@ impl<'a> BaselineComparison<'a> {
         let right = self.pairing.pairs.iter();
         let right = right.filter(|pair| pair.before.contains(&Some(true)));
         format!(
-            "powerless: the gate would pass even if every answer now were wrong ({} >= alpha {}), with {} pairs \
-             of which {} were right in the baseline; compare more samples, or ask each more often",
+            "powerless: the gate would pass even if every answer were wrong now ({} >= alpha {}), with {}, {} of them \
+             correct in the baseline; compare more samples, or run more epochs",
             P(self.test(As::Lost).p).at_level(self.gate.level()),
             self.gate.level(),
-            self.pairs(),
+            counted(self.pairs(), "compared sample"),
             right.count()
         )
     }
@@ -396,7 +395,7 @@ impl<'a> BaselineComparison<'a> {
         let regression = decided.regression();
         let mut message = decided.message(&regression);
         if gate.is_default() && verdict != Verdict::Passed {
-            message += "\nan eval without `gates` has this gate if it has a baseline; `gates: []` asks for none";
+            message += "\nthis gate is the default for an eval with a baseline and without `gates`; `gates: []` turns it off";
         }
         GateResult {
             regression: Some(regression),
@@ -415,11 +414,11 @@ pub(super) fn changed_since(baseline: &Baseline) -> Option<String> {
             let whose = match &*baseline.run_ids() {
                 "" => "`_baseline.json` is missing, so it is unknown which runs the snapshots are from".to_owned(),
                 ids => format!(
-                    "the snapshots are no longer those of run `{}`{files}, so chance is no longer even-handed",
+                    "the snapshots changed since run `{}` was accepted{files}, so the comparison may be biased",
                     message::printable(ids)
                 ),
             };
-            format!("{whose}: accept a whole run, or several, with `cargo evaltest accept`")
+            format!("{whose}: accept one or more whole runs with `cargo evaltest accept`")
         })
 }
 
@@ -429,11 +428,6 @@ fn sequential_p(p: f64, analysis: Option<TakenAnalysis>) -> f64 {
         None => p,
         Some(analysis) => stats::repeated_p(p, analysis.at.index()),
     }
-}
-
-/// A share in percent, without spurious decimals.
-fn percent(share: f64) -> f64 {
-    (share * 1e4).round() / 1e2
 }
 
 /// The message of a gate that passes because there is nothing to compare with yet.

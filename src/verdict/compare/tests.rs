@@ -142,9 +142,9 @@ fn errors_are_wrong_and_right_as_in_the_gate() {
     let baseline = baseline(&a);
     let message = Gate::no_regression().check(&facts(&b, &baseline)).message;
     let regression =
-        [bounds.lowest.p, bounds.highest.p].map(|p| crate::figure::P(p.unwrap()).cell());
+        [bounds.lowest.p, bounds.highest.p].map(|p| crate::figure::P(p.unwrap()).to_string());
     let expect = format!(
-        "p would be {} if they were wrong, {} if correct",
+        "{} if errored and skipped samples count as wrong, {} if they count as correct",
         regression[0], regression[1]
     );
     assert!(message.contains(&expect), "{message}");

@@ -94,7 +94,7 @@ fn another_model_as_served_leaves_the_gates_against_the_baseline_open() {
         .says("tiny-2027")
         .says("? no_regression(max_drop=0.5)");
     court.project.run("compare").exits(0).says(
-        "is served by `tiny-2027` in B, and was by `tiny-2026` in A: what changed may be the judge",
+        "is served by `tiny-2027` in B and by `tiny-2026` in A: the change may come from the judge",
     );
     // Judging went on.
     assert_eq!(newer.requested().len(), 4);

@@ -172,8 +172,8 @@ fn a_judge_that_another_model_serves_leaves_the_comparison_open() {
     assert_eq!(judges(), json!({"judge": ["m-1"]}));
     let (verdict, message) = gate(&other, "no_regression(alpha=0.05)");
     assert_eq!(verdict, Inconclusive, "{message}");
-    let says = "judge `judge` is served by `m-2` now, and was by `m-1` in the baseline: what changed may be the judge; \
-                accept a run that this judge judged with `cargo evaltest accept`";
+    let says = "judge `judge` is served by `m-2` now and by `m-1` in the baseline: the change may come from the judge; \
+                accept a run with this judge: `cargo evaltest accept`";
     assert!(message.starts_with(says), "{message}");
     assert_eq!(gate(&same, "no_regression(alpha=0.05)").0, Passed);
     // Once both runs are accepted, the baseline has both models.
@@ -199,7 +199,7 @@ fn a_judge_that_another_model_serves_leaves_the_comparison_open() {
     std::fs::write(&file, old.to_string()).unwrap();
     let (_, message) = gate(&same, "no_regression(alpha=0.05)");
     assert!(
-        message.contains("warning: the snapshots are no longer those"),
+        message.contains("warning: the snapshots changed since run"),
         "{message}"
     );
 }

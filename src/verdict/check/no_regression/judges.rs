@@ -13,7 +13,7 @@ use crate::data::{JudgeCall, Output};
 use crate::verdict::baseline::Baseline;
 
 /// The warning if another model serves the judge.
-pub(crate) const OTHER_JUDGE: &str = "what changed may be the judge";
+pub(crate) const OTHER_JUDGE: &str = "the change may come from the judge";
 
 /// Models that served judges, by the name of the scorer.
 #[derive(Clone, Debug, Default)]
@@ -54,8 +54,8 @@ impl ServedJudges {
     ) -> Option<String> {
         let other = self.other(baseline, is_secondary)?;
         Some(format!(
-            "judge `{}` is served by {} now, and was by {} in the baseline: {OTHER_JUDGE}; accept a run that this judge \
-             judged with `cargo evaltest accept`",
+            "judge `{}` is served by {} now and by {} in the baseline: {OTHER_JUDGE}; accept a run with this judge: \
+             `cargo evaltest accept`",
             other.scorer, other.now, other.before
         ))
     }
@@ -69,7 +69,7 @@ impl ServedJudges {
     ) -> Option<String> {
         let other = self.other(baseline, is_secondary)?;
         Some(format!(
-            "judge `{}` is served by {} in {second}, and was by {} in {first}: {OTHER_JUDGE}",
+            "judge `{}` is served by {} in {second} and by {} in {first}: {OTHER_JUDGE}",
             other.scorer, other.now, other.before
         ))
     }
@@ -159,7 +159,7 @@ mod tests {
         };
         let m1 = ("judge", &["m-1 (fp_1)"][..]);
         let m2 = ("judge", &["m-2"][..]);
-        let says = "judge `judge` is served by `m-2` now, and was by `m-1` in the baseline: ";
+        let says = "judge `judge` is served by `m-2` now and by `m-1` in the baseline: ";
         check(&[m1], &[m2], Some(says));
         check(&[m1], &[("judge", &["m-1"])], None);
         check(&[m1], &[("judge", &["m-1 (fp_2)"])], None);
@@ -170,7 +170,7 @@ mod tests {
         check(
             &[("judge", &["m-1", "m-3"])],
             &[m2],
-            Some("judge `judge` is served by `m-2` now, and was by `m-1` and `m-3` in"),
+            Some("judge `judge` is served by `m-2` now and by `m-1` and `m-3` in"),
         );
         check(&[], &[m2], None);
         check(&[m1], &[], None);

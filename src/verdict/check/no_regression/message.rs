@@ -1,6 +1,6 @@
 //! The message of `no_regression` for people, and its figures in `summary.json`.
 
-use crate::figure::{Interval, P, Points, Value};
+use crate::figure::{Interval, P, Percent, Points, Share, counted};
 use crate::printable::on_one_line;
 use crate::stats;
 use crate::stats::ExactTest;
@@ -12,7 +12,7 @@ use crate::verdict::result::Verdict;
 
 use super::paired::{As, Paired, RightShare};
 use super::{BaselineComparison, Decided, TakenAnalysis, sequential_p};
-use crate::verdict::metric::Figures;
+use crate::verdict::metric::{Figures, Unit};
 
 /// The power at which the smallest detectable drop is given.
 pub(super) const POWER: f64 = 0.8;
@@ -130,11 +130,11 @@ impl Decided<'_> {
         }
         if !found.unknown.is_empty() {
             let end = |errors: As| {
-                P(self.comparison.test(errors).p).cell_at_level(self.comparison.gate.level())
+                P(self.comparison.test(errors).p).at_level(self.comparison.gate.level())
             };
             let [wrong, right] = [As::Wrong, As::Right].map(end);
             lines.push(format!(
-                "with the errored and skipped samples p would be {wrong} if they were wrong, {right} if correct"
+                "{wrong} if errored and skipped samples count as wrong, {right} if they count as correct"
             ));
         }
         let drop = found.smallest_drop.map_or_else(
@@ -180,30 +180,31 @@ impl Decided<'_> {
         let sign = if adjusted < alpha { "<" } else { ">=" };
         let subject = self.comparison.facts.summary.subject();
         let mut text = format!(
-            "of {} pairs {} {} and {} {}, {p} {sign} alpha {alpha}",
-            found.pairs,
+            "{} of {} {}, {} {}, {p} {sign} alpha {alpha}",
             found.worse,
+            counted(found.pairs, "compared sample"),
             subject.became_bad(),
             found.better,
             subject.became_good(),
         );
         if let Some((max, drop)) = gate.max_drop.zip(found.drop) {
             let sign = if drop > max { ">" } else { "<=" };
-            text = format!("{text}, drop {drop:.4} {sign} max_drop {max}");
+            let drop = Unit::Drop.beside(drop, max);
+            text = format!("{text}, drop {drop} {sign} max_drop {}", Percent(max));
         }
         match (&self.open, self.verdict) {
             (Some(open), _) => format!("{open}\n{text}"),
             _ if self.comparison.was_green() => {
-                format!("{text}; it was green at a look before, and stays so")
+                format!("{text}; it passed an earlier look and stays passed")
             }
             (None, Verdict::Inconclusive) => {
                 let (unjudged, cure) = self.unjudged();
                 let again = cure.unwrap_or_else(|| {
-                    "ask them again with `cargo evaltest run --resume RUN_DIR`".to_owned()
+                    "ask again with `cargo evaltest run --resume RUN_DIR`".to_owned()
                 });
                 format!(
-                    "{text}; {} errored or skipped samples leave it open{unjudged}, {again}",
-                    found.unknown.len()
+                    "{text}, undecided: {}{unjudged}; {again}",
+                    counted(found.unknown.len() as u64, "errored or skipped sample")
                 )
             }
             _ => text,
@@ -239,9 +240,8 @@ impl Decided<'_> {
         let before = self.comparison.baseline.prompt.as_ref()?;
         let now = self.comparison.facts.prompt.as_ref()?;
         let (before, now) = (printable(before), printable(now));
-        (before != now).then(|| {
-            format!("the prompt is another one than in the baseline: {before} before, {now} now")
-        })
+        (before != now)
+            .then(|| format!("the prompt changed since the baseline: {before} before, {now} now"))
     }
 
     /// Of a red gate: how many of the flips changed the way they were found.
@@ -260,8 +260,8 @@ impl Decided<'_> {
     fn epochs_note(&self) -> Option<String> {
         if self.comparison.baseline.majorities {
             return Some(
-                "the baseline was made by an older version and keeps the verdict of the majority alone, and those of \
-                 now are compared with it: accept a run with `cargo evaltest accept` to compare all answers"
+                "an older version made the baseline and stored only majority verdicts, so only these are compared: \
+                 accept a run with `cargo evaltest accept` to compare all answers"
                     .to_owned(),
             );
         }
@@ -273,16 +273,14 @@ impl Decided<'_> {
         }
         let runs = match self.comparison.baseline.runs.len() {
             0 | 1 => String::new(),
-            runs => format!(" of {runs} runs"),
+            runs => format!(" ({runs} runs)"),
         };
-        let answers = |count: usize| if count == 1 { "answer" } else { "answers" };
         let repetition = self.comparison.repetition;
         let compared = repetition.map_or("all answers are compared".to_owned(), |it| it.message());
         Some(format!(
-            "{compared}, {before} {}{runs} to a sample in the baseline and {now} {} now; a sample \
-             became wrong if more than half of its answers were right and at most half are now",
-            answers(before),
-            answers(now)
+            "{compared}; {} per sample in the baseline{runs}, {now} now; a sample became wrong if more than half of its \
+             answers were correct and at most half are now",
+            counted(before as u64, "answer")
         ))
     }
 }
@@ -292,16 +290,15 @@ impl BaselineComparison<'_> {
     fn why_apart(&self, found: &Regression, is_below: bool) -> Option<String> {
         let (alpha, mid_p) = (self.gate.level(), self.exact == ExactTest::MidP);
         let adjusted = found.p_adjusted?;
-        let approximate =
-            "; the interval is approximate, and the test, which decides, is exact".to_owned();
+        let approximate = "; the interval is approximate, and the exact test decides".to_owned();
         let levels = format!(
-            "; the test allows for {alpha} on the side of a loss, and the interval for {INTERVAL_SIDE} on each side"
+            "; the test is one-sided at {alpha}, the interval has {INTERVAL_SIDE} on each side, and the test decides"
         );
         match (adjusted < alpha, is_below) {
             (true, false) if found.p >= INTERVAL_SIDE => Some(levels),
             (true, false) if self.seen().group_count().is_some() => Some(
-                "; the interval takes the samples of a group to change all together, which is too wide where they do \
-                 not, and the test, which decides, does not"
+                "; the interval assumes that the samples of a group change together and may be too wide; the test, \
+                 which does not assume this, decides"
                     .to_owned(),
             ),
             (true, false) if mid_p => Some("; the interval is approximate, and the test decides".to_owned()),
@@ -309,10 +306,10 @@ impl BaselineComparison<'_> {
             (false, true) if found.p >= alpha && alpha < INTERVAL_SIDE => Some(levels),
             (false, true) if found.p >= alpha => Some(approximate),
             (false, true) if sequential_p(found.p, self.analysis) >= alpha => {
-                Some("; the interval allows for this look alone, and the test for all looks".to_owned())
+                Some("; the interval covers this look alone, and the test covers all looks".to_owned())
             }
             (false, true) => Some(
-                "; the interval allows for this gate alone, and the test for the other gates against the baseline (Holm)"
+                "; the interval covers this gate alone, and the test covers all gates against the baseline (Holm)"
                     .to_owned(),
             ),
             _ => None,
@@ -325,7 +322,7 @@ pub(crate) fn at_level(together: usize) -> String {
     match together {
         0 | 1 => String::new(),
         all => format!(
-            " whatever the other gates against the baseline do (at alpha / {all}, Holm's strictest level)"
+            " at the strictest level for {all} gates against the baseline (alpha / {all}, Holm)"
         ),
     }
 }
@@ -334,7 +331,7 @@ pub(crate) fn at_level(together: usize) -> String {
 pub(super) fn assumption(seen: &Paired, worse: u64, better: u64) -> String {
     let (noise, from) = if seen.has_several_answers() {
         let noise = seen.noise().unwrap_or(0.0);
-        (noise, "as the several answers to a sample tell")
+        (noise, "estimated from the several answers per sample")
     } else {
         let (chance, from) = if better <= worse {
             (2 * better, "as many as became correct here")
@@ -347,7 +344,7 @@ pub(super) fn assumption(seen: &Paired, worse: u64, better: u64) -> String {
     let free = match seen.group_count() {
         None => "samples flip independently",
         Some(_) => {
-            "groups flip by chance as they did here, that what breaks are single samples in any of them"
+            "groups flip by chance as they did here, that a regression breaks single samples of any group"
         }
     };
     let what = match seen.group_count() {
@@ -359,12 +356,12 @@ pub(super) fn assumption(seen: &Paired, worse: u64, better: u64) -> String {
 }
 
 fn accuracies(before: RightShare, now: RightShare) -> Option<String> {
-    let [before_ci95, now_ci95] = [before, now].map(|side| Some(Interval(side.ci95?.map(Value))));
+    let [before_ci95, now_ci95] = [before, now].map(|side| Some(Interval(side.ci95?.map(Share))));
     Some(format!(
-        "accuracy over the pairs: {} in the baseline ({}), {} now ({})",
-        Value(before.value?),
+        "accuracy of the compared samples: {} in the baseline ({}), {} now ({})",
+        Share(before.value?),
         before_ci95?.ci95(),
-        Value(now.value?),
+        Share(now.value?),
         now_ci95?
     ))
 }

@@ -31,7 +31,7 @@ fn where_test_and_interval_point_different_ways_it_says_why() {
         &strict,
         Verdict::Passed,
         &[
-            "; the test allows for 0.01 on the side of a loss, and the interval for 0.025 on each side",
+            "; the test is one-sided at 0.01, the interval has 0.025 on each side, and the test decides",
         ],
     );
 }
@@ -46,13 +46,13 @@ fn where_test_and_interval_differ_the_line_says_why() {
         "no_regression(alpha=0.3, exact=conditional)",
         &"C".repeat(20),
         &format!("WW{}", "C".repeat(18)),
-        "; the test allows for 0.3 on the side of a loss, and the interval for 0.025 on each side\n",
+        "; the test is one-sided at 0.3, the interval has 0.025 on each side, and the test decides\n",
     );
     check(
         "no_regression(alpha=0.01, exact=conditional)",
         &"C".repeat(40),
         &format!("WWWWWW{}", "C".repeat(34)),
-        "; the test allows for 0.01 on the side of a loss, and the interval for 0.025 on each side\n",
+        "; the test is one-sided at 0.01, the interval has 0.025 on each side, and the test decides\n",
     );
     let baseline = accepted(&["C"; 48]);
     let mut facts = facts(&baseline, &["C"; 48], 48);
@@ -66,8 +66,8 @@ fn where_test_and_interval_differ_the_line_says_why() {
         &result,
         Verdict::Failed,
         &[
-            "; the interval takes the samples of a group to change all together, which is too wide where they do not",
-            "assuming that groups flip by chance as they did here, that what breaks are single samples in any of them \
+            "; the interval assumes that the samples of a group change together and may be too wide; the test, ",
+            "assuming that groups flip by chance as they did here, that a regression breaks single samples of any group \
              and that 0 % of",
         ],
     );

@@ -75,8 +75,8 @@ fn all_answers_are_compared() {
         &result,
         Verdict::Failed,
         &[
-            "of 40 pairs 0 became wrong and 0 became correct, p < 0.001 < alpha 0.05\n",
-            "\nall answers are compared, 5 answers of 5 runs to a sample in the baseline and 5 answers now",
+            "0 of 40 compared samples became wrong, 0 became correct, p < 0.001 < alpha 0.05\n",
+            "\nall answers are compared; 5 answers per sample in the baseline (5 runs), 5 now; a sample",
             "\npaired difference: −40.0 points (95 % interval −",
             "\nfell most: s00, s01, s02, s03, s04, s05, s06, s07, s08, s09\n",
         ],
@@ -208,9 +208,9 @@ fn several_gates_are_adjusted_together() {
         &both[0],
         Verdict::Passed,
         &[
-            "a drop of 50.0 points or more with 80 % power whatever the other gates against the baseline do (at \
-             alpha / 2, Holm's strictest level), assuming",
-            "; the interval allows for this gate alone, and the test for the other gates against the baseline (Holm)\n",
+            "a drop of 50.0 points or more with 80 % power at the strictest level for 2 gates against the baseline \
+             (alpha / 2, Holm), assuming",
+            "; the interval covers this gate alone, and the test covers all gates against the baseline (Holm)\n",
         ],
     );
     // Each gate has its own alpha.
@@ -242,7 +242,7 @@ fn with_errors_both_ends_are_adjusted() {
         says(
             result,
             Verdict::Inconclusive,
-            &["p would be 0.031 if they were wrong, 0.062 if correct"],
+            &["p = 0.031 if errored and skipped samples count as wrong, p = 0.062 if they"],
         );
     }
 }
@@ -263,14 +263,14 @@ fn what_could_not_fail_is_powerless() {
         };
         says(&compare(&gate, before, before, true), verdict, &[]);
     };
-    let powerless = "powerless: the gate would pass even if every answer now were wrong (p = 0.062 >= alpha 0.05), \
+    let powerless = "powerless: the gate would pass even if every answer were wrong now (p = 0.062 >= alpha 0.05), \
                      with";
     check("no_regression", "CCCC", Verdict::Inconclusive, powerless);
     check(
         "no_regression",
         "CCCWWWWWWWWW",
         Verdict::Inconclusive,
-        "12 pairs of which 3 were right in the baseline",
+        "12 compared samples, 3 of them correct in the baseline",
     );
     check(
         "no_regression",
@@ -313,7 +313,7 @@ fn too_few_baseline_samples_are_inconclusive() {
         let gate: Gate = gate.parse().unwrap();
         let result = compare(&gate, before, after, true);
         let part = if verdict == Verdict::Inconclusive {
-            "of the baseline's 10 samples can be compared, fewer than 90 % (2 gone): accept a run on the samples of now"
+            "of the baseline's 10 samples can be compared, fewer than 90 % (2 gone): accept a run on the current samples"
         } else {
             "became wrong"
         };
@@ -336,7 +336,7 @@ fn too_few_baseline_samples_are_inconclusive() {
     // An outage is a pair, and none without a verdict is evidence.
     check(gate, "CCCCCCCCCC", "CCCCCCCCCE", Verdict::Passed);
     let outage = compare(&gate.parse().unwrap(), "CCCCCCCCCC", "CCCCCCCCEE", true);
-    let open = "2 errored or skipped samples leave it open";
+    let open = ", undecided: 2 errored or skipped samples; ask again with";
     says(&outage, Verdict::Inconclusive, &[open]);
 }
 
@@ -346,7 +346,7 @@ fn in_ci_a_baseline_must_be_what_was_accepted() {
     baseline.digest_matches = false;
     baseline.changed_files = vec!["ab/s01.snap".to_owned(), "_baseline.json".to_owned()];
     let mut facts = facts(&baseline, &["C"; 8], 8);
-    let warning = "the snapshots are no longer those of run `r1` (ab/s01.snap, _baseline.json)";
+    let warning = "the snapshots changed since run `r1` was accepted (ab/s01.snap, _baseline.json)";
     let result = Gate::no_regression().check(&facts);
     says(
         &result,
@@ -423,7 +423,7 @@ fn another_prompt_is_noted_and_compared() {
         facts.prompt = now;
         let result = Gate::no_regression().check(&facts);
         says(&result, Verdict::Failed, &[]);
-        let note = "\nthe prompt is another one than in the baseline: official before, concise now";
+        let note = "\nthe prompt changed since the baseline: official before, concise now";
         assert_eq!(result.message.contains(note), noted, "{}", result.message);
     };
     check(prompt("official"), prompt("concise"), true);
@@ -441,13 +441,13 @@ fn one_verdict_of_several_epochs_is_held_against_the_majority_of_now() {
         says(&gate.check(&facts(&baseline, &[now; 6], 6)), verdict, parts);
     };
     // Counted as answers, they would be fewer than before.
-    let found = "keeps the verdict of the majority alone, and those of now are compared with it";
+    let found = "stored only majority verdicts, so only these are compared";
     check("CCCWW", Verdict::Passed, &["p = 1.0000", found]);
     check("CCWWW", Verdict::Failed, &["p = 0.016"]);
     check(
         "CCWWE",
         Verdict::Inconclusive,
-        &["p would be 0.016 if they were wrong, 1.0000"],
+        &["p = 0.016 if errored and skipped samples count as wrong, p = 1.0000 if"],
     );
 }
 
@@ -481,7 +481,7 @@ fn analyses_decide_by_their_own_bounds_and_green_stays_green() {
         |facts: &Facts<'_>, verdict, parts: &[&str]| says(&gate.check(facts), verdict, parts);
     // 1/256 is below the first bound, 1/64 is not, and 1/16 waits for more samples.
     let red = [
-        "of 9 pairs 8 became wrong",
+        "8 of 9 compared samples became wrong",
         "p = 0.0039 at look 1 of 4",
         "for all looks together < alpha",
     ];
@@ -508,7 +508,7 @@ fn analyses_decide_by_their_own_bounds_and_green_stays_green() {
     check(
         &later,
         Verdict::Passed,
-        &["it was green at a look before, and stays so"],
+        &["it passed an earlier look and stays passed"],
     );
     let found = run(1, 0, 9, 0).interim_findings(gates);
     assert_eq!((found.is_sure, found.green), (true, vec![gate.name()]));
