@@ -93,7 +93,7 @@ impl fmt::Display for Leniency {
             scorer, reference, ..
         } = self;
         let Some(difference) = self.difference else {
-            return write!(f, "`{scorer}` and `{reference}` judge no sample both");
+            return write!(f, "`{scorer}` and `{reference}` have no sample in common");
         };
         if self.more + self.fewer == 0 {
             return write!(f, "`{scorer}` and `{reference}` agree on every answer");
@@ -353,7 +353,7 @@ mod tests {
                       −13.3 points";
         check(two(27, 1, 7, 10), 1, strict);
         check(two(2, 0, 0, 1), 0, "`b` and `a` agree on every answer");
-        check(two(0, 0, 0, 0), 0, "`b` and `a` judge no sample both");
+        check(two(0, 0, 0, 0), 0, "`b` and `a` have no sample in common");
         assert_eq!(two(1, 0, 0, 0).leniency(2), []);
     }
 }

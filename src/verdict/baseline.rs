@@ -299,9 +299,8 @@ impl Baseline {
         let (then, now) = (self.mask_id.as_ref()?, mask_id.as_ref()?);
         (then != now && older.as_ref() != Some(then)).then(|| {
             format!(
-                "the dataset is another one than that of the baseline (run `{}`), whose snapshots are masked: \
-                 questions and ground truths cannot be compared one by one. Accept a run on this one: cargo evaltest \
-                 accept",
+                "the dataset changed since the baseline (run `{}`), whose snapshots are masked, so its samples cannot be \
+                 matched; accept a run on this dataset with `cargo evaltest accept`",
                 self.run_ids()
             )
         })
@@ -364,7 +363,7 @@ impl Baseline {
         let is_empty = self.samples.is_empty() && self.unread.is_empty();
         if !is_empty && !ids.any(|id| self.id_of(id).is_some()) {
             return Err(Error::usage(format!(
-                "the baseline (run `{}`) has none of the samples",
+                "the baseline (run `{}`) has none of these samples",
                 self.run_ids()
             ))
             .hint(HINT));

@@ -28,7 +28,7 @@ fn twenty() -> Project {
 
 #[test]
 fn a_red_gate_says_that_the_form_changed() {
-    const SAYS: &str = "20 of 20 answers that became wrong had a label before and have none now: the form changed, perhaps \
+    const SAYS: &str = "20 of 20 answers that became wrong had a label before and have none now: perhaps only the format changed, \
                         not the answers (`label` → `whole_answer`); see one with `cargo evaltest show e q10`";
     let project = twenty();
     project.write("form", "I added.\n\n**FINAL ANSWER:** @");
@@ -44,7 +44,7 @@ fn a_red_gate_says_that_the_form_changed() {
     project.write("form", "I added.\n\n**FINAL ANSWER**: @");
     let ran = project.run("run -v eval.yaml").exits(0);
     ran.says("0 of 20 compared samples became wrong, 0 became correct")
-        .says_nothing_of("the form changed");
+        .says_nothing_of("only the format changed");
     project.write("form", "I think it is @, thanks");
     project.run("run -v eval.yaml").exits(1).says(SAYS);
     project.run("gate -v").exits(1).says(SAYS);
@@ -52,7 +52,7 @@ fn a_red_gate_says_that_the_form_changed() {
     project.write("form", "FINAL ANSWER: 1@");
     let ran = project.run("run -v eval.yaml").exits(1);
     ran.says("20 of 20 compared samples became wrong")
-        .says_nothing_of("the form changed");
+        .says_nothing_of("only the format changed");
     project.run("show e q10").exits(0);
 }
 
@@ -69,8 +69,8 @@ fn without_checksum(project: &Project, edit: impl FnOnce(&mut Map<String, Value>
 
 #[test]
 fn a_baseline_of_an_older_reader_is_compared_with_a_notice() {
-    const SAYS: &str = "the baseline was read by an older reader: `cargo evaltest rescore RUN_DIR` for its run, then `cargo \
-                        evaltest accept`";
+    const SAYS: &str = "an older evaltest extracted the answers of the baseline: `cargo evaltest rescore RUN_DIR` for its run, \
+                        then `cargo evaltest accept`";
     let project = twenty();
     project.write("form", "FINAL ANSWER: @");
     project.run("run -v eval.yaml").exits(0);
@@ -99,7 +99,7 @@ fn a_baseline_of_an_older_reader_is_compared_with_a_notice() {
     project.write("form", "I think it is @, thanks");
     let ran = project.run("run -v eval.yaml").exits(1).says(SAYS);
     ran.says("20 of 20 compared samples became wrong")
-        .says_nothing_of("the form changed");
+        .says_nothing_of("only the format changed");
     project.run("gate -v").exits(1).says(SAYS);
     // What the notice says to do.
     let display = first.display();
@@ -113,13 +113,14 @@ fn a_baseline_of_an_older_reader_is_compared_with_a_notice() {
         Some("label")
     );
     let ran = project.run("run -v eval.yaml").exits(1);
-    ran.says("the form changed").says_nothing_of("older reader");
+    ran.says("only the format changed")
+        .says_nothing_of("older evaltest");
     // One of a later version is compared, too.
     without_checksum(&project, |members| {
         drop(members.insert("reader".to_owned(), 99.into()));
     });
     let ran = project.run("run -v eval.yaml").exits(1);
-    ran.says("read by a newer reader")
+    ran.says("a newer evaltest extracted the answers of the baseline")
         .says("cargo install cargo-evaltest");
 }
 

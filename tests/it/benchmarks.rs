@@ -238,14 +238,14 @@ fn a_sample_with_another_scorer_counts_as_changed() {
     project
         .run("run -v shop.yaml")
         .exits(0)
-        .says("2 pairs")
+        .says("of 2 compared samples")
         .says("ground truth changed: b");
     let default = SPEC.replacen("  samples:", "  scorer: gsm8k\n  samples:", 1);
     project.write("shop.yaml", default);
     project
         .run("run -v shop.yaml")
         .exits(0)
-        .says("2 pairs")
+        .says("of 2 compared samples")
         .says("ground truth changed: a");
 }
 

@@ -238,7 +238,7 @@ fn the_benchmarks_metrics_are_worked_out_and_gated() {
     project
         .run("run -v bfcl.yaml")
         .exits(3)
-        .says("metric(non_live) >= 0.01: passed: metric(non_live) is 0.0417")
+        .says("metric(non_live) >= 0.01: passed: metric(non_live) 0.0417")
         .says("metric(weighted) >= 0.6: INCONCLUSIVE")
         .says("metric(call_f1) >= 0.1: passed")
         .says("weighted             0.6250  0.5000 to 0.6250")

@@ -84,10 +84,10 @@ fn an_agent_that_takes_more_steps_is_red_and_says_where() {
             .run("run -v eval.yaml")
             .exits(1)
             .says(says)
-            .says("p < 0.001 < alpha 0.05, 24 pairs")
+            .says("p < 0.001 < alpha 0.05, 24 compared samples")
             .says("rose most: ")
             .says("or more with 80 % power")
-            .says("look at the answer: cargo evaltest show e q");
+            .says("compare the answers: cargo evaltest show e q");
         // The other direction is better.
         let fall = gate.replace("increase", "decrease");
         if fall != gate {
@@ -144,7 +144,7 @@ fn the_snapshot_keeps_figures_and_an_old_one_is_inconclusive() {
     project
         .run("run eval.yaml")
         .exits(3)
-        .says("no score has `qa.nope`, in the baseline or now");
+        .says("no score has `qa.nope`, neither in the baseline nor now");
     // As a version wrote them that knew no figures.
     for (path, text) in &texts {
         let is_figure = |line: &&str| {
@@ -160,7 +160,7 @@ fn the_snapshot_keeps_figures_and_an_old_one_is_inconclusive() {
     project
         .run("run eval.yaml")
         .exits(3)
-        .says("no answer of the baseline tells its `tokens`: accept a run that does");
+        .says("no answer of the baseline reports its `tokens`: accept a run that does");
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn tools_in_another_order_are_seen_with_two_answers_on_one_side() {
     project
         .run("run eval.yaml")
         .exits(3)
-        .says("one answer to a sample on each side shows nothing of chance: accept two runs");
+        .says("one answer per sample and run cannot show chance: accept two runs");
     // Another recording of the same agent.
     project.write(
         "d.jsonl",
@@ -184,7 +184,7 @@ fn tools_in_another_order_are_seen_with_two_answers_on_one_side() {
     project
         .run("run eval.yaml")
         .exits(1)
-        .says("tools and their order: p < 0.001 < alpha 0.05, 24 pairs");
+        .says("tools and their order: p < 0.001 < alpha 0.05, 24 compared samples");
     project.write(
         "f.jsonl",
         recording(6, "search").replace("\"right\"", "\"right \""),
@@ -228,7 +228,7 @@ fn a_latency_needs_a_margin() {
     project
         .run("run eval.yaml")
         .exits(2)
-        .says("a latency needs a margin `by` of 25 % or more")
+        .says("a latency gate needs `by` of 25 % or more")
         .says("write `no_increase(latency, by=25%)`");
     // A replayed answer has none of its own.
     spec(&project, "b.jsonl", "'no_increase(latency, by=25%)'");
@@ -237,7 +237,7 @@ fn a_latency_needs_a_margin() {
     project
         .run("run eval.yaml")
         .exits(3)
-        .says("no answer of the baseline has a latency of its own: replayed ones have none");
+        .says("no answer of the baseline has a measured latency: replayed answers have none");
 }
 
 #[test]
@@ -309,7 +309,7 @@ fn masked_snapshots_hold_nothing_that_tells_an_answer() {
     project
         .run("run eval.yaml")
         .exits(3)
-        .says("masked snapshots do not store `output_length`, which may tell an answer");
+        .says("masked snapshots do not store `output_length`, which may reveal an answer");
 }
 
 #[test]
@@ -366,7 +366,7 @@ fn a_run_that_ends_at_a_tier_is_compared_with_its_samples() {
         .run("run -v eval.yaml --progressive")
         .exits(1)
         .says("gate no_increase(tokens)[tier=quick]: FAILED: ")
-        .says("12 pairs")
+        .says(", 12 compared samples")
         .says("gate no_regression(alpha=0.05)[tier=quick]: passed: ");
 }
 

@@ -393,7 +393,7 @@ fn what_people_say_is_in_the_report_and_has_a_gate() {
     project
         .run_of(&resume)
         .exits(1)
-        .says("gate passed, review: reviewed.approved is 1");
+        .says("gate passed, review: reviewed.approved 100.0 %");
     let text = report(&project);
     for words in [
         "### What people say",
@@ -409,7 +409,7 @@ fn what_people_say_is_in_the_report_and_has_a_gate() {
     project
         .run_of(&resume)
         .exits(1)
-        .says("gate failed, review: reviewed.approved is 0");
+        .says("gate failed, review: reviewed.approved 0.0 %");
     assert!(report(&project).contains("People do not approve of enough items"));
     reviewed("no such status");
     project.run_of(&resume).exits(2).says("is no verification");
@@ -438,7 +438,7 @@ fn what_people_say_is_in_the_report_and_has_a_gate() {
     project
         .run_of(&resume)
         .exits(1)
-        .says("gate passed, review: reviewed.approved is 1");
+        .says("gate passed, review: reviewed.approved 100.0 %");
     for (edited, says) in [
         (
             text.replacen("approved", "rejected", 1),

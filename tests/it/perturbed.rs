@@ -66,7 +66,7 @@ fn drop_of_each_kind_is_reported_beside_the_unperturbed_headline() {
         .exits(1)
         .says("4 samples, 4 correct, accuracy 100.0 %")
         .says("reordered_options: changes nothing in 4 answers, which are in no pair")
-        .says("gate drop(irrelevant_context) <= 0.1: passed: drop(irrelevant_context) is 0 (over 4 pairs")
+        .says("gate drop(irrelevant_context) <= 0.1: passed: drop(irrelevant_context) 0.0 % (4 pairs")
         .says("gate drop(typos) <= 0.1: FAILED: drop(typos) 100.0 % (4 pairs, 4 became wrong and 0 correct")
         .says("gate accuracy[perturb=irrelevant_context] >= 0.9: passed")
         .says("typos: became wrong: q1, q2, q3, q4");
@@ -275,7 +275,7 @@ esac
         .run("run -v eval.yaml")
         .exits(1)
         .says("2 samples, 2 correct")
-        .says("drop(tool_error) is 1 (over 1 pairs")
+        .says("drop(tool_error) 100.0 % (1 pair,")
         .says("tool_timeout: changes nothing in 1 answer");
     let records = project.last_lines("samples.jsonl");
     assert_eq!(records[1]["result"]["turns"][0]["injected"], true);

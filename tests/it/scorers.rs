@@ -35,11 +35,11 @@ fn all_are_recorded_summarised_and_gated() {
     ran.says("gaia (decides)   2 of 5    40.0 %")
         .says("loose            3 of 5    60.0 %")
         .says("gate accuracy(loose) >= 0.6: passed: accuracy(loose) 60.0 % (3 of 5 correct")
-        .says("gate accuracy(loose)[level=2] >= 0.5: FAILED: accuracy(loose)[level=2] is 0.3333")
+        .says("gate accuracy(loose)[level=2] >= 0.5: FAILED: accuracy(loose)[level=2] 33.3 %")
         // 1, 2/3 and three times nothing.
         .says("gate mean(f1) >= 0.3: passed: mean(f1) 0.3333 (over 5 samples of `qa_f1`)")
         .says("gate mean(quasi_exact.value) >= 0.1: passed")
-        .says("gate mean(qa_f1.em)[level=1] >= 0.6: FAILED: mean(qa_f1.em)[level=1] is 0.5");
+        .says("gate mean(qa_f1.em)[level=1] >= 0.6: FAILED: mean(qa_f1.em)[level=1] 0.5");
     let summary = project.last_json("summary.json");
     assert_eq!(summary["scorer"], "gaia");
     assert_eq!(
@@ -354,7 +354,7 @@ fn a_scorer_that_only_watches_leaves_the_baseline_alone() {
     let mut rescored = rescored;
     Ran::of(&rescored.output().unwrap())
         .exits(0)
-        .says("of 5 pairs");
+        .says("0 of 5 compared samples");
     // Another that decides is another matter.
     project.spec("echo", &format!("scorers: [exact, gaia]\n{gates}"));
     project.run("run -v eval.yaml").exits(2);

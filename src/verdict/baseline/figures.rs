@@ -341,9 +341,9 @@ impl AnswerFigures {
     pub(crate) fn read(&mut self, name: &str, text: &str) -> Result<bool, String> {
         let answers = self.verdicts.len();
         let of_answers = |count: usize| {
-            (count == answers).then_some(true).ok_or_else(|| {
-                format!("its `{name}` has {count} values, and there are {answers} answers")
-            })
+            (count == answers)
+                .then_some(true)
+                .ok_or_else(|| format!("its `{name}` has {count} values for {answers} answers"))
         };
         if name == TOOLS {
             let one = |text: &str| match text.trim() {
@@ -360,7 +360,7 @@ impl AnswerFigures {
         let one = |text: &str| match text {
             NONE => Ok(None),
             text => match text.parse().ok().and_then(Rounded::of) {
-                None => Err(format!("its `{name}` has `{text}`, which is no number")),
+                None => Err(format!("its `{name}` has `{text}`, expected a number")),
                 number => Ok(number),
             },
         };
@@ -493,7 +493,7 @@ mod tests {
         let error = read(&["steps: 1 2"], 3).unwrap_err();
         assert_eq!(error, "its `steps` has 2 values, and there are 3 answers");
         let error = read(&["steps: 1 x"], 2).unwrap_err();
-        assert_eq!(error, "its `steps` has `x`, which is no number");
+        assert_eq!(error, "its `steps` has `x`, expected a number");
         assert_eq!(AnswerFigures::default().read("found_by", "x"), Ok(false));
     }
 

@@ -79,16 +79,16 @@ impl Readers {
         };
         if is_any(|then, now| then > now) {
             return Some(if self.is_newer() {
-                "the baseline was read by a newer reader than this program has: update it, cargo install cargo-evaltest"
+                "a newer evaltest extracted the answers of the baseline: update with `cargo install cargo-evaltest`"
                     .to_owned()
             } else {
-                "this run was read by an older reader than the baseline: `cargo evaltest rescore RUN_DIR` reads it again"
+                "an older evaltest extracted the answers of this run: extract them again with `cargo evaltest rescore RUN_DIR`"
                     .to_owned()
             });
         }
         is_any(|then, now| then < now).then(|| {
-            "the baseline was read by an older reader: `cargo evaltest rescore RUN_DIR` for its run, then `cargo evaltest \
-             accept`"
+            "an older evaltest extracted the answers of the baseline: `cargo evaltest rescore RUN_DIR` for its run, then \
+             `cargo evaltest accept`"
                 .to_owned()
         })
     }
@@ -138,9 +138,11 @@ mod tests {
             [1, 1],
             [2, 2],
             both,
-            Some("read by an older reader: `cargo evaltest rescore RUN_DIR`"),
+            Some(
+                "an older evaltest extracted the answers of the baseline: `cargo evaltest rescore RUN_DIR`",
+            ),
         );
-        check([2, 1], [2, 2], both, Some("older reader"));
+        check([2, 1], [2, 2], both, Some("an older evaltest"));
         check([2, 1], [2, 2], [true, false], None);
         check([1, 2], [2, 2], [false, true], None);
         check([1, 1], [2, 2], none, None);
@@ -150,7 +152,7 @@ mod tests {
             [2, 2],
             [1, 2],
             both,
-            Some("this run was read by an older reader"),
+            Some("an older evaltest extracted the answers of this run"),
         );
     }
 

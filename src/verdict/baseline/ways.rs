@@ -124,10 +124,10 @@ impl<'a> WayChanges<'a> {
         let arrows = arrows.collect::<Vec<_>>().join(", ");
         let what = match self.lost() {
             Some(lost) => format!("had {lost} before and have none now"),
-            None => "were found another way before".to_owned(),
+            None => "were extracted in another way before".to_owned(),
         };
         Some(format!(
-            "{counted} {what}: the form changed, perhaps not the answers ({arrows}); see one with `{}`",
+            "{counted} {what}: perhaps only the format changed, not the answers ({arrows}); see one with `{}`",
             show(example)
         ))
     }
@@ -247,7 +247,7 @@ mod tests {
         check(
             &[bare, bare],
             Some(
-                "2 of 2 answers that became wrong had a label before and have none now: the form changed, perhaps not \
+                "2 of 2 answers that became wrong had a label before and have none now: perhaps only the format changed, not \
                  the answers (`label` → `whole_answer`); see one with `show s`",
             ),
         );
@@ -259,14 +259,14 @@ mod tests {
                 flip(None, Some(Box)),
             ],
             Some(
-                "2 of 4 answers that became wrong had a label before and have none now: the form changed, perhaps not \
+                "2 of 4 answers that became wrong had a label before and have none now: perhaps only the format changed, not \
                  the answers (1 `label` → `whole_answer`, 1 `label` → `nothing`); see one with `show s`",
             ),
         );
         check(
             &[flip(Some(LastNumber), Some(Box))],
             Some(
-                "1 of 1 answers that became wrong were found another way before: the form changed, perhaps not the \
+                "1 of 1 answers that became wrong were extracted in another way before: perhaps only the format changed, not the \
                  answers (`last_number` → `box`); see one with `show s`",
             ),
         );

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::{Gate, Metric, NO_CHANGE, NO_DECREASE, NO_INCREASE, NO_REGRESSION};
 use crate::error::{Error, Result, nearest};
+use crate::figure::Percent;
 use crate::text::quoted;
 
 /// Seconds of the last attempt.
@@ -174,7 +175,7 @@ impl Gate {
         if let Some((name, _)) = options.iter().find(|(_, is_given)| *is_given) {
             let hint = "gates on figures take `by`, `of`, `alpha` and `min_pairs`";
             return fault(
-                format!("`{name}` belongs to `no_regression` of verdicts"),
+                format!("`{name}` is an option of `no_regression` without a figure"),
                 hint.to_owned(),
             );
         }
@@ -191,11 +192,11 @@ impl Gate {
         let by = self.by.unwrap_or_default();
         if figure == LATENCY && by < LATENCY_BY {
             return fault(
-                "a latency needs a margin `by` of 25 % or more: a server that is slower today is slower for all \
-                 questions, so that an unchanged agent would be red"
+                "a latency gate needs `by` of 25 % or more: a slow server slows all questions, so an unchanged agent would \
+                 fail"
                     .to_owned(),
                 format!(
-                    "write `{name}(latency, by=25%)`, or compare `steps` and `tokens`, which no server moves"
+                    "write `{name}(latency, by=25%)`, or compare `steps` and `tokens`, which do not depend on the server"
                 ),
             );
         }
@@ -207,13 +208,13 @@ impl Gate {
         }
         if FigureScale::of(figure).is_ratio() && by > LARGEST_BY {
             return fault(
-                format!("`by={by}` allows for {} %", by * 100.0),
+                format!("`by={by}` allows a change of {}", Percent(by)),
                 format!("did you mean `{name}({figure}, by={by}%)`?"),
             );
         }
         if name == NO_DECREASE && FigureScale::of(figure).is_ratio() && by >= 1.0 {
             return fault(
-                "nothing falls by 100 % or more".to_owned(),
+                "a figure cannot fall by 100 % or more".to_owned(),
                 format!("write `{name}({figure}, by=10%)`"),
             );
         }
@@ -230,7 +231,7 @@ pub(crate) fn compared(gate: &str, figure: &str) -> Result<Gate> {
     if gate == NO_CHANGE {
         return match figure {
             TRAJECTORY => Ok(Gate::no_change()),
-            _ => Err(Error::usage(format!("`{NO_CHANGE}` compares no `{figure}`")).hint(
+            _ => Err(Error::usage(format!("`{NO_CHANGE}` cannot compare `{figure}`")).hint(
                 "write `no_change(trajectory)` for the order of the tools, or `no_increase(FIGURE)`, `no_decrease(FIGURE)`",
             )),
         };
@@ -246,9 +247,9 @@ pub(crate) fn compared(gate: &str, figure: &str) -> Result<Gate> {
             quoted(names.clone())
         );
         return Err(
-            Error::usage(format!("`{gate}` knows no figure `{figure}`")).hint(
+            Error::usage(format!("unknown figure `{figure}` of `{gate}`")).hint(
                 match (nearest(figure, names), figure) {
-                    (_, "accuracy") => "accuracy is compared by `no_regression`".to_owned(),
+                    (_, "accuracy") => "write `no_regression` to compare accuracy".to_owned(),
                     (_, TRAJECTORY) => "write `no_change(trajectory)`".to_owned(),
                     (Some(near), _) => format!("did you mean `{near}`? {legal}"),
                     (None, _) => legal,
@@ -260,7 +261,7 @@ pub(crate) fn compared(gate: &str, figure: &str) -> Result<Gate> {
         NO_REGRESSION if is_own => Ok(Gate::no_increase(figure)),
         NO_REGRESSION if figure.rsplit('.').next() == Some(VALUE) => Ok(Gate::no_decrease(figure)),
         NO_REGRESSION => Err(Error::usage(format!(
-            "it is not known whether a higher `{figure}` is better"
+            "`no_regression` cannot know whether a higher `{figure}` is better"
         ))
         .hint(format!(
             "write `no_decrease({figure})` if it is, or `no_increase({figure})`"

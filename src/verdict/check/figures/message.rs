@@ -1,7 +1,7 @@
 //! The message of a gate on a figure, for people.
 
 use super::{As, FigureComparison, ValueType};
-use crate::figure::{Interval, P, Value};
+use crate::figure::{Interval, P, Percent, Share, Value, counted};
 use crate::printable::on_one_line;
 use crate::text::shell_word;
 use crate::verdict::baseline::figures::Rounded;
@@ -40,7 +40,7 @@ impl FigureComparison<'_> {
             ];
             let [eval, first, accepted] = words.map(|word| shell_word(&on_one_line(word)));
             lines.push(format!(
-                "look at the answer: cargo evaltest show {eval} {first} --against {accepted}"
+                "compare the answers: cargo evaltest show {eval} {first} --against {accepted}"
             ));
         }
         lines.join("\n")
@@ -65,8 +65,8 @@ impl FigureComparison<'_> {
             }
             let comma = if text.is_empty() { "" } else { ", " };
             text = format!(
-                "{text}{comma}{p} {sign} alpha {alpha}, {} pairs",
-                self.pairs.pairs.len()
+                "{text}{comma}{p} {sign} alpha {alpha}, {}",
+                counted(self.pairs.pairs.len() as u64, "compared sample")
             );
             if is_tools {
                 text = format!("tools and their order: {text}");
@@ -76,9 +76,8 @@ impl FigureComparison<'_> {
             Some(open) if text.is_empty() => open.clone(),
             Some(open) => format!("{open}\n{text}"),
             None if self.is_powerless() => format!(
-                "powerless: with {} pairs the gate always passes; compare more samples, or ask \
-                 each more often\n{text}",
-                self.pairs.pairs.len()
+                "powerless: with {} the gate always passes; compare more samples, or run more epochs\n{text}",
+                counted(self.pairs.pairs.len() as u64, "compared sample")
             ),
             None => text,
         }
@@ -90,17 +89,17 @@ impl FigureComparison<'_> {
         let by = self.pairs.compared.by;
         let margin = match (by > 0.0, self.pairs.compared.scale.is_ratio()) {
             (false, _) => String::new(),
-            (true, true) => format!(", {} % are allowed", (by * 1e4).round() / 1e2),
-            (true, false) => format!(", {by} are allowed"),
+            (true, true) => format!(", allowed change {}", Percent(by)),
+            (true, false) => format!(", allowed change {by}"),
         };
         if let Some(ratio) = change.ratio {
             let interval = change
                 .ratio_ci95
                 .map(|ends| format!(" ({})", Interval(ends.map(Times)).ci95()));
             let totals = change.ratio_of_totals;
-            let totals = totals.map(|totals| format!(", in all {} times", Times(totals)));
+            let totals = totals.map(|totals| format!(", total {} times", Times(totals)));
             return format!(
-                "{name} is {} times that of the baseline{}{}{margin}",
+                "{name} is {} times the baseline{}{}{margin}",
                 Times(ratio),
                 interval.unwrap_or_default(),
                 totals.unwrap_or_default()
@@ -147,7 +146,7 @@ impl FigureComparison<'_> {
             "a fall"
         };
         let amount = if self.pairs.compared.scale.is_ratio() {
-            format!("{} %", (smallest * 1e3).round() / 10.0)
+            Share(smallest).to_string()
         } else {
             Value(smallest).to_string()
         };

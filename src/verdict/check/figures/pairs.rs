@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::pair::{FigurePair, FigureValue};
 use super::{Compared, FigureScale, OfAnswers};
+use crate::figure::Percent;
 use crate::printable::on_one_line;
 use crate::stats::{self, Arrangements, RunningMean, SplitMix64};
 use crate::verdict::baseline::figures::columns::FiguresRow;
@@ -225,35 +226,35 @@ impl<'a> FigurePairs<'a> {
         Some(
             if lacks(0) && is_masked && (!is_measure || name == "output_length") {
                 format!(
-                    "masked snapshots do not store `{name}`, which may tell an answer: compare another figure, or say \
+                    "masked snapshots do not store `{name}`, which may reveal an answer: compare another figure, or write \
                  `snapshot: {{ answers: plain }}`"
                 )
             } else if lacks(0) && lacks(1) && is_of_scorer {
                 format!(
-                    "no score has {what}, in the baseline or now: name a figure that a scorer gives"
+                    "no score has {what}, neither in the baseline nor now: name a figure that a scorer reports"
                 )
             } else if name == super::LATENCY && (lacks(0) || lacks(1) && facts.summary.cached == 0)
             {
-                let side = if lacks(0) { "the baseline" } else { "now" };
+                let side = if lacks(0) { "the baseline" } else { "this run" };
                 format!(
-                    "no answer of {side} has a latency of its own: replayed ones have none; accept, or run, one that asks"
+                    "no answer of {side} has a measured latency: replayed answers have none; use a run that calls the agent"
                 )
             } else if lacks(0) {
                 format!(
-                    "no answer of the baseline tells its {what}: accept a run that does with `cargo evaltest accept`"
+                    "no answer of the baseline reports its {what}: accept a run that does with `cargo evaltest accept`"
                 )
             } else if lacks(1) && facts.summary.cached > 0 && name == super::LATENCY {
-                "answers from the cache have no latency of their own: ask with `cargo evaltest run --refresh`".to_owned()
+                "cached answers have no measured latency: ask the agent with `cargo evaltest run --refresh`".to_owned()
             } else if lacks(1) && is_of_scorer {
-                format!("no score of now has `{name}`: name a figure that the scorers of now give")
+                format!("no score of this run has `{name}`: name a figure that its scorers report")
             } else if lacks(1) {
                 format!(
-                    "no answer of now tells its {what}: have the agent reply with `usage`, `steps` or `messages`, see the \
+                    "no answer of this run reports its {what}: have the agent reply with `usage`, `steps` or `messages`, see the \
                  page \"What a reply can be\""
                 )
             } else if self.compared.of == OfAnswers::Correct {
                 format!(
-                    "no sample has a right answer with {what} on both sides: say `of=all` to compare wrong ones, too"
+                    "no sample has a correct answer with {what} in both runs: write `of=all` to compare wrong answers too"
                 )
             } else {
                 "no sample has the figure both in the baseline and now".to_owned()
@@ -274,10 +275,10 @@ impl<'a> FigurePairs<'a> {
             .map(|((_, row), count)| format!("{count} {row}"))
             .collect();
         Some(format!(
-            "only {compared} of the baseline's {} samples can be compared, fewer than {} % ({}): accept a run on the \
-             samples of now with `cargo evaltest accept`, or say `min_pairs=SHARE`",
+            "only {compared} of the baseline's {} samples can be compared, fewer than {} ({}): accept a run on the \
+             current samples with `cargo evaltest accept`, or write `min_pairs=SHARE`",
             self.expected,
-            (gate.least_pairs() * 1e4).round() / 1e2,
+            Percent(gate.least_pairs()),
             rows.join(", ")
         ))
     }
@@ -292,10 +293,10 @@ impl<'a> FigurePairs<'a> {
             let several = |pair: &FigurePair<'_>| pair.all_before().len().max(pair.now.len()) > 1;
             if !self.pairs.iter().any(several) {
                 return Err(match self.repetition {
-                    Some(_) => "epochs repeat each other, so there is one answer to a sample on each side, which shows \
-                                nothing of chance: accept two runs with `cargo evaltest accept RUN_DIR RUN_DIR`"
+                    Some(_) => "epochs repeat each other and count as one answer per sample, which cannot show chance: \
+                                accept two runs with `cargo evaltest accept RUN_DIR RUN_DIR`"
                         .to_owned(),
-                    None => "one answer to a sample on each side shows nothing of chance: accept two runs with `cargo \
+                    None => "one answer per sample and run cannot show chance: accept two runs with `cargo \
                              evaltest accept RUN_DIR RUN_DIR`"
                         .to_owned(),
                 });
@@ -318,8 +319,8 @@ impl<'a> FigurePairs<'a> {
             let [before, now] = pair.scaled(&self.compared);
             if before.len() != now.len() {
                 return Err(format!(
-                    "samples come in groups, and groups need as many answers now as in the baseline: sample `{}` has {} \
-                     and {}; run as many epochs as were accepted",
+                    "samples in groups need as many answers now as in the baseline: sample `{}` has {} now and {} in the \
+                     baseline; run as many epochs as the baseline has",
                     on_one_line(pair.id),
                     now.len(),
                     before.len()
@@ -352,9 +353,7 @@ impl<'a> FigurePairs<'a> {
                 continue;
             };
             if !group.add(&arrangements) {
-                return Err(
-                        "samples come in groups, and the samples of one have different numbers of answers".to_owned(),
-                    );
+                return Err("the samples of a group have different numbers of answers".to_owned());
             }
         }
         Ok(groups.into_values().collect())
