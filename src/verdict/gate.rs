@@ -589,7 +589,7 @@ impl LevelStep {
         let levels = levels.map(|(from, to)| [from, to].map(|level| level.trim().to_owned()));
         match levels {
             Some([from, to]) if !from.is_empty() && !to.is_empty() => Ok(Self { from, to }),
-            _ => Err(Error::usage(format!("`{text}` names no two levels"))
+            _ => Err(Error::usage(format!("`{text}` does not name two levels"))
                 .hint("write both: `difficulty_drop(1->2) <= 0.3`")),
         }
     }

@@ -233,7 +233,7 @@ impl Metric {
     pub(crate) fn fault(&self) -> Option<&'static str> {
         match self.suffix {
             Suffix::Percent(percent) if !(0.0..=100.0).contains(&percent) => {
-                Some("a percentile lies between 0 and 100")
+                Some("a percentile must be between 0 and 100")
             }
             _ => None,
         }

@@ -89,7 +89,7 @@ fn rules_that_make_no_sense_name_their_line() {
     let ran = project.run("run eval.yaml");
     ran.exits(2)
         .says("eval.yaml:")
-        .says("`error_rate` lies between 0 and 1");
+        .says("`error_rate` is between 0 and 1");
     project.write(
         "eval.yaml",
         text.replace("trend(accuracy, runs=3)", "{ looks: 0 }"),
@@ -97,7 +97,7 @@ fn rules_that_make_no_sense_name_their_line() {
     project
         .run("run eval.yaml")
         .exits(2)
-        .says("0 is no number of looks");
+        .says("0 is not a valid number of looks");
 }
 
 #[test]

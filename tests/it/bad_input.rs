@@ -297,7 +297,7 @@ fn gates_that_cannot_be_checked() {
     check(
         "  - accuracy >= 150%",
         "eval.yaml:7:5: ",
-        "lies between 0 and 1",
+        "must be between 0 and 1",
         "",
     );
 }

@@ -254,15 +254,15 @@ fn gates_that_need_more_epochs_are_refused_before_anything_is_asked() {
     check(
         "pass@4 >= 0.5",
         "3",
-        "needs 4 answers to a sample, there are 3",
+        "needs 4 answers per sample, the eval has 3",
     );
     check(
         "pass^3 >= 0.5",
         "2",
-        "needs 3 answers to a sample, there are 2",
+        "needs 3 answers per sample, the eval has 2",
     );
-    check("pass@0 >= 0.5", "3", "`0` is no number of answers");
-    check("pass@ >= 0.5", "3", "`` is no number of answers");
+    check("pass@0 >= 0.5", "3", "`0` is not a valid number of answers");
+    check("pass@ >= 0.5", "3", "`` is not a valid number of answers");
     check("majority(x) >= 0.5", "3", "no scorer is called `x`");
     project
         .run("run eval.yaml --epochs 0")

@@ -117,7 +117,7 @@ fn what_the_hint_on_brackets_says_is_read() {
     project
         .run("run -v eval.yaml")
         .exits(2)
-        .says("`alpha` lies between 0 and 1");
+        .says("`alpha` must be between 0 and 1");
 }
 
 #[test]

@@ -326,7 +326,7 @@ fn what_cannot_be_asked_is_refused_before_anything_is() {
     refused(
         &with("[typos]"),
         "gates: ['drop(typos) <= 10']\n",
-        "a drop is 1 at most",
+        "a drop is at most 1",
     );
     refused(
         &with("[typos]"),

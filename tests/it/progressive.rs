@@ -303,7 +303,7 @@ fn what_makes_no_sense_is_told_before_anybody_is_asked() {
     );
     messages(
         &["--progressive", "--promote", "accuracy > 80"],
-        "lies between 0 and 1",
+        "must be between 0 and 1",
     );
     messages(
         &["--progressive", "--promote", "accuracy[levle=1] > 0.8"],

@@ -203,7 +203,10 @@ fn a_masked_dataset_that_changed_is_told_and_its_order_is_none() {
         .map(|line| line.to_owned() + "\n")
         .collect();
     project.write("q.jsonl", turned.concat());
-    project.run("run -v e.yaml").exits(0).says("0 of 2 compared samples");
+    project
+        .run("run -v e.yaml")
+        .exits(0)
+        .says("0 of 2 compared samples");
     edit(&project, "q.jsonl", "What is 3?", "What is 1 + 2?");
     project
         .run("run -v e.yaml")

@@ -242,7 +242,7 @@ fn what_makes_no_sense_is_told_before_anybody_is_asked() {
     with("tiers: { quick: { limit: 5 } }\ngates: ['accuracy[tier=quik] > 0']\n");
     refused("gate `accuracy[tier=quik] > 0`: the eval has no tier `quik`");
     with("tiers: { quick: { limit: 5 } }\ngates: ['min_samples[tier=quick] >= 6']\n");
-    refused("can never hold: there are 5 samples");
+    refused("can never pass: the eval has 5 samples");
     with("gates: ['accuracy[tier=gold] > 0']\n");
     project
         .run("run eval.yaml")

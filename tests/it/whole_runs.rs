@@ -154,7 +154,7 @@ fn gates_that_cannot_hold_are_refused_before_anything_is_asked() {
     };
     check(
         "min_samples >= 9",
-        "gate `min_samples >= 9` can never hold: there are 8 samples",
+        "gate `min_samples >= 9` can never pass: the eval has 8 samples",
         "write `min_samples >= 8`",
     );
     check(
@@ -162,7 +162,7 @@ fn gates_that_cannot_hold_are_refused_before_anything_is_asked() {
         "judges no labels",
         "scorers that do are `choice`, and `exact` with `labels`",
     );
-    check("mean(foo) >= 0.5", "no score has `foo`", "(there is `");
+    check("mean(foo) >= 0.5", "no score has `foo`", "(scores have `");
     // A limit of the command line makes no mistake of a gate that it ignores.
     let project = project("min_samples >= 8");
     project.run("run eval.yaml --limit 2").exits(0);

@@ -141,7 +141,7 @@ pub(crate) fn check_interim(looks: u64) -> Result<usize> {
         return Ok(number);
     }
     Err(
-        Error::usage(format!("{looks} is no number of looks")).hint(format!(
+        Error::usage(format!("{looks} is not a valid number of looks")).hint(format!(
             "write how many runs share one alpha, from 1 to {MAX_ANALYSES}: `looks: 30`"
         )),
     )
@@ -160,8 +160,10 @@ fn check_runs(runs: usize) -> Result<()> {
     if (1..=MOST_RUNS).contains(&runs) {
         return Ok(());
     }
-    Err(Error::usage(format!("{runs} is no number of runs"))
-        .hint(format!("write one from 1 to {MOST_RUNS}")))
+    Err(
+        Error::usage(format!("{runs} is not a valid number of runs"))
+            .hint(format!("write one from 1 to {MOST_RUNS}")),
+    )
 }
 
 fn check_bound(metric: &SlicedMetric, op: Op, threshold: f64) -> Result<()> {
@@ -169,7 +171,7 @@ fn check_bound(metric: &SlicedMetric, op: Op, threshold: f64) -> Result<()> {
     // At neither end of what is possible, and at neither beyond.
     let [at_least, at_most] = unit.range().map(|end| op.holds(end, threshold));
     let range = match unit {
-        Unit::Share => format!("`{metric}` lies between 0 and 1"),
+        Unit::Share => format!("`{metric}` is between 0 and 1"),
         Unit::Drop => format!("`{metric}` is never above 1"),
         _ => format!("`{metric}` is never below 0"),
     };

@@ -153,10 +153,12 @@ fn metric_first<'a, 'b>(
     match arguments {
         [text, rest @ ..] if option(text).is_none() => match metric(text)? {
             (metric, "") => Ok((metric, rest)),
-            (_, more) => Err(Error::usage(format!("`{more}` says nothing here"))),
+            (_, more) => Err(Error::usage(format!("unexpected `{more}`"))),
         },
-        _ => Err(Error::usage(format!("`{name}` of what"))
-            .hint(format!("name the figure first: `{name}(accuracy, …)`"))),
+        _ => Err(
+            Error::usage(format!("`{name}` needs a figure in parentheses"))
+                .hint(format!("name the figure first: `{name}(accuracy, …)`")),
+        ),
     }
 }
 
@@ -177,7 +179,7 @@ fn options_of<'a, const N: usize>(
     let legal = || crate::text::quoted(names);
     for text in given {
         let (key, value) = option(text).ok_or_else(|| {
-            Error::usage(format!("`{text}` is no option of `{rule}`"))
+            Error::usage(format!("unknown option `{text}` of `{rule}`"))
                 .hint(format!("`{rule}` takes {}, each with `=`", legal()))
         })?;
         let Some(place) = names.iter().position(|name| *name == key) else {
@@ -226,9 +228,9 @@ fn bound(text: &str) -> Result<AlertRule> {
         [value, times, "times"] => (value, count(times)?),
         [] => return Err(Error::usage("no number after the operator")),
         [_, ref more @ ..] => {
-            let message = format!("`{}` says nothing here", more.join(" "));
+            let message = format!("unexpected `{}`", more.join(" "));
             return Err(Error::usage(message)
-                .hint("`twice` or `3 times` may follow the number: that many runs in a row"));
+                .hint("after the number, `twice` or `3 times` says how many runs in a row"));
         }
     };
     let is_time = metric.entry().unit == Unit::Seconds;
@@ -244,5 +246,5 @@ fn bound(text: &str) -> Result<AlertRule> {
 fn count(text: &str) -> Result<usize> {
     let plain = text.chars().all(|c| c.is_ascii_digit());
     let number = text.parse().ok().filter(|_| plain);
-    number.ok_or_else(|| Error::usage(format!("`{text}` is no number of runs")))
+    number.ok_or_else(|| Error::usage(format!("`{text}` is not a number of runs")))
 }

@@ -175,7 +175,7 @@ fn what_is_no_rule_is_a_clear_error() {
         "`(` without `)`",
         "quote an alert that has a comma",
     );
-    check("drop()", "`drop` of what", "drop(accuracy, …)");
+    check("drop()", "`drop` needs a figure", "drop(accuracy, …)");
     check(
         "drop(cost_usd)",
         "for `accuracy` alone",
@@ -218,21 +218,21 @@ fn what_is_no_rule_is_a_clear_error() {
     check("rise(cost_usd, -1)", "every other run", "0.5");
     check("error_rate", "no operator", "error_rate > 0.05 twice");
     check("error_rate >", "no number", "");
-    check("error_rate > nan", "`nan` is no number", "");
+    check("error_rate > nan", "`nan` is not a number", "");
     check(
         "error_rate > 0.05 thrice",
-        "`thrice` says nothing",
+        "unexpected `thrice`",
         "`3 times`",
     );
-    check("error_rate > 0.05 0 times", "0 is no number", "");
+    check("error_rate > 0.05 0 times", "0 is not a valid number", "");
     check("error_rate > 1", "never be raised", "error_rate > 5%");
     check("accuracy < 0", "never be raised", "0.05");
     check("accuracy <= 1", "every run raises it", "");
     check("cost_usd < 0", "`cost_usd` is never below 0", "");
     check("cost_usd >= 0", "every run raises it", "");
     check("cost_usd[level=1] > 1", "by slice", "accuracy[level=1]");
-    check("accuracy[level] > 1", "is no slice", "accuracy[level=1]");
-    check("mean() > 1", "`mean` of what", "mean(f1)");
+    check("accuracy[level] > 1", "is not a slice", "accuracy[level=1]");
+    check("mean() > 1", "`mean` needs a figure", "mean(f1)");
     check("", "no figure", "the figures are");
 }
 

@@ -136,7 +136,7 @@ fn without_errors() {
         "CW",
         Inconclusive,
         None,
-        "did you mean `value`? (there is `value`)",
+        "did you mean `value`? (scores have `value`)",
     );
     check(
         "error_rate <= 0",

@@ -127,7 +127,7 @@ impl Gate {
             && let Err(why) = means.find(name)
         {
             let error = Error::usage(format!("gate `{self}`: {why}"));
-            return Err(error.hint("write one that is there, such as `mean(value) >= 0.5`"));
+            return Err(error.hint("write an existing figure, such as `mean(value) >= 0.5`"));
         }
         self.validate_ended()?;
         self.validate_corrected(known)?;
@@ -153,8 +153,8 @@ impl Gate {
         if self.metric.epochs() > known.epochs {
             let (needed, epochs) = (self.metric.epochs(), known.epochs);
             let message =
-                format!("gate `{self}` needs {needed} answers to a sample, there are {epochs}");
-            let hint = format!("ask each sample so often: `epochs: {needed}`");
+                format!("gate `{self}` needs {needed} answers per sample, the eval has {epochs}");
+            let hint = format!("write `epochs: {needed}`");
             return Err(Error::usage(message).hint(hint));
         }
         self.validate_tier(&known.tiers)?;
@@ -226,7 +226,7 @@ impl Gate {
         let steps: Vec<_> = steps.map(|(from, to)| format!("`{from}->{to}`")).collect();
         let message = format!("gate `{self}`: no such step from level to level");
         Err(Error::usage(message).hint(if steps.is_empty() {
-            "there are no two values of `level` that are whole numbers".to_owned()
+            "the samples have no two `level` values that are whole numbers".to_owned()
         } else {
             format!("the steps are {}", steps.join(", "))
         }))
@@ -267,7 +267,7 @@ impl Gate {
         };
         match calibrated.get(scorer) {
             None => Err(refuse(format!("scorer `{scorer}` asks no judge"))
-                .hint(format!("without labels of people it is `mean({name})`"))),
+                .hint(format!("write `mean({name})`, which needs no labels of people"))),
             Some(false) => Err(refuse(format!("judge `{scorer}` has no `calibration`")).hint(
                 "run without the gate, have people label the run, then `cargo evaltest judge calibrate RUN_DIR --labels \
                  FILE`, and name the file it writes: `calibration: FILE`",
@@ -300,17 +300,17 @@ impl Gate {
         };
         let is_off = !(low..=high).contains(&threshold);
         let why = match (op.holds(low, threshold), op.holds(high, threshold)) {
-            (false, false) => "can never hold",
-            (true, true) if is_off => "always holds",
+            (false, false) => "can never pass",
+            (true, true) if is_off => "always passes",
             _ if matches!(self.unit, WrittenIn::Percent) && (low < 0.0 || high > 1.0) => {
-                "has `%` where there are points"
+                "has `%`, but the figure is in points"
             }
             _ => return Ok(()),
         };
         let message = format!("gate `{self}` {why}: `{name}` goes from {low} to {high}");
         let middle = f64::midpoint(low, high);
         Err(Error::usage(message).hint(format!(
-            "write a number from there, such as `{} {op} {middle}`",
+            "write a number in this range, such as `{} {op} {middle}`",
             self.name()
         )))
     }
@@ -326,7 +326,7 @@ impl Gate {
         match (scorer, details) {
             (Some(scorer), Some(details)) if !details.iter().any(|name| name == LABEL) => Err(
                 Error::usage(format!("gate `{self}`: scorer `{scorer}` judges no labels")).hint(
-                    "scorers that do are `choice`, and `exact` with `labels`: \
+                    "use `choice`, or `exact` with `labels`: \
                  `scorer: { type: exact, labels: true }`",
                 ),
             ),
@@ -341,7 +341,7 @@ impl Gate {
         };
         match size(self.slice.as_ref()) {
             Some(size) if as_f64(size) < least => Err(Error::usage(format!(
-                "gate `{self}` can never hold: there are {size} samples"
+                "gate `{self}` can never pass: the eval has {size} samples"
             ))
             .hint(format!(
                 "write `{} >= {size}`, or raise `limits.limit`",
@@ -402,9 +402,13 @@ impl Facts<'_> {
         let ran = self.tier.as_deref();
         let why = match (gate.tier.as_deref(), ran) {
             (Some(of), Some(ran)) if of == ran => return None,
-            (Some(of), Some(ran)) => format!("it is for tier `{of}`, and this is `{ran}`"),
+            (Some(of), Some(ran)) => {
+                format!("it is for tier `{of}`, and this run is of tier `{ran}`")
+            }
             (Some(of), None) => {
-                format!("it is for tier `{of}`, and all samples were asked: `--tier {of}` asks it")
+                format!(
+                    "it is for tier `{of}`, and this run has all samples; `--tier {of}` evaluates it"
+                )
             }
             (None, Some(ran)) => {
                 let largest = self.below_tier.as_deref()?;
@@ -419,7 +423,7 @@ impl Facts<'_> {
                 }
                 let meant = gate.clone().tier(ran).name();
                 format!(
-                    "tier `{ran}` is smaller than `{largest}`, where gates without a tier are asked; one for this tier is \
+                    "tier `{ran}` is smaller than `{largest}`, where gates without a tier are evaluated; for this tier write \
                      `{meant}`"
                 )
             }
@@ -462,7 +466,7 @@ impl Gate {
 pub(super) fn missing(dimension: &str, value: &str) -> Option<String> {
     (dimension == "tier").then(|| {
         let tier = clean(value);
-        format!("if it is a tier, say how large: `tiers: {{ {tier}: {{ limit: 5 }}, full: {{}} }}`")
+        format!("if it is a tier, define it: `tiers: {{ {tier}: {{ limit: 5 }}, full: {{}} }}`")
     })
 }
 
@@ -575,13 +579,16 @@ mod tests {
         };
         check(
             "mean(judge.tone) >= 7",
-            Some("can never hold: `judge.tone` goes from 1 to 5"),
+            Some("can never pass: `judge.tone` goes from 1 to 5"),
         );
-        check("mean(tone) <= 0.5", Some("can never hold"));
-        check("mean(tone) > 5", Some("can never hold"));
-        check("mean(tone) <= 7", Some("always holds"));
-        check("mean(tone) >= 60%", Some("always holds"));
-        check("mean(wide) >= 60%", Some("has `%` where there are points"));
+        check("mean(tone) <= 0.5", Some("can never pass"));
+        check("mean(tone) > 5", Some("can never pass"));
+        check("mean(tone) <= 7", Some("always passes"));
+        check("mean(tone) >= 60%", Some("always passes"));
+        check(
+            "mean(wide) >= 60%",
+            Some("has `%`, but the figure is in points"),
+        );
         check("mean(tone) >= 5", None);
         check("mean(tone) >= 1", None);
         check("mean(share) >= 60%", None);

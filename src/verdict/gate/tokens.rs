@@ -41,7 +41,7 @@ pub(crate) fn pair(text: &str) -> Option<(&str, &str)> {
 /// Parses the slice in brackets.
 pub(crate) fn slice(inside: &str) -> Result<Slice> {
     let (dimension, value) = pair(inside).ok_or_else(|| {
-        Error::usage(format!("`[{inside}]` is no slice"))
+        Error::usage(format!("`[{inside}]` is not a slice"))
             .hint("write the dimension and the value: `accuracy[level=1]`")
     })?;
     Ok(Slice::new(dimension, value))
@@ -69,5 +69,5 @@ pub(crate) fn number(text: &str) -> Result<f64> {
     text.parse()
         .ok()
         .filter(|number: &f64| number.is_finite() && text.chars().all(numeric))
-        .ok_or_else(|| Error::usage(format!("`{text}` is no number")))
+        .ok_or_else(|| Error::usage(format!("`{text}` is not a number")))
 }

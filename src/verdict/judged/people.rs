@@ -131,8 +131,11 @@ impl<'a> PeoplesFigures<'a> {
         let number = |label: &LabelClass| {
             let number = label.number().or_else(|| label.truth().map(share));
             let number = number.ok_or_else(|| {
-                Error::usage(format!("`{}` is no number, as `{figure}` is", label.text()))
-                    .hint("label it with a number")
+                Error::usage(format!(
+                    "`{}` is not a number like `{figure}`",
+                    label.text()
+                ))
+                .hint("label it with a number")
             })?;
             match bounds.or(unit) {
                 Some([low, high]) if !(low..=high).contains(&number) => Err(Error::usage(format!(

@@ -46,17 +46,17 @@ impl Gate {
                         "max_drop" => "max_drop=0.02`, or `max_drop=2%",
                         _ => "min_pairs=0.9`, or `min_pairs=90%",
                     };
-                    return Err(refused(format!("`{name}` lies between 0 and 1"))
+                    return Err(refused(format!("`{name}` must be between 0 and 1"))
                         .hint(format!("write a share such as `{usual}`")));
                 }
             }
             if self.alpha.is_some_and(|alpha| alpha <= 0.0) {
                 return Err(refused("`alpha` of 0 never fails".to_owned())
-                    .hint("write how often chance may make it red, such as `alpha=0.05`"));
+                    .hint("write the accepted rate of false alarms, such as `alpha=0.05`"));
             }
             if self.early_stop && self.max_drop.is_some() {
-                let why = "`early_stop` and `max_drop` exclude each other: a drop is known when all are asked";
-                return Err(refused(why.to_owned()).hint("leave one of the two out"));
+                let why = "`early_stop` and `max_drop` exclude each other: a drop is known only when all samples are asked";
+                return Err(refused(why.to_owned()).hint("remove one of the two"));
             }
             if self.confidence.is_some() {
                 return refuse(CONFIDENCE.to_owned());
@@ -79,22 +79,22 @@ impl Gate {
                 return refuse(MIN_SCORED.to_owned());
             }
             if !(0.0..=1.0).contains(&share) {
-                return Err(refused("`min_scored` lies between 0 and 1".to_owned())
+                return Err(refused("`min_scored` must be between 0 and 1".to_owned())
                     .hint("write a share such as `min_scored=0.5`, or `min_scored=50%`"));
             }
         }
         self.validate_confidence(op, &refused)?;
         if !threshold.is_finite() {
-            return refuse("the threshold is no number".to_owned());
+            return refuse("the threshold is not a number".to_owned());
         }
         match entry.unit {
             Unit::Share => return self.validate_share(text, op, threshold),
             Unit::Count if threshold < 0.0 || threshold.fract() != 0.0 => {
-                return refuse("the threshold is no whole number".to_owned());
+                return refuse("the threshold is not a whole number".to_owned());
             }
             Unit::Drop if threshold > 1.0 || op == Op::Above && threshold >= 1.0 => {
-                return Err(refused("a drop is 1 at most, when all is lost".to_owned())
-                    .hint("write the share that may be lost: `0.3`, or `30%`"));
+                return Err(refused("a drop is at most 1 (everything lost)".to_owned())
+                    .hint("write the allowed drop: `0.3`, or `30%`"));
             }
             _ => {}
         }
@@ -114,7 +114,7 @@ impl Gate {
         };
         if self.metric.is(DROP) && matches!(op, Op::AtMost | Op::Below) {
             let is_known = confidence.total_cmp(&INTERVAL).is_eq();
-            let error = || refused("the interval of a drop is that of 95 %".to_owned());
+            let error = || refused("`drop` has only a 95 % interval".to_owned());
             return if is_known {
                 Ok(())
             } else {
@@ -126,7 +126,7 @@ impl Gate {
             return Err(refused(CONFIDENCE.to_owned()));
         }
         if !(confidence > 0.0 && confidence < 1.0) {
-            return Err(refused("`confidence` lies between 0 and 1".to_owned())
+            return Err(refused("`confidence` must be between 0 and 1".to_owned())
                 .hint("write a share such as `confidence=0.95`, or `confidence=95%`"));
         }
         Ok(())
@@ -143,7 +143,7 @@ impl Gate {
         }
         if self.mid_p && self.conditional {
             let why = "`mid_p` and `exact=conditional` exclude each other: each is a p of the conditional test";
-            return Err(refused(why.to_owned()).hint("leave one of the two out"));
+            return Err(refused(why.to_owned()).hint("remove one of the two"));
         }
         Ok(())
     }
@@ -158,8 +158,8 @@ impl Gate {
     pub(crate) fn doubt(&self) -> Option<String> {
         if self.figure() == Some(LATENCY) {
             return Some(format!(
-                "gate `{self}`: a server that is slower today is slower for all questions, so that an unchanged agent may \
-                 be red; `steps` and `tokens` are moved by no server"
+                "gate `{self}`: a slow server slows all questions, so an unchanged agent may fail; `steps` and `tokens` do \
+                 not depend on the server"
             ));
         }
         let (op, threshold) = self.bound?;
@@ -174,7 +174,7 @@ impl Gate {
                 (!can_fail).then(|| format!("gate `{self}` can never fail"))
             }
             Unit::Seconds if threshold >= HOUR => Some(format!(
-                "gate `{self}` allows {} hours: were milliseconds meant, `{} {op} {}s`?",
+                "gate `{self}` allows {} hours; did you mean milliseconds, `{} {op} {}s`?",
                 (threshold / HOUR * 10.0).round() / 10.0,
                 self.name(),
                 threshold / 1000.0
@@ -185,7 +185,10 @@ impl Gate {
 
     fn validate_share(&self, text: &str, op: Op, threshold: f64) -> Result<()> {
         if !(0.0..=1.0).contains(&threshold) {
-            let message = format!("gate `{text}`: `{}` lies between 0 and 1", self.metric);
+            let message = format!(
+                "gate `{text}`: the threshold of `{}` must be between 0 and 1",
+                self.metric
+            );
             let error = Error::usage(message);
             // 60 was most likely meant as 60 %.
             return Err(if threshold > 1.5 && threshold <= 100.0 {
@@ -201,7 +204,7 @@ impl Gate {
             Op::AtLeast | Op::AtMost => false,
         };
         if never {
-            let message = format!("gate `{text}` can never hold");
+            let message = format!("gate `{text}` can never pass");
             return Err(Error::usage(message).hint(if op == Op::Above {
                 "write `>=`"
             } else {

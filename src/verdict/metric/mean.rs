@@ -88,7 +88,7 @@ impl KnownMeans {
             [first, ..] => {
                 let owners = owners.join("` and `");
                 return Err(format!(
-                    "`{owners}` have a `{name}` each, write `mean({first}.{name})`"
+                    "`{owners}` each have `{name}`: write `mean({first}.{name})`"
                 ));
             }
         }
@@ -154,7 +154,7 @@ impl KnownMeans {
         };
         all.truncate(LISTED);
         let all = all.join("`, `");
-        format!("no score has `{name}`{near} (there is `{all}`{more})")
+        format!("no score has `{name}`{near} (scores have `{all}`{more})")
     }
 }
 
@@ -211,18 +211,18 @@ mod tests {
         check(
             "mine.partial",
             Err(
-                "no score has `mine.partial`, did you mean `partial`? (there is `partial`, `value`, `qa.em`, \
+                "no score has `mine.partial`, did you mean `partial`? (scores have `partial`, `value`, `qa.em`, \
                  `qa.f1`, `qa.value`, `v1.5.a.b`, `v1.5.em`, `v1.5.value`)",
             ),
         );
         check(
             "em",
-            Err("`qa` and `v1.5` have a `em` each, write `mean(qa.em)`"),
+            Err("`qa` and `v1.5` each have `em`: write `mean(qa.em)`"),
         );
         check(
             "qa.f2",
             Err(
-                "no score has `qa.f2`, did you mean `qa.f1`? (there is `partial`, `value`, `qa.em`, \
+                "no score has `qa.f2`, did you mean `qa.f1`? (scores have `partial`, `value`, `qa.em`, \
                  `qa.f1`, `qa.value`, `v1.5.a.b`, `v1.5.em`, `v1.5.value`)",
             ),
         );

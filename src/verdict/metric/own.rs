@@ -126,7 +126,7 @@ mod tests {
             "metric(missing) >= 0.5",
             Some("the metrics are `overall`, `live`"),
         );
-        check("metric >= 0.5", Some("`metric` of what"));
+        check("metric >= 0.5", Some("`metric` needs a figure"));
         check("metric(overall)[level=1] >= 0.5", Some("the whole run"));
     }
 }

@@ -103,8 +103,10 @@ impl<'a> Parts<'a> {
                 } else {
                     "tokens"
                 };
-                return Err(Error::usage(format!("`{name}` of what"))
-                    .hint(format!("name a figure first: `{name}({example})`")));
+                return Err(
+                    Error::usage(format!("`{name}` needs a figure in parentheses"))
+                        .hint(format!("name a figure first: `{name}({example})`")),
+                );
             }
         };
         let mut gate = Gate {
@@ -192,8 +194,8 @@ fn read_bound_option(gate: &mut Gate, option: &str) -> Result<()> {
         _ => None,
     };
     let (slot, value) = slot.ok_or_else(|| {
-        Error::usage(format!("`({option})` says nothing here")).hint(
-            "a threshold may have a `confidence`, and a `min_scored`: `accuracy >= 0.6 (confidence=0.95)`",
+        Error::usage(format!("unknown option `({option})`")).hint(
+            "a threshold takes the options `confidence` and `min_scored`: `accuracy >= 0.6 (confidence=0.95)`",
         )
     })?;
     set_once(slot, option, value)
@@ -239,7 +241,7 @@ impl MetricEntry {
                 let count = rest?;
                 let is_plain = !count.starts_with(['0', '+']);
                 let Some(count) = count.parse().ok().filter(|_| is_plain) else {
-                    let why = format!("`{count}` is no number of answers");
+                    let why = format!("`{count}` is not a valid number of answers");
                     let hint = format!("write a whole number from 1: `{}3`", self.name);
                     return Some(Err(Error::usage(why).hint(hint)));
                 };
@@ -268,7 +270,7 @@ impl MetricEntry {
         match (self.takes, argument) {
             _ if is_of_gate && user == UsedBy::Gates => Ok(None),
             (Takes::Name(hint), None | Some("")) => {
-                Err(Error::usage(format!("`{name}` of what")).hint(hint))
+                Err(Error::usage(format!("`{name}` needs a figure in parentheses")).hint(hint))
             }
             (_, None) => Ok(None),
             (
@@ -280,7 +282,7 @@ impl MetricEntry {
                 Some(given),
             ) => Err(Error::usage(format!("`{name}` takes no `({given})`"))),
             (_, Some("")) => {
-                let message = format!("nothing in the parentheses of `{name}`");
+                let message = format!("empty parentheses after `{name}`");
                 Err(Error::usage(message))
             }
             (Takes::Levels, Some(given)) => Ok(Some(LevelStep::parse(given)?.to_string())),
@@ -298,7 +300,7 @@ fn unknown<'a>(
 ) -> Error {
     let forms = entries.flat_map(|entry| entry.forms.iter().map(|form| form.form));
     let (error, title) = if user == UsedBy::Alerts {
-        let error = format!("`{name}` is no figure that a history keeps");
+        let error = format!("the history does not record `{name}`");
         (error, "the figures are")
     } else {
         (format!("unknown metric `{name}`"), "the metrics are")
@@ -311,7 +313,7 @@ fn unknown<'a>(
             .split_once('.')
             .is_some_and(|(scorer, detail)| !scorer.is_empty() && !detail.is_empty()) =>
         {
-            format!("a figure of a scorer is written `mean({name})`; {legal}")
+            format!("write `mean({name})` for a figure of a scorer; {legal}")
         }
         Some(near) => format!("did you mean `{near}`? {legal}"),
         None => legal,
@@ -330,7 +332,7 @@ fn read_option(gate: &mut Gate, option: &str) -> Result<()> {
     const OPTIONS: &str = "`no_regression` takes `alpha`, `max_drop`, `min_pairs`, `exact`, `mid_p` and `early_stop`: \
                            `alpha=0.05, mid_p=true`";
     let (name, value) = pair(option)
-        .ok_or_else(|| Error::usage(format!("`{option}` is no option")).hint(OPTIONS))?;
+        .ok_or_else(|| Error::usage(format!("unknown option `{option}`")).hint(OPTIONS))?;
     let slot = match name {
         "alpha" => &mut gate.alpha,
         "max_drop" => &mut gate.max_drop,
@@ -384,8 +386,8 @@ fn read_figure_option(gate: &mut Gate, figure: &str, option: &str) -> Result<()>
         ))
         .hint("its options are `alpha` and `min_pairs`")),
         Some(("by", value)) if value.ends_with('%') && !FigureScale::of(figure).is_ratio() => Err(
-            Error::usage(format!("`{figure}` is no amount, so `%` has no meaning"))
-                .hint("write the points that it may change by, such as `by=0.2`"),
+            Error::usage(format!("`{figure}` is not an amount, so it takes no `%`"))
+                .hint("write the allowed change in points, such as `by=0.2`"),
         ),
         Some(("by", value)) => set_once(&mut gate.by, option, value),
         Some(("of", _)) if gate.of.is_some() => Err(Error::usage("option `of` is given twice")),
@@ -401,7 +403,7 @@ fn read_figure_option(gate: &mut Gate, figure: &str, option: &str) -> Result<()>
             Ok(())
         }
         Some((name, _)) if OPTION_NAMES.contains(&name) => read_option(gate, option),
-        _ => Err(Error::usage(format!("`{option}` is no option of it")).hint(OPTIONS)),
+        _ => Err(Error::usage(format!("unknown option `{option}`")).hint(OPTIONS)),
     }
 }
 
@@ -410,7 +412,7 @@ fn threshold(metric: &Metric, text: &str) -> Result<f64> {
     let unit = metric.entry().unit;
     if text.ends_with('%') && !unit.takes_percent() {
         return Err(Error::usage(format!(
-            "`{metric}` is no share, so `%` has no meaning"
+            "`{metric}` is not a share, so it takes no `%`"
         )));
     }
     match text.strip_suffix('s').filter(|_| unit == Unit::Seconds) {

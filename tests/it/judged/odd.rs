@@ -25,18 +25,18 @@ fn a_gate_off_the_scale_of_points_is_refused_at_its_line() {
     for (gate, why) in [
         (
             "mean(judge.merit) >= 7",
-            "can never hold: `judge.merit` goes from 1 to 5",
+            "can never pass: `judge.merit` goes from 1 to 5",
         ),
         (
             "mean(judge.total) >= 60%",
-            "always holds: `judge.total` goes from 1 to 5",
+            "always passes: `judge.total` goes from 1 to 5",
         ),
     ] {
         let court = Court::of(1, lenient(), "", &format!("gates: ['{gate}']\n"));
         let ran = court.run("eval.yaml").exits(2);
         ran.says(why)
             .says("eval.yaml:")
-            .says("hint: write a number from there, such as");
+            .says("hint: write a number in this range, such as");
         assert_eq!((court.answered(), court.judged()), (0, 0), "{gate}");
     }
 }

@@ -148,14 +148,14 @@ fn the_pattern_takes_what_is_read() {
 fn means_nothing(message: &str) -> bool {
     const OF_MEANING: &[&str] = &[
         "`confidence` belongs to `accuracy >=`",
-        "lies between 0 and 1",
+        "must be between 0 and 1",
         "exists only for the whole run",
         "exclude each other",
         "never fails",
-        "is no whole number",
+        "is not a whole number",
         "takes `>=`",
         "below 0",
-        "a drop is 1 at most",
+        "a drop is at most 1",
         "is given twice",
         "cannot be written as a text",
     ];

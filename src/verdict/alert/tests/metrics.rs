@@ -32,7 +32,7 @@ fn an_alert_takes_every_metric_of_gates() {
         ("reviewed.share[level=1] < 0.5", "of the whole run"),
         ("difficulty_drop > 1", "never above 1"),
         ("min_samples(3)", "takes no `(3)`"),
-        ("rise(tokens x, 0.5)", "`x` says nothing here"),
+        ("rise(tokens x, 0.5)", "unexpected `x`"),
     ] {
         let error = text.parse::<Alert>().unwrap_err();
         assert!(error.message().contains(why), "{text}: {error}");

@@ -67,7 +67,7 @@ fn a_mean_is_found_with_whoever_has_it() {
     check(
         "mean(em) >= 0.5",
         Inconclusive,
-        "`qa` and `words` have a `em` each, write `mean(qa.em)`",
+        "`qa` and `words` each have `em`: write `mean(qa.em)`",
     );
     // It judged one of two; the other may be anything.
     check("mean(words.em) >= 0.5", Passed, "over 1 sample of `words`");

@@ -102,8 +102,8 @@ fn parses_gates() {
     for (text, why) in [
         ("reviewed. >= 1", "unknown metric"),
         ("reviewed >= 1", "unknown metric"),
-        ("reviewed.share >= 2", "lies between 0 and 1"),
-        ("reviewed.clarity >= 50%", "is no share"),
+        ("reviewed.share >= 2", "must be between 0 and 1"),
+        ("reviewed.clarity >= 50%", "is not a share"),
         ("reviewed.clarity >= -1", "below 0"),
         ("reviewed.share(judge) >= 0.5", "takes no `(judge)`"),
     ] {
@@ -267,10 +267,10 @@ fn refuses_what_makes_no_sense() {
     refused("accuracy = 0.6", "does not start with an operator", "`>=`");
     refused("accuracy ≥ 0.6", "does not start with an operator", "`>=`");
     refused("accuracy >=", "no number", "");
-    refused("accuracy >= high", "`high` is no number", "");
-    refused("accuracy >= nan", "`nan` is no number", "");
-    refused("accuracy >= inf", "`inf` is no number", "");
-    refused("accuracy >= 1e999", "is no number", "");
+    refused("accuracy >= high", "`high` is not a number", "");
+    refused("accuracy >= nan", "`nan` is not a number", "");
+    refused("accuracy >= inf", "`inf` is not a number", "");
+    refused("accuracy >= 1e999", "is not a number", "");
     refused(
         "accuracy >= 60",
         "between 0 and 1",
@@ -279,19 +279,19 @@ fn refuses_what_makes_no_sense() {
     refused("accuracy[level=1] >= 60", "", "`accuracy[level=1] >= 0.6`");
     refused("accuracy >= -0.1", "between 0 and 1", "");
     refused("accuracy >= 150%", "between 0 and 1", "");
-    refused("accuracy > 1", "can never hold", "");
-    refused("error_rate < 0", "can never hold", "");
+    refused("accuracy > 1", "can never pass", "");
+    refused("error_rate < 0", "can never pass", "");
     refused("accuracy() >= 0.5", "nothing in the parentheses", "");
     refused("error_rate(x) <= 0.5", "takes no `(x)`", "");
-    refused("mean >= 0.5", "`mean` of what", "mean(value)");
-    refused("accuracy[level] >= 0.5", "is no slice", "[level=1]");
+    refused("mean >= 0.5", "`mean` needs a figure", "mean(value)");
+    refused("accuracy[level] >= 0.5", "is not a slice", "[level=1]");
     refused("accuracy[level=1 >= 0.5", "`[` without `]`", "");
     refused("accuracy(x >= 0.5", "`(` without `)`", "");
     refused("min_samples(2.5)", "whole number", "");
     refused("min_samples <= 5", "takes `>=`", "");
     refused("min_samples(5) >= 5", "two thresholds", "");
     refused("cost_usd <= 50%", "no share", "");
-    refused("latency_p95 <= 500ms", "is no number", "in seconds");
+    refused("latency_p95 <= 500ms", "is not a number", "in seconds");
     refused("latency_p101 <= 1", "between 0 and 100", "");
 }
 
@@ -307,7 +307,11 @@ fn refuses_senseless_options() {
         "unknown option `beta`",
         "`max_drop`",
     );
-    refused("no_regression(alpha)", "is no option", "alpha=0.05");
+    refused(
+        "no_regression(alpha)",
+        "unknown option `alpha`",
+        "alpha=0.05",
+    );
     refused("no_regression(alpha=0)", "`alpha`", "such as `alpha=0.05`");
     refused("no_regression(alpha=5)", "`alpha` lies", "`alpha=5%`");
     refused("no_regression(alpha=0.1, alpha=0.2)", "twice", "");
@@ -370,6 +374,6 @@ fn refuses_senseless_options() {
     refused(
         "no_regression(early_stop=true, max_drop=0.1)",
         "exclude",
-        "leave one of the two out",
+        "remove one of the two",
     );
 }
