@@ -21,7 +21,7 @@ pub(super) const ENDED: MetricEntry = MetricEntry {
     takes: Takes::Name("say why they ended: `rate(ended=max_turns)`"),
     forms: &[MetricForm {
         form: "rate(ended=WHY)",
-        meaning: "the share of conversations that ended so: `script`, `user_stop`, `max_turns`, `max_steps`",
+        meaning: "the share of conversations with this end: `script`, `user_stop`, `max_turns`, `max_steps`",
         example: "rate(ended=max_turns) <= 5%",
     }],
     less_is_better: true,
@@ -48,13 +48,13 @@ pub(super) const TOOL_CALLS: MetricEntry = MetricEntry {
     name: "tool_calls",
     forms: &[MetricForm {
         form: "tool_calls",
-        meaning: "the mean number of calls of tools of an answer, or of all turns of a conversation",
+        meaning: "the mean number of tool calls per answer, or over all turns of a conversation",
         example: "tool_calls <= 12",
     }],
     unit: Unit::Amount("calls"),
     less_is_better: true,
     basis: Basis::SoFar,
-    measure: |figures, _| mean_of_answers(figures.group.tool_calls, "its calls of tools"),
+    measure: |figures, _| mean_of_answers(figures.group.tool_calls, "its tool calls"),
     line: Some(|line, _| line.figures.get("tool_calls").copied()),
     ..ENTRY
 };
@@ -88,7 +88,7 @@ pub(super) const FAILED_CALLS: MetricEntry = MetricEntry {
     name: "failed_calls",
     forms: &[MetricForm {
         form: "failed_calls",
-        meaning: "the mean number of calls of tools in a conversation that failed",
+        meaning: "the mean number of failed tool calls per conversation",
         example: "failed_calls <= 0.5",
     }],
     measure: |figures, _| figures.of_conversations(|it| it.failed_calls, "failed calls"),
@@ -101,7 +101,7 @@ pub(super) const REPEATED_CALLS: MetricEntry = MetricEntry {
     name: "repeated_calls",
     forms: &[MetricForm {
         form: "repeated_calls",
-        meaning: "the mean number of calls of tools in a conversation that repeat an earlier one: same name, same arguments",
+        meaning: "the mean number of tool calls per conversation that repeat an earlier one: same name, same arguments",
         example: "repeated_calls <= 0.2",
     }],
     measure: |figures, _| figures.of_conversations(|it| it.repeated_calls, "repeated calls"),
@@ -114,7 +114,7 @@ pub(super) const TOKENS_PER_TURN: MetricEntry = MetricEntry {
     name: "tokens_per_turn",
     forms: &[MetricForm {
         form: "tokens_per_turn",
-        meaning: "what the agent says it read and wrote, by the number of turns",
+        meaning: "input and output tokens per turn, as the agent reports them",
         example: "tokens_per_turn <= 2000",
     }],
     unit: Unit::Amount("tokens"),

@@ -95,7 +95,7 @@ pub static METRICS: &[MetricEntry] = &[
         name: ERROR_RATE,
         forms: &[MetricForm {
             form: "error_rate",
-            meaning: "samples that ended in an error, of those that were asked: outages, not wrong answers",
+            meaning: "the share of asked samples that ended in an error: outages, not wrong answers",
             example: "error_rate <= 0.02",
         }],
         less_is_better: true,
@@ -138,7 +138,7 @@ pub static METRICS: &[MetricEntry] = &[
         takes: Takes::Name("name a detail of the scorer, or its score: `mean(f1)`, `mean(value)`"),
         forms: &[MetricForm {
             form: "mean(NAME)",
-            meaning: "the mean of a figure in the details of a score, or of the score itself (`value`); `mean(SCORER.NAME)` says whose",
+            meaning: "the mean of a figure in the details of a score, or of the score itself (`value`); `mean(SCORER.NAME)` names the scorer",
             example: "mean(f1) >= 0.7",
         }],
         unit: Unit::Any("as the figure"),
@@ -181,7 +181,7 @@ pub static METRICS: &[MetricEntry] = &[
         forms: &[
             MetricForm {
                 form: "macro_f1",
-                meaning: "the mean of the F1 of all labels, of scorers that judge labels",
+                meaning: "the mean F1 over all labels, for scorers that judge labels",
                 example: "macro_f1 >= 0.5",
             },
             MetricForm {
@@ -198,7 +198,7 @@ pub static METRICS: &[MetricEntry] = &[
         takes: Takes::Answers,
         forms: &[MetricForm {
             form: "pass@3",
-            meaning: "with at least 3 `epochs`: the probability that one or more of 3 answers are correct, for any number; `pass@3(SCORER)` by one of several scorers",
+            meaning: "the probability that at least one of 3 answers is correct; any number, with at least that many `epochs`; `pass@3(SCORER)` for one of several scorers",
             example: "pass@3 >= 0.8",
         }],
         measure: |figures, gate| figures.over_epochs(&gate.metric),
@@ -231,7 +231,7 @@ pub static METRICS: &[MetricEntry] = &[
         takes: Takes::Percent,
         forms: &[MetricForm {
             form: "latency_p95",
-            meaning: "the time within which this percentage of the answers came; any percentile",
+            meaning: "the time within which this percentage of the answers arrived; any percentile",
             example: "latency_p95 <= 20s",
         }],
         needs_samples: true,
@@ -273,7 +273,7 @@ pub static METRICS: &[MetricEntry] = &[
         alias: Some("cost"),
         forms: &[MetricForm {
             form: "cost_usd",
-            meaning: "what the agent says all its answers cost",
+            meaning: "the cost of all answers, as the agent reports it",
             example: "cost_usd <= 2",
         }],
         unit: Unit::Usd,
@@ -285,7 +285,7 @@ pub static METRICS: &[MetricEntry] = &[
         name: "tokens",
         forms: &[MetricForm {
             form: "tokens",
-            meaning: "what the agent says it read and wrote, of all answers",
+            meaning: "input and output tokens of all answers, as the agent reports them",
             example: "tokens <= 9000",
         }],
         measure: |figures, _| figures.sum(figures.usage().tokens().map(stats::as_f64), "tokens"),
@@ -296,7 +296,7 @@ pub static METRICS: &[MetricEntry] = &[
         name: "input_tokens",
         forms: &[MetricForm {
             form: "input_tokens",
-            meaning: "what the model read, of all answers",
+            meaning: "input tokens of all answers",
             example: "input_tokens <= 8000",
         }],
         measure: |figures, _| {
@@ -312,7 +312,7 @@ pub static METRICS: &[MetricEntry] = &[
         name: "output_tokens",
         forms: &[MetricForm {
             form: "output_tokens",
-            meaning: "what the model wrote, of all answers",
+            meaning: "output tokens of all answers",
             example: "output_tokens <= 1000",
         }],
         measure: |figures, _| {
@@ -328,7 +328,7 @@ pub static METRICS: &[MetricEntry] = &[
         name: "steps",
         forms: &[MetricForm {
             form: "steps",
-            meaning: "the mean number of steps of correct answers: `steps` of a reply, else the messages of the assistant that call tools; a sample without a verdict may have none, or as many as the longest answer",
+            meaning: "the mean number of steps of correct answers: `steps` of a reply, or else its assistant messages that call tools; a sample without a verdict counts as 0 steps and as the longest answer",
             example: "steps <= 8",
         }],
         unit: Unit::Amount("steps"),
@@ -344,7 +344,7 @@ pub static METRICS: &[MetricEntry] = &[
         name: "steps_ratio",
         forms: &[MetricForm {
             form: "steps_ratio",
-            meaning: "the mean of steps by those that people took, of correct answers whose dataset says so: GAIA's annotators, or a column `annotated_steps`",
+            meaning: "the mean ratio of steps to the steps of people, over correct answers whose dataset has these: GAIA's annotators, or a column `annotated_steps`",
             example: "steps_ratio <= 2",
         }],
         unit: Unit::Amount("ratio"),
@@ -367,7 +367,7 @@ pub static METRICS: &[MetricEntry] = &[
         takes: Takes::Levels,
         forms: &[MetricForm {
             form: "difficulty_drop",
-            meaning: "the largest relative drop of accuracy from one level, a whole number, to the next: 0 is ideal, 0.3 is 30 % lost; `difficulty_drop(1->2)` that between two. Of the whole run",
+            meaning: "the largest relative drop of accuracy from one level, a whole number, to the next: 0 is ideal, 0.3 is 30 % lost; `difficulty_drop(1->2)` is the drop between two levels. Only for the whole run",
             example: "difficulty_drop(1->2) <= 0.3",
         }],
         unit: Unit::Drop,
@@ -381,7 +381,7 @@ pub static METRICS: &[MetricEntry] = &[
         takes: Takes::Name("name a kind of `perturb`: `drop(typos)`"),
         forms: &[MetricForm {
             form: "drop(KIND)",
-            meaning: "how much less accuracy perturbed questions have, over the pairs of answers to one question as it is and perturbed: 0 is ideal, 0.1 is 10 points lost. Of the whole run",
+            meaning: "how much accuracy drops on perturbed questions, over pairs of answers to the original and the perturbed question: 0 is ideal, 0.1 is 10 points lost. Only for the whole run",
             example: "drop(typos) <= 0.1",
         }],
         unit: Unit::Drop,
@@ -396,7 +396,7 @@ pub static METRICS: &[MetricEntry] = &[
         name: "recovered_by_retry",
         forms: &[MetricForm {
             form: "recovered_by_retry",
-            meaning: "answers that came only because the sample was asked again, of all that were asked for. Of the whole run",
+            meaning: "the share of requested answers that needed a retry. Only for the whole run",
             example: "recovered_by_retry <= 10%",
         }],
         less_is_better: true,
@@ -410,17 +410,17 @@ pub static METRICS: &[MetricEntry] = &[
         forms: &[
             MetricForm {
                 form: "reviewed.approved",
-                meaning: "of what people reviewed, the share that they approve, see `review`; so `reviewed.rejected` and `reviewed.needs_revision`. Of the whole run",
+                meaning: "the share of reviewed items that people approve, see `review`; also `reviewed.rejected` and `reviewed.needs_revision`. Only for the whole run",
                 example: "reviewed.approved >= 0.9",
             },
             MetricForm {
                 form: "reviewed.share",
-                meaning: "the share of the items that was reviewed",
+                meaning: "the share of items that were reviewed",
                 example: "reviewed.share >= 20%",
             },
             MetricForm {
                 form: "reviewed.agreement",
-                meaning: "of reviewed items that a judge gave a verdict on, the share on which the person approves and the judge passes, or neither",
+                meaning: "the share of reviewed and judged items on which person and judge agree: approved and passed, or neither",
                 example: "reviewed.agreement >= 0.8",
             },
         ],
@@ -435,7 +435,7 @@ pub static METRICS: &[MetricEntry] = &[
         takes: Takes::Word(&[]),
         forms: &[MetricForm {
             form: "reviewed.DIMENSION",
-            meaning: "the mean of people's points in a dimension, 1 to 5; `reviewed.total` of all dimensions together",
+            meaning: "the mean of people's points in a dimension, 1 to 5; `reviewed.total` is over all dimensions",
             example: "reviewed.clarity >= 4",
         }],
         unit: Unit::Amount("points"),
@@ -454,7 +454,7 @@ pub static METRICS: &[MetricEntry] = &[
         name: NO_INCREASE,
         forms: &[MetricForm {
             form: "no_increase(FIGURE)",
-            meaning: "a figure did not rise since the baseline: p of a permutation test over all answers, less a margin `by`. Figures are `tokens`, `input_tokens`, `output_tokens`, `cost_usd`, `steps`, `tool_calls`, `output_length`, `latency`, and `SCORER.NAME`; `no_regression(FIGURE)` takes the direction of the figure",
+            meaning: "a figure did not rise by more than `by` since the baseline: p of a permutation test over all answers. Figures are `tokens`, `input_tokens`, `output_tokens`, `cost_usd`, `steps`, `tool_calls`, `output_length`, `latency`, and `SCORER.NAME`; `no_regression(FIGURE)` chooses the direction that is worse",
             example: "no_increase(tokens, by=10%)",
         }],
         ..COMPARISON
@@ -472,7 +472,7 @@ pub static METRICS: &[MetricEntry] = &[
         name: NO_CHANGE,
         forms: &[MetricForm {
             form: "no_change(trajectory)",
-            meaning: "the tools and their order differ from the baseline no more than among answers of one side; needs two answers to a sample on one side",
+            meaning: "the tools and their order differ from the baseline no more than between answers of one run; needs two answers per sample in the baseline or now",
             example: "no_change(trajectory)",
         }],
         ..COMPARISON
@@ -481,7 +481,7 @@ pub static METRICS: &[MetricEntry] = &[
         name: "duration_s",
         forms: &[MetricForm {
             form: "duration_s",
-            meaning: "how long the run took, for alerts alone",
+            meaning: "how long the run took, only for alerts",
             example: "",
         }],
         used_by: UsedBy::Alerts,
