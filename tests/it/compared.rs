@@ -63,7 +63,7 @@ fn what_errors_could_change_is_told() {
     let [wrong, right] = ["lowest", "highest"].map(|end| bounds[end]["p"].as_f64().unwrap());
     assert!((wrong - 0.025_746_745).abs() < 1e-8, "{wrong}");
     assert!(right >= 1.0, "{right}");
-    let expected = "p would be 0.026 if they were wrong, 1.0000 if correct";
+    let expected = "p = 0.026 if errored and skipped samples count as wrong, p = 1.0000 if they count as correct";
     let message = summary["gates"][0]["message"].as_str().unwrap();
     assert!(message.contains(expected), "{expected}\n{message}");
     project

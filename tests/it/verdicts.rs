@@ -359,7 +359,7 @@ fn what_was_judged_otherwise_is_refused_before_anything_starts() {
     project
         .run(&format!("run {SPEC}"))
         .exits(2)
-        .says("none of the samples");
+        .says("none of these samples");
     assert_eq!(requested(&project), [""; 0]);
 }
 

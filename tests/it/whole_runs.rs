@@ -160,7 +160,7 @@ fn gates_that_cannot_hold_are_refused_before_anything_is_asked() {
     check(
         "macro_f1 >= 0.5",
         "judges no labels",
-        "scorers that do are `choice`, and `exact` with `labels`",
+        "use `choice`, or `exact` with `labels`",
     );
     check("mean(foo) >= 0.5", "no score has `foo`", "(scores have `");
     // A limit of the command line makes no mistake of a gate that it ignores.

@@ -246,5 +246,5 @@ fn bound(text: &str) -> Result<AlertRule> {
 fn count(text: &str) -> Result<usize> {
     let plain = text.chars().all(|c| c.is_ascii_digit());
     let number = text.parse().ok().filter(|_| plain);
-    number.ok_or_else(|| Error::usage(format!("`{text}` is not a number of runs")))
+    number.ok_or_else(|| Error::usage(format!("`{text}` is not a valid number of runs")))
 }

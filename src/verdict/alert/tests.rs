@@ -210,8 +210,16 @@ fn what_is_no_rule_is_a_clear_error() {
     );
     check("drop(accuracy, alpha=0.1, alpha=0.1)", "twice", "");
     check("trend(acuracy)", "no figure", "did you mean `accuracy`");
-    check("trend(accuracy, runs=1e3)", "no number of runs", "");
-    check("trend(accuracy, runs=5000)", "no number of runs", "100");
+    check(
+        "trend(accuracy, runs=1e3)",
+        "not a valid number of runs",
+        "",
+    );
+    check(
+        "trend(accuracy, runs=5000)",
+        "not a valid number of runs",
+        "100",
+    );
     check("stale()", "how many days", "stale(days=7)");
     check("stale(days=0)", "always", "stale(days=7)");
     check("rise(cost_usd)", "by how much", "rise(cost_usd, 0.5)");

@@ -491,7 +491,7 @@ mod tests {
         );
         assert_eq!(tools[1].as_deref(), Some(&[][..]));
         let error = read(&["steps: 1 2"], 3).unwrap_err();
-        assert_eq!(error, "its `steps` has 2 values, and there are 3 answers");
+        assert_eq!(error, "its `steps` has 2 values for 3 answers");
         let error = read(&["steps: 1 x"], 2).unwrap_err();
         assert_eq!(error, "its `steps` has `x`, expected a number");
         assert_eq!(AnswerFigures::default().read("found_by", "x"), Ok(false));

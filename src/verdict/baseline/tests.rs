@@ -156,7 +156,7 @@ fn refuses_what_cannot_be_compared() {
     }
     check("s1", &["b", "a"], None);
     check("s2", &["a"], Some("another scorer"));
-    check("s1", &["b"], Some("none of the samples"));
+    check("s1", &["b"], Some("none of these samples"));
 }
 
 #[test]

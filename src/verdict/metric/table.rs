@@ -396,7 +396,7 @@ pub static METRICS: &[MetricEntry] = &[
         name: "recovered_by_retry",
         forms: &[MetricForm {
             form: "recovered_by_retry",
-            meaning: "the share of requested answers that needed a retry. Only for the whole run",
+            meaning: "the share of requested answers that only a retry obtained. Only for the whole run",
             example: "recovered_by_retry <= 10%",
         }],
         less_is_better: true,

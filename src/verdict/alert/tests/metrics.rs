@@ -26,10 +26,10 @@ fn an_alert_takes_every_metric_of_gates() {
         assert!(text.parse::<Alert>().is_ok(), "{text}");
     }
     for (text, why) in [
-        ("no_regression > 0.5", "no figure that a history keeps"),
+        ("no_regression > 0.5", "the history does not record"),
         ("latency_p101 > 5", "between 0 and 100"),
-        ("pass@0 < 0.5", "no number of answers"),
-        ("reviewed.share[level=1] < 0.5", "of the whole run"),
+        ("pass@0 < 0.5", "not a valid number of answers"),
+        ("reviewed.share[level=1] < 0.5", "only for the whole run"),
         ("difficulty_drop > 1", "never above 1"),
         ("min_samples(3)", "takes no `(3)`"),
         ("rise(tokens x, 0.5)", "unexpected `x`"),

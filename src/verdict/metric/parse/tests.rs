@@ -259,7 +259,7 @@ fn refuses_what_makes_no_sense() {
     refused(
         "judge.total >= 3.5",
         "unknown metric `judge.total`",
-        "a figure of a scorer is written `mean(judge.total)`",
+        "write `mean(judge.total)` for a figure of a scorer",
     );
     refused(">= 3", "unknown metric ``", "");
     refused("accuracy", "no operator", "how `accuracy` must compare");
@@ -281,7 +281,7 @@ fn refuses_what_makes_no_sense() {
     refused("accuracy >= 150%", "between 0 and 1", "");
     refused("accuracy > 1", "can never pass", "");
     refused("error_rate < 0", "can never pass", "");
-    refused("accuracy() >= 0.5", "nothing in the parentheses", "");
+    refused("accuracy() >= 0.5", "empty parentheses", "");
     refused("error_rate(x) <= 0.5", "takes no `(x)`", "");
     refused("mean >= 0.5", "`mean` needs a figure", "mean(value)");
     refused("accuracy[level] >= 0.5", "is not a slice", "[level=1]");
