@@ -212,9 +212,9 @@ impl<'a> Era<'a> {
     fn why_not_counted(&self) -> Option<&'static str> {
         let is_early = self.line.last().is_some_and(|newest| newest.early);
         let why = if is_early {
-            "the run ended before all was asked, as its gates were sure: it is no fair part of the rest"
+            "the run stopped early because its gates were decided, so its samples do not represent the rest"
         } else {
-            "the run has no answer that is new"
+            "the run has no new answer"
         };
         (self.analysis == 0).then_some(why)
     }

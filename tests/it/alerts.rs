@@ -44,7 +44,7 @@ fn an_alert_fails_the_run_that_raises_it() {
     project.write("wrong", "");
     let ran = project.run("run eval.yaml --history");
     ran.exits(1)
-        .says("alert drop(accuracy): RAISED: 0.0 % right");
+        .says("alert drop(accuracy): RAISED: accuracy 0.0 %");
     let raised = alerts(&project);
     // Whether it is stale is no matter of a run.
     assert_eq!(raised.len(), 4, "{raised:?}");
@@ -65,12 +65,12 @@ fn an_alert_fails_the_run_that_raises_it() {
     project
         .run("run eval.yaml --history")
         .exits(1)
-        .says("accuracy < 0.2 twice: RAISED: accuracy is 0.0 %, < 0.2 in 2 of 2 runs in a row");
+        .says("accuracy < 0.2 twice: RAISED: accuracy is 0.0 %, < 20 % in 2 of 2 runs in a row");
     // What was accepted begins anew.
     project.run("accept").exits(0);
     project
         .run("run eval.yaml --history")
-        .says("alert drop(accuracy): quiet: 0.0 % right, 0.0 % in the baseline");
+        .says("alert drop(accuracy): quiet: accuracy 0.0 %, 0.0 % in the baseline");
 }
 
 #[test]

@@ -94,7 +94,7 @@ impl DropRule<'_> {
         }
         if all.is_empty() {
             let before = era.analyses.len() - 1;
-            return Err(format!("{before} of {MOVING} runs before it are there").into());
+            return Err(format!("needs {MOVING} earlier runs, the history has {before}").into());
         }
         Ok(all)
     }
@@ -112,7 +112,7 @@ impl DropRule<'_> {
         part: f64,
         threshold: Threshold<'_>,
     ) -> Result<ComparedWindow<'a>, Cow<'static, str>> {
-        let first = *now.first().ok_or("there is no run")?;
+        let first = *now.first().ok_or("the history has no run")?;
         let runs = now.len();
         let [before, now] = [before, now].map(|lines| Pooled::of(lines, self.slice));
         let pairs = before.pair_with(&now)?;
@@ -121,7 +121,7 @@ impl DropRule<'_> {
             ratio(sums.before, sums.of_before),
             ratio(sums.now, sums.of_now),
         ) else {
-            return Err("no sample has a verdict on both sides".into());
+            return Err("no sample has a verdict in both runs".into());
         };
         #[expect(clippy::cast_precision_loss, reason = "a few answers for one of a run")]
         let answers = sums.of_before as f64 * runs as f64 / sums.of_now as f64;
@@ -143,7 +143,7 @@ impl DropRule<'_> {
             .into_iter()
             .min_by(|one, other| strength(one).total_cmp(&strength(other)));
         let Some(found) = strongest else {
-            return AlertFinding::silent("there is no run");
+            return AlertFinding::silent("the history has no run");
         };
         let [before, now] = found.shares;
         let of_runs = match found.runs {
@@ -152,17 +152,20 @@ impl DropRule<'_> {
         };
         let reference = match self.against {
             DropReference::Baseline => "the baseline",
-            DropReference::Median => "the five runs before",
+            DropReference::Median => "the previous five runs",
         };
         let tested = found.p.map_or_else(String::new, |p| {
             let (p, needed) = (P(p).cell_at_level(found.needed), P(found.needed).level());
-            format!("; p {p}, raised below {needed} at look {}", era.analysis)
+            format!(
+                "; p {p}, raised if p is below {needed} (look {})",
+                era.analysis
+            )
         });
         let (now_text, before_text) = (Share(now), Share(before));
         let mut message =
-            format!("{now_text} right{of_runs}, {before_text} in {reference}{tested}");
+            format!("accuracy {now_text}{of_runs}, {before_text} in {reference}{tested}");
         if found.is_unpaired {
-            message += "; compared as a whole, for single samples are not known, which shows less";
+            message += "; only totals are compared, because the history lacks single samples; this detects less";
         }
         let raised = found.p.is_some_and(|p| p < found.needed);
         let finding = AlertFinding::of(raised, now, before, message).since(&found.first.id);
@@ -245,7 +248,7 @@ impl<'a> Pooled<'a> {
             };
             if cached > 0 {
                 pooled.fault = Some(
-                    "answers from the cache are no new evidence, and which these are is not known",
+                    "some answers are cached, which is no new evidence, and the history does not say which",
                 );
             }
             pooled.right += right;
@@ -289,7 +292,9 @@ impl<'a> Pooled<'a> {
         let pairs: Vec<ComparedSample> = match (&self.samples, &now.samples) {
             (Some((of_before, before)), Some((of_now, now))) => {
                 if of_before != of_now || before.len() != now.len() {
-                    return Err("it is of other samples than what it would be held against".into());
+                    return Err(
+                        "the run has other samples than the runs that it is compared with".into(),
+                    );
                 }
                 let pairs = before.iter().zip(now);
                 pairs

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use super::drop::DropRule;
 use super::{Alert, AlertFinding, AlertResult, AlertRule, Alerts, Direction, DropReference, Era};
 use crate::data::history::{HistoryKind, HistoryLine};
-use crate::figure::P;
+use crate::figure::{P, with_minus};
 use crate::stats::{FixedReference, MOVING, MovingReference, SteadyFalls, falls, percentile};
 use crate::verdict::gate::Op;
 use crate::verdict::metric::SlicedMetric;
@@ -110,7 +110,7 @@ impl<'a> AlertJudge<'a> {
                 threshold,
                 times,
             } => bound(era, metric, *op, *threshold, *times),
-            AlertRule::Stale { .. } => AlertFinding::silent("it is no matter of a run"),
+            AlertRule::Stale { .. } => AlertFinding::silent("it does not depend on a run"),
         }
     }
 
@@ -146,14 +146,14 @@ impl<'a> AlertJudge<'a> {
         let last = era.last(runs);
         let values = last.iter().map(|line| metric.in_line(line));
         let Some(values) = values.collect::<Option<Vec<f64>>>() else {
-            return AlertFinding::silent(format!("not all of the last {runs} runs have {metric}"));
+            return AlertFinding::silent(format!("some of the last {runs} runs have no {metric}"));
         };
         let (Some(first), Some(newest)) = (values.first(), values.last()) else {
-            return AlertFinding::silent("there is no run");
+            return AlertFinding::silent("the history has no run");
         };
         if values.len() < runs {
             let count = values.len();
-            return AlertFinding::silent(format!("{count} of {runs} runs are there"));
+            return AlertFinding::silent(format!("needs {runs} runs, the history has {count}"));
         }
         let is_less_better = metric.entry().less_is_better;
         let sign = if is_less_better { -1.0 } else { 1.0 };
@@ -166,10 +166,10 @@ impl<'a> AlertJudge<'a> {
             .as_ref()
             .and_then(|falls| falls.threshold(alpha));
         let (Some(p), Some(needed)) = (falls(&towards), needed) else {
-            return AlertFinding::silent("its looks are too many for so few runs");
+            return AlertFinding::silent("`looks` is too large for so few runs");
         };
         let message = format!(
-            "{metric} went from {} to {} in {runs} runs; p {}, raised up to {}",
+            "{metric} went from {} to {} in {runs} runs; p {}, raised if p is at most {}",
             metric.show(*first),
             metric.show(*newest),
             P(p).cell_at_level(needed),
@@ -219,11 +219,12 @@ pub(super) fn bound(
     };
     let beyond: Vec<_> = runs.take_while(is_beyond).take(times).collect();
     let rendered = metric.show(value);
+    let limit = metric.entry().unit.limit(threshold);
     let message = match (beyond.len(), times) {
         (0, _) => format!("{metric} is {rendered}"),
-        (_, 1) => format!("{metric} is {rendered}, {op} {threshold}"),
+        (_, 1) => format!("{metric} is {rendered}, {op} {limit}"),
         (found, _) => {
-            format!("{metric} is {rendered}, {op} {threshold} in {found} of {times} runs in a row")
+            format!("{metric} is {rendered}, {op} {limit} in {found} of {times} runs in a row")
         }
     };
     let first = beyond.last().map_or("", |line| &*line.id);
@@ -238,7 +239,7 @@ pub(super) fn moved(
     direction: Direction,
 ) -> AlertFinding {
     let Some((newest, before)) = era.line.split_last() else {
-        return AlertFinding::silent("there is no run");
+        return AlertFinding::silent("the history has no run");
     };
     let Some(value) = metric.in_line(newest) else {
         return AlertFinding::silent(metric.why_missing());
@@ -247,19 +248,21 @@ pub(super) fn moved(
     let mut five: Vec<f64> = known.take(MOVING).collect();
     if five.len() < MOVING {
         let count = five.len();
-        return AlertFinding::silent(format!("{count} of {MOVING} runs before it have {metric}"));
+        return AlertFinding::silent(format!(
+            "needs {MOVING} earlier runs with {metric}, the history has {count}"
+        ));
     }
     five.sort_by(f64::total_cmp);
     let median = percentile(&five, 50.0).unwrap_or_default();
     if median <= 0.0 {
         return AlertFinding::silent(format!(
-            "half of the five runs before have no {metric} above 0"
+            "the median {metric} of the previous five runs is not above 0"
         ));
     }
     let message = format!(
-        "{metric} is {}, {:+.0} % to the median of the five runs before, {}",
+        "{metric} is {}, {} % against the median of the previous five runs, {}",
         metric.show(value),
-        (value / median - 1.0) * 100.0,
+        with_minus(&format!("{:+.0}", (value / median - 1.0) * 100.0)),
         metric.show(median),
     );
     let (threshold, is_raised) = match direction {
@@ -279,7 +282,7 @@ pub(super) fn moved(
 pub(super) fn stale(lines: &[HistoryLine], days: f64, now: Timestamp) -> AlertFinding {
     let last = lines.iter().rfind(|line| line.kind == HistoryKind::Run);
     let Some(last) = last else {
-        return AlertFinding::silent("there is no run yet");
+        return AlertFinding::silent("the history has no run");
     };
     let age = now.duration_since(last.time).as_secs_f64() / DAY;
     let message = format!("the last run was {age:.1} days ago, {}", last.id);

@@ -26,15 +26,15 @@ impl AlertRule {
                     return Ok(());
                 }
                 let hint = if metric.entry().less_is_better {
-                    format!("what is worse when there is more of it rises: `rise({metric}, 0.5)`")
+                    format!("more of it is worse, so write `rise({metric}, 0.5)`")
                 } else {
                     format!(
-                        "write the share: `drop({metric}, 0.1)` is raised at a tenth less than the median of the five runs \
-                         before; or `trend({metric}, runs=8)`"
+                        "write the share: `drop({metric}, 0.1)` is raised 10 % below the median of the previous five runs; \
+                         or write `trend({metric}, runs=8)`"
                     )
                 };
                 let message =
-                    "without a share `drop` compares right answers, and is for `accuracy` alone";
+                    "`drop` without a share compares correct answers, and is for `accuracy` alone";
                 Err(Error::usage(message).hint(hint))
             }
             Self::Trend { runs, alpha, .. } => {
@@ -42,12 +42,12 @@ impl AlertRule {
                 check_runs(*runs)
             }
             Self::Stale { days } if *days <= 0.0 => {
-                Err(Error::usage("it is raised always").hint("write `stale(days=7)`"))
+                Err(Error::usage("it is always raised").hint("write `stale(days=7)`"))
             }
             Self::Moved { by, .. } if *by <= 0.0 => {
-                let message = "so every other run is one that raises it";
+                let message = "every other run would raise it";
                 Err(Error::usage(message).hint(
-                    "write how much is too much, as a share: 0.5 for half as much again, or half as much",
+                    "write the change that is too much, as a share: 0.5 for 50 % more or less",
                 ))
             }
             Self::Moved {
@@ -55,8 +55,8 @@ impl AlertRule {
                 direction: Direction::Down,
                 ..
             } if *by >= 1.0 => {
-                let message = "it can never be raised: no figure drops by all of it";
-                Err(Error::usage(message).hint("write a share below 1: 0.1 for a tenth less"))
+                let message = "it can never be raised: a figure cannot drop by 100 % or more";
+                Err(Error::usage(message).hint("write a share below 1: 0.1 for 10 % less"))
             }
             Self::Stale { .. } | Self::Moved { .. } => Ok(()),
             Self::Bound {
@@ -83,7 +83,7 @@ impl Alerts {
             let checked = if seen.insert(&*alert.text) {
                 self.check_one(alert)
             } else {
-                Err(Error::usage("it is listed twice").hint("delete one of the two"))
+                Err(Error::usage("it is listed twice").hint("remove one of the two"))
             };
             checked.map_err(|error| (place, error.at(format_args!("alert `{alert}`"))))?;
         }
@@ -98,7 +98,7 @@ impl Alerts {
                 against: DropReference::Median,
                 ..
             } if looks <= MOVING => Err(never(&format!(
-                "it needs {MOVING} runs before one, and starts again after {looks} runs"
+                "it needs {MOVING} earlier runs, and starts again after {looks} runs"
             ))
             .hint(format!("write `looks: {}` or more", MOVING + 1))),
             AlertRule::Trend { runs, .. } if *runs > looks => Err(never(&format!(
@@ -119,12 +119,12 @@ impl Alerts {
                     return Ok(());
                 }
                 let why = format!(
-                    "even {runs} runs each worse than the one before are chance in more than alpha of {looks} looks"
+                    "even {runs} runs, each worse than the one before, happen by chance too often for alpha over {looks} looks"
                 );
                 let enough = (*runs + 1..=looks.min(MOST_RUNS)).find(|runs| fires(*runs));
                 let hint = match enough {
                     Some(enough) => format!("write `trend({metric}, runs={enough})`"),
-                    None => "allow for more with `alpha=`, or ask fewer `looks`".to_owned(),
+                    None => "write a larger `alpha=`, or fewer `looks`".to_owned(),
                 };
                 Err(never(&why).hint(hint))
             }
@@ -152,7 +152,7 @@ fn check_alpha(alpha: f64) -> Result<()> {
         return Ok(());
     }
     Err(Error::usage(format!("alpha is {alpha}")).hint(format!(
-        "it is the chance of a false alarm, from {LEAST_ALPHA} to {MOST_ALPHA}: `alpha=0.05`"
+        "write the chance of a false alarm, from {LEAST_ALPHA} to {MOST_ALPHA}: `alpha=0.05`"
     )))
 }
 
@@ -162,7 +162,7 @@ fn check_runs(runs: usize) -> Result<()> {
     }
     Err(
         Error::usage(format!("{runs} is not a valid number of runs"))
-            .hint(format!("write one from 1 to {MOST_RUNS}")),
+            .hint(format!("write a number from 1 to {MOST_RUNS}")),
     )
 }
 

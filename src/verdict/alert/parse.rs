@@ -113,7 +113,7 @@ fn called(name: &str, arguments: &[&str]) -> Result<AlertRule> {
         "stale" => {
             let [days] = options_of(name, arguments, ["days"])?;
             let days = days.ok_or_else(|| {
-                Error::usage("`stale` after how many days").hint("write `stale(days=7)`")
+                Error::usage("`stale` needs a number of days").hint("write `stale(days=7)`")
             })?;
             Ok(AlertRule::Stale {
                 days: number_or_percent(days)?,
@@ -122,9 +122,8 @@ fn called(name: &str, arguments: &[&str]) -> Result<AlertRule> {
         "rise" => {
             let (metric, rest) = metric_first(name, arguments)?;
             let [by] = rest else {
-                return Err(Error::usage("`rise` by how much").hint(
-                    "write the share: `rise(cost_usd, 0.5)` is raised at half as much again",
-                ));
+                return Err(Error::usage("`rise` needs a share")
+                    .hint("write the share: `rise(cost_usd, 0.5)` is raised at 50 % more"));
             };
             moved(metric, by, Direction::Up)
         }
@@ -199,7 +198,7 @@ fn reference(text: &str) -> Result<DropReference> {
         "baseline" => Ok(DropReference::Baseline),
         "median(5)" => Ok(DropReference::Median),
         _ => Err(
-            Error::usage(format!("`{text}` is nothing to hold it against"))
+            Error::usage(format!("`{text}` is not something to compare with"))
                 .hint("write `against=baseline` or `against=median(5)`"),
         ),
     }

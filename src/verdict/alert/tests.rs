@@ -202,7 +202,7 @@ fn what_is_no_rule_is_a_clear_error() {
         "unknown option `beta`",
         "`against`",
     );
-    check("drop(accuracy, 5)", "never be raised", "a tenth less");
+    check("drop(accuracy, 5)", "never be raised", "for 10 % less");
     check(
         "drop(mean(f1), against=baseline)",
         "for `accuracy` alone",
@@ -220,9 +220,9 @@ fn what_is_no_rule_is_a_clear_error() {
         "not a valid number of runs",
         "100",
     );
-    check("stale()", "how many days", "stale(days=7)");
-    check("stale(days=0)", "always", "stale(days=7)");
-    check("rise(cost_usd)", "by how much", "rise(cost_usd, 0.5)");
+    check("stale()", "needs a number of days", "stale(days=7)");
+    check("stale(days=0)", "always raised", "stale(days=7)");
+    check("rise(cost_usd)", "needs a share", "rise(cost_usd, 0.5)");
     check("rise(cost_usd, -1)", "every other run", "0.5");
     check("error_rate", "no operator", "error_rate > 0.05 twice");
     check("error_rate >", "no number", "");
@@ -272,10 +272,15 @@ fn a_drop_is_held_against_the_baseline() {
     lines.push(accepted(&lines[0]));
     lines[1].time = time(1);
     lines.push(run(2, 79, 100));
-    check(text, &lines, Quiet, "79.0 % right, 80.0 % in the baseline");
+    check(
+        text,
+        &lines,
+        Quiet,
+        "accuracy 79.0 %, 80.0 % in the baseline",
+    );
     // All eleven that differ fell: one in 2,048, and a single run needs a tenth of the threshold.
     lines[2] = run(2, 69, 100);
-    check(text, &lines, Raised, "69.0 % right, 80.0 %");
+    check(text, &lines, Raised, "accuracy 69.0 %, 80.0 %");
     let result = judged(text, &lines);
     assert_eq!(result.since.as_deref(), Some("run-0002"));
     assert!(
@@ -286,18 +291,23 @@ fn a_drop_is_held_against_the_baseline() {
     // The same in small steps: the last five runs pooled.
     lines.truncate(2);
     lines.extend((2..7).map(|minute| run(minute, 75, 100)));
-    check(text, &lines[..3], Quiet, "75.0 % right, 80.0 %");
+    check(text, &lines[..3], Quiet, "accuracy 75.0 %, 80.0 %");
     check(text, &lines, Raised, "in the last 5 runs");
     // A run of the baseline is not evidence against it, and one from the cache is no evidence at all.
     let mut cached = run(8, 0, 100);
     cached.cached = 100;
     lines.push(cached);
-    check(text, &lines, Silent, "no answer that is new");
+    check(text, &lines, Silent, "no new answer");
     // Nor is one that stopped early, since worse agents stop sooner.
     let mut early = run(8, 0, 100);
     early.early = true;
     lines.push(early);
-    check(text, &lines, Silent, "ended before all was asked");
+    check(
+        text,
+        &lines,
+        Silent,
+        "stopped early because its gates were decided",
+    );
     // Another dataset has another line, and different samples cannot be compared.
     let mut other = run(9, 0, 100);
     other.dataset_hash = "other".to_owned();
@@ -323,7 +333,12 @@ fn a_new_baseline_begins_anew() {
     again.time = time(6);
     lines.push(again);
     lines.push(run(7, 60, 100));
-    check(text, &lines, Quiet, "60.0 % right, 60.0 % in the baseline");
+    check(
+        text,
+        &lines,
+        Quiet,
+        "accuracy 60.0 %, 60.0 % in the baseline",
+    );
     // So does a full era.
     let alerts = Alerts {
         looks: 2,
@@ -358,7 +373,7 @@ fn without_single_answers_and_by_slice_it_is_compared_as_a_whole() {
     };
     for text in ["drop(accuracy)", "drop(accuracy[level=1])"] {
         let lines = [accepted(&bare(0, 80)), bare(1, 40)];
-        check(text, &lines, Raised, "compared as a whole");
+        check(text, &lines, Raised, "only totals are compared");
         let lines = [accepted(&bare(0, 80)), bare(1, 69)];
         check(text, &lines, Quiet, "p 0.05");
         let mut cached = bare(1, 40);
@@ -370,7 +385,12 @@ fn without_single_answers_and_by_slice_it_is_compared_as_a_whole() {
             .get_mut("1")
             .unwrap()
             .cached = 7;
-        check(text, &[lines[0].clone(), cached], Silent, "from the cache");
+        check(
+            text,
+            &[lines[0].clone(), cached],
+            Silent,
+            "answers are cached",
+        );
     }
     let lines = [accepted(&bare(0, 80)), bare(1, 40)];
     check("drop(accuracy[level=7])", &lines, Silent, "no sample");
@@ -392,16 +412,21 @@ fn without_single_answers_and_by_slice_it_is_compared_as_a_whole() {
 fn a_drop_is_held_against_the_runs_before() {
     let text = "drop(accuracy, against=median(5))";
     let mut lines: Vec<_> = (0..5).map(|minute| run(minute, 80, 100)).collect();
-    check(text, &lines, Silent, "4 of 5 runs before it are there");
+    check(
+        text,
+        &lines,
+        Silent,
+        "needs 5 earlier runs, the history has 4",
+    );
     lines.push(run(5, 80, 100));
     check(
         text,
         &lines,
         Quiet,
-        "80.0 % right, 80.0 % in the five runs before",
+        "accuracy 80.0 %, 80.0 % in the previous five runs",
     );
     lines.push(run(6, 60, 100));
-    check(text, &lines, Raised, "60.0 % right, 80.0 %");
+    check(text, &lines, Raised, "accuracy 60.0 %, 80.0 %");
     // One very good run among the five raises their mean, not their median.
     lines.truncate(5);
     lines[2] = run(2, 100, 100);
@@ -411,7 +436,7 @@ fn a_drop_is_held_against_the_runs_before() {
     let mut lines: Vec<_> = (0..5).map(|minute| run(minute, 80, 100)).collect();
     lines.push(accepted(&run(5, 60, 100)));
     lines.push(run(6, 60, 100));
-    check(text, &lines, Silent, "0 of 5");
+    check(text, &lines, Silent, "the history has 0");
 }
 
 #[test]
@@ -422,7 +447,7 @@ fn a_trend_goes_towards_worse() {
         "trend(accuracy)",
         &lines[..7],
         Silent,
-        "7 of 8 runs are there",
+        "needs 8 runs, the history has 7",
     );
     check(
         "trend(accuracy)",
@@ -441,7 +466,7 @@ fn a_trend_goes_towards_worse() {
         "trend(mean(f1))",
         &lines,
         Silent,
-        "not all of the last 8 runs have mean(f1)",
+        "some of the last 8 runs have no mean(f1)",
     );
     let rising: Vec<_> = (0..8).map(|minute| run(minute, 70 + minute, 100)).collect();
     check("trend(accuracy)", &rising, Quiet, "");
@@ -458,13 +483,18 @@ fn plain_rules_go_by_the_figures_alone() {
     };
     let mut lines: Vec<_> = (0..5).map(|minute| with(minute, 1.0, 0.1)).collect();
     let text = "rise(cost_usd, 0.5)";
-    check(text, &lines, Silent, "4 of 5 runs before it have cost_usd");
+    check(
+        text,
+        &lines,
+        Silent,
+        "needs 5 earlier runs with cost_usd, the history has 4",
+    );
     lines.push(with(5, 1.5, 0.0));
     check(
         text,
         &lines,
         Quiet,
-        "+50 % to the median of the five runs before, 1.0000 USD",
+        "+50 % against the median of the previous five runs, 1.0000 USD",
     );
     lines.push(with(6, 1.6, 0.06));
     check(text, &lines, Raised, "cost_usd is 1.6000 USD, +60 %");
@@ -473,16 +503,11 @@ fn plain_rules_go_by_the_figures_alone() {
     let text = "drop(cost_usd, 0.5)";
     check(text, &lines, Quiet, "+60 %");
     let fallen = [lines.clone(), vec![with(7, 0.4, 0.0)]].concat();
-    check(text, &fallen, Raised, "cost_usd is 0.4000 USD, -60 %");
+    check(text, &fallen, Raised, "cost_usd is 0.4000 USD, −60 %");
     let text = "error_rate > 0.05 twice";
-    check(text, &lines, Quiet, "6.0 %, > 0.05 in 1 of 2 runs in a row");
+    check(text, &lines, Quiet, "6.0 %, > 5 % in 1 of 2 runs in a row");
     lines.push(with(7, 1.0, 0.07));
-    check(
-        text,
-        &lines,
-        Raised,
-        "7.0 %, > 0.05 in 2 of 2 runs in a row",
-    );
+    check(text, &lines, Raised, "7.0 %, > 5 % in 2 of 2 runs in a row");
     assert_eq!(judged(text, &lines).since.as_deref(), Some("run-0006"));
     check("error_rate > 0.08", &lines, Quiet, "error_rate is 7.0 %");
     check("error_rate > 5%", &lines, Raised, "");
