@@ -96,8 +96,8 @@ impl Webhook {
             || !self.url_env.chars().all(is_name)
             || self.url_env.starts_with(|c: char| c.is_ascii_digit())
         {
-            let error = Error::usage("it is no name of a variable").hint(
-                "the address is a secret: put it into a variable and name that, `url_env: EVALTEST_WEBHOOK`",
+            let error = Error::usage("it is not a variable name").hint(
+                "the address is a secret: put it into a variable and write its name, `url_env: EVALTEST_WEBHOOK`",
             );
             return Err::<(), _>(error).under("url_env");
         }
@@ -133,7 +133,7 @@ fn check_template(template: &Value) -> Result<()> {
             if NAMES.contains(&name) {
                 return Ok(());
             }
-            let error = Error::usage(format!("nothing is called `{{{name}}}`"));
+            let error = Error::usage(format!("unknown placeholder `{{{name}}}`"));
             let legal = format!("there are {}", quoted(NAMES));
             Err(match nearest(name, NAMES) {
                 Some(near) => error.hint(format!("did you mean `{{{near}}}`? {legal}")),
@@ -229,7 +229,7 @@ mod tests {
         );
         let error = webhook(json!({ "x": ["{evals}"] })).check().unwrap_err();
         assert!(
-            error.to_string().contains("nothing is called `{evals}`"),
+            error.to_string().contains("unknown placeholder `{evals}`"),
             "{error}"
         );
         assert!(error.hint_text().unwrap().contains("`{eval}`"));

@@ -47,8 +47,7 @@ impl Eval {
         };
         calls.check().under("record")?;
         if !self.agent.takes_base_urls() {
-            let message =
-                "`record` is for agents that are programs or closures, and this one is neither";
+            let message = "`record` needs an agent that is a program or a closure";
             let error = Error::usage(message).hint(
                 "remove `record`; calls of `command`, `worker` and agents in Rust can be recorded",
             );

@@ -367,7 +367,7 @@ fn check_asked(eval: &Eval) -> Result<()> {
     };
     perturb.check().map_err(|error| error.under("perturb"))?;
     if eval.agent.item_parts().is_some() {
-        let error = Error::usage("agent `none` is asked nothing, so nothing can be perturbed");
+        let error = Error::usage("`perturb` needs an agent: `none` answers no questions");
         return Err(error.hint("remove `perturb`, or name an agent"));
     }
     if !eval.agent.recordings().is_empty() {
@@ -398,7 +398,7 @@ fn with_perturbed(mut slices: Slices, eval: &Eval) -> Result<Slices> {
     };
     if slices.contains_key(PERTURB) {
         let message = format!(
-            "eval `{}`: the dataset has slices `{PERTURB}` of its own",
+            "eval `{}`: the dataset already has slices `{PERTURB}`",
             eval.name
         );
         return Err(Error::usage(message).hint("rename the column, or remove `perturb`"));

@@ -301,7 +301,7 @@ fn recordings_have_epochs_too() {
         .says("7 of 8 answers correct");
     replay("echo", "2")
         .exits(0)
-        .says("the agent gives the same answer each time, so 2 epochs say no more than one");
+        .says("the agent gives the same answer each time, so 2 epochs add nothing to one");
 }
 
 #[test]

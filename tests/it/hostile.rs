@@ -281,7 +281,7 @@ fn no_attachment_is_where_the_answers_stand() {
     project
         .run("list eval.yaml --stats")
         .exits(0)
-        .says("would tell the agent the answers");
+        .says("would show the agent the answers");
     let ran = project.run("run eval.yaml --ignore-baseline --json");
     let summary = &ran.json()[0];
     assert_eq!(
@@ -374,9 +374,12 @@ fn what_a_sandbox_lets_an_agent_read_of_the_answers_is_told() {
     check("sub/hard.jsonl", Some(hands));
     project.write("sub/copied.jsonl", project.read("data.jsonl"));
     check("sub/copied.jsonl", Some(hands));
-    check("data.jsonl", Some("what of it is the dataset stays hidden"));
-    check(".", Some("the dataset, the spec stays hidden"));
-    check("evaltest-runs", Some("of a run directory stays hidden"));
+    check("data.jsonl", Some("files in it stay hidden (the dataset)"));
+    check(".", Some("files in it stay hidden (the dataset, the spec)"));
+    check(
+        "evaltest-runs",
+        Some("files in it stay hidden (of a run directory)"),
+    );
 }
 
 #[test]

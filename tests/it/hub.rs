@@ -320,7 +320,7 @@ fn what_is_not_there_is_named_with_the_place_in_the_spec() {
     project.write("eval.yaml", SPEC);
     fs::remove_dir_all(project.file("hf")).unwrap();
     run(&project, &hub, "run eval.yaml")
-        .says("1 of 1 samples have an attachment that cannot be read");
+        .says("1 of 1 samples will fail because their attachment cannot be read");
 }
 
 #[test]

@@ -311,7 +311,7 @@ fn what_cannot_be_judged_is_said_before_anything_runs() {
         "",
         &[
             "e.yaml:2:8: the agent is `none`, and the scorer of `items` judges answers, which no agent gives",
-            "hint: name who judges the items",
+            "hint: write a scorer that judges items",
         ],
     );
     check(
@@ -322,23 +322,23 @@ fn what_cannot_be_judged_is_said_before_anything_runs() {
     check(
         "{ type: none, shows: [] }",
         "exact",
-        &["nothing of the items is shown"],
+        &["the judge sees no field of the items"],
     );
     check(
         "{ type: none, shows: [answer, answer] }",
         "exact",
-        &["`answer` is there twice"],
+        &["`answer` is listed twice"],
     );
     check(
         "none",
         "{ type: judge, rubric: aime, agent: none }",
         &[
             "e.yaml:3:45: scorer `judge`, option `agent`: the agent `none` cannot be called",
-            "name who judges",
+            "write the judge's agent",
         ],
     );
     let project = Project::with_eval(&[("q1", 1, "1?", "1")], "none", "scorer: exact\n");
     let ran = project.run("run eval.yaml").exits(2);
-    ran.says("the agent is `none`, and the benchmark `gaia` has no items")
+    ran.says("agent `none` needs a benchmark with items; `gaia` has none")
         .says("hint: take `benchmark: { type: items");
 }

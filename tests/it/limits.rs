@@ -111,7 +111,7 @@ fn a_budget_that_cannot_be_kept_is_no_budget() {
     project
         .run("run eval.yaml")
         .exits(3)
-        .says("`limits.budget.cost_usd` cannot be kept: none of 10 answers tells what it took")
+        .says("`limits.budget.cost_usd` cannot be enforced: none of 10 answers reports its usage")
         .says("`openai` needs a `price`");
     assert_eq!(requested(&project).len(), 10);
 }
@@ -120,7 +120,7 @@ fn a_budget_that_cannot_be_kept_is_no_budget() {
 fn a_limit_that_held_nothing_says_so() {
     let limits = "limits: { budget: { tokens: 5 }, tokens_per_minute: 9 }\n";
     let project = requested::project(4, ":", limits);
-    let says = "could not be kept: no answer tells what it took";
+    let says = "was not enforced: no answer reports its usage";
     project
         .run("run eval.yaml")
         .exits(0)
@@ -170,7 +170,7 @@ fn an_endpoint_that_wants_to_be_left_alone_for_hours_is_not_asked_for_all_the_re
     project
         .run("run eval.yaml")
         .exits(3)
-        .says("stopped early: the agent wants to be left alone for 3600 s (")
+        .says("stopped early: the agent asks for a pause of 3600 s (")
         .says("next: cargo evaltest run --resume");
     let requested = server.requested().len();
     assert!((5..8).contains(&requested), "{requested}");
@@ -459,11 +459,11 @@ fn limits_that_make_no_sense_are_refused_with_their_key() {
     check("limits.deadline_s=-1", "limits.deadline_s is -1");
     check(
         "limits.timeout_s=0.0001",
-        "limits.timeout_s is 0.0001, which is no number of seconds from 0.001 to 1000000000",
+        "limits.timeout_s is 0.0001, which is not a number of seconds from 0.001 to 1000000000",
     );
     check(
         "limits.max_output_bytes=0",
-        "limits.max_output_bytes is 0, which lets nothing be answered",
+        "limits.max_output_bytes is 0, so no answer is possible",
     );
     check(
         "limits.requests_per_minute=0",

@@ -334,7 +334,7 @@ fn wrong_keys_are_named() {
         ("ulimits: { process: 1 }", "processes"),
         (
             "sandbox: { type: bwrap, read: [data.jsonl, nope] }",
-            "there is no `nope`",
+            "`nope` does not exist",
         ),
         (
             "sandbox: { type: bwrap, disk_mb: 999999999999999 }",

@@ -145,7 +145,7 @@ fn no_form_of_a_value_is_written_or_shown_from_any_place() {
     };
     run("run --stream eval.yaml")
         .exits(3)
-        .says("`HARMLESS` was blanked in more than one sample");
+        .says("`HARMLESS` was redacted in more than one sample");
     let records = project.last_lines("samples.jsonl");
     // Extraction takes one line of several.
     let has_lines = |number: usize| forms()[number].1.contains(['\n', '\r']);
@@ -177,7 +177,7 @@ fn no_form_of_a_value_is_written_or_shown_from_any_place() {
         run(&format!("{arguments} {dir}"));
     }
     run("run eval.yaml --json").exits(3);
-    run("doctor eval.yaml").says("`HARMLESS` was blanked in more than one sample");
+    run("doctor eval.yaml").says("`HARMLESS` was redacted in more than one sample");
 
     // What `cargo test` says of them.
     let project = Project::new();
@@ -257,7 +257,7 @@ fn a_name_of_a_model_is_kept_where_the_spec_calls_it_plain() {
         let mut command = project.command(arguments);
         Ran::of(&command.env("MODEL", model).output().unwrap())
     };
-    let notice = "the value of `MODEL` was blanked in more than one sample";
+    let notice = "the value of `MODEL` was redacted in more than one sample";
     let blanked = run("run eval.yaml", "tiny-model-7").exits(0);
     blanked.says(notice).says("2 correct");
     let records = project.last_lines("samples.jsonl");

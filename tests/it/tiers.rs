@@ -254,6 +254,6 @@ fn what_makes_no_sense_is_told_before_anybody_is_asked() {
     project
         .run("run eval.yaml --tier quick")
         .exits(0)
-        .says("tier `quick` is to have 50 samples, and the eval has 40: all is asked");
+        .says("tier `quick` needs 50 samples, the eval has 40: all is asked");
     project.run("accept").exits(0);
 }

@@ -220,7 +220,7 @@ fn keys_that_make_no_sense_are_mistakes() {
         ("{ type: worker }", "agent.command is missing"),
         (
             "{ type: worker, command: [a], processes: 0 }",
-            "agent.processes is no whole number from 1 to 1024",
+            "agent.processes is not a whole number from 1 to 1024",
         ),
         (
             "{ type: worker, command: [a], start_timeout_s: 3 }",
@@ -228,7 +228,7 @@ fn keys_that_make_no_sense_are_mistakes() {
         ),
         (
             "{ type: worker, command: [a], close_timeout_s: -1 }",
-            "agent.close_timeout_s is no number of seconds from 0 to 86400",
+            "agent.close_timeout_s is not a number of seconds from 0 to 86400",
         ),
         ("{ type: worker, command: [a], inflight: 3 }", "in_flight"),
     ] {

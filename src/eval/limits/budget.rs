@@ -231,9 +231,9 @@ impl Spent {
             .into_iter()
             .filter(|(_, is_set, reported)| *is_set && *reported < all);
         let notices = unenforced.map(|(key, _, reported)| match reported {
-            0 => format!("`limits.{key}` could not be kept: no answer tells what it took"),
+            0 => format!("`limits.{key}` was not enforced: no answer reports its usage"),
             reported => format!(
-                "`limits.{key}` counts less than was used: {} of {all} answers do not tell what they took",
+                "`limits.{key}` counted too little: {} of {all} answers do not report their usage",
                 all - reported
             ),
         });
@@ -266,14 +266,12 @@ impl fmt::Display for Exhausted {
             ),
             Self::Untold { key } => {
                 let how = match *key {
-                    "cost_usd" => {
-                        "an agent tells `cost_usd` in its reply, `openai` needs a `price`"
-                    }
-                    _ => "an agent tells `usage` in its reply",
+                    "cost_usd" => "reply with `cost_usd`, or give agent `openai` a `price`",
+                    _ => "reply with `usage`",
                 };
                 write!(
                     f,
-                    "`limits.budget.{key}` cannot be kept: none of {MIN_UNREPORTED_ANSWERS} answers tells what it took; {how}"
+                    "`limits.budget.{key}` cannot be enforced: none of {MIN_UNREPORTED_ANSWERS} answers reports its usage; {how}"
                 )
             }
         }
@@ -412,13 +410,13 @@ mod tests {
         assert!(spent.unenforced(&limits).is_empty(), "nothing was answered");
         spent.add(None);
         let none =
-            |key: &str| format!("`limits.{key}` could not be kept: no answer tells what it took");
+            |key: &str| format!("`limits.{key}` was not enforced: no answer reports its usage");
         assert_eq!(
             spent.unenforced(&limits),
             [none("budget.cost_usd"), none("tokens_per_minute")]
         );
         spent.add(Some(&usage(7, f64::NAN)));
-        let some = "`limits.tokens_per_minute` counts less than was used: 1 of 2 answers do not tell what they took";
+        let some = "`limits.tokens_per_minute` counted too little: 1 of 2 answers do not report their usage";
         assert_eq!(
             spent.unenforced(&limits),
             [none("budget.cost_usd"), some.to_owned()]

@@ -449,20 +449,20 @@ impl fmt::Display for Over {
             }
             Self::Budget(why) => why.fmt(f),
             Self::SharedBudget(why) => {
-                write!(f, "{why}, which all variants of the spec share")
+                write!(f, "{why}, shared by all variants of the spec")
             }
             Self::Refused => write!(
                 f,
-                "the agent refuses every question because of a rate limit, {MOST_REFUSALS} times in a row"
+                "the agent's rate limit refused {MOST_REFUSALS} requests in a row"
             ),
             Self::SentAway(pause) => {
                 let seconds = pause.as_secs();
-                write!(f, "the agent wants to be left alone for {seconds} s")
+                write!(f, "the agent asks for a pause of {seconds} s")
             }
             Self::Out => f.write_str("the agent does not answer"),
             Self::Short => write!(
                 f,
-                "this machine had no room for a single question for {} s",
+                "this machine had no free resources for a single question for {} s",
                 LONGEST_SHORTAGE.as_secs()
             ),
         }

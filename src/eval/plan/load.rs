@@ -252,7 +252,7 @@ fn check_ids(eval: &Eval, items: &[Packed]) -> Result<()> {
             "eval `{}`: sample id `{}` occurs twice",
             eval.name, twice.id
         ))
-        .hint("give every sample an id of its own")),
+        .hint("give every sample a unique id")),
     }
 }
 
@@ -349,7 +349,7 @@ impl ColumnCheck {
             return Ok(());
         };
         let message = format!(
-            "eval `{}`: no sample has a `{}`, which `benchmark.cluster` names",
+            "eval `{}`: `benchmark.cluster` names `{}`, which no sample has",
             eval.name,
             column.escape_debug()
         );
@@ -358,7 +358,10 @@ impl ColumnCheck {
             match nearest(column, self.known.iter().map(String::as_str)) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None if known.is_empty() => "samples have neither metadata nor slices".to_owned(),
-                None => format!("name metadata or a slice: {}", known.join(", ")),
+                None => format!(
+                    "write the name of metadata or of a slice: {}",
+                    known.join(", ")
+                ),
             },
         ))
     }

@@ -39,7 +39,9 @@ pub(super) fn unused_scorers(eval: &Eval, items: &[Packed]) -> Option<String> {
     let is_used = |scorer: &Arc<dyn Scorer>| scorer.name() == per_sample::NAME;
     let is_replaced = !eval.scorers.is_empty() && !eval.scorers.iter().any(is_used);
     own.filter(|_| is_replaced && items.iter().any(names_scorer))
-        .map(|_| "the eval names a scorer, so those that its samples name are not used".to_owned())
+        .map(|_| {
+            "the scorers of single samples are ignored, because the eval has a scorer".to_owned()
+        })
 }
 
 /// Whether a sample or a turn of it names a scorer.
@@ -61,7 +63,7 @@ pub(super) fn drawn_seed(eval: &Eval) -> Option<String> {
         .as_u64()
         .filter(|seed| eval.shuffle == Some(*seed))?;
     Some(format!(
-        "the samples are shuffled by the seed {seed}, drawn just now: `--seed {seed}` repeats it"
+        "the samples are shuffled with the random seed {seed}; `--seed {seed}` repeats this order"
     ))
 }
 
@@ -69,7 +71,7 @@ pub(super) fn drawn_seed(eval: &Eval) -> Option<String> {
 pub(super) fn repeated_answers(eval: &Eval) -> Option<String> {
     (eval.epochs > 1 && !eval.agent.varies_by_epoch()).then(|| {
         format!(
-            "the agent gives the same answer each time, so {} epochs say no more than one",
+            "the agent gives the same answer each time, so {} epochs add nothing to one",
             eval.epochs
         )
     })
@@ -82,7 +84,7 @@ pub(super) fn missing_attachments(items: &[Packed], truths: &Truths) -> Option<S
     let first = broken.next()?;
     let count = 1 + broken.count();
     Some(format!(
-        "{count} of {} samples have an attachment that cannot be read and will fail, the first is `{}`",
+        "{count} of {} samples will fail because their attachment cannot be read, first `{}`",
         items.len(),
         first.id
     ))

@@ -44,8 +44,8 @@ impl Plan {
             None => error,
         };
         error.hint(format!(
-            "have the judge of now judge the accepted answers{place}: cargo evaltest rescore {run_name} --spec {}; look, \
-             then accept what that made: cargo evaltest accept",
+            "judge the accepted answers with the current judge{place}: cargo evaltest rescore {run_name} --spec {}; check \
+             the result, then accept it: cargo evaltest accept",
             shell_word(&display(spec))
         ))
     }

@@ -82,10 +82,7 @@ mod tests {
             "`.epochs(3)` asks every sample three times",
         );
         let gate = |text: &str| text.parse::<Gate>().unwrap();
-        check(
-            eval().gate(gate("pass@3 >= 0.5")),
-            "ask each sample so often: `.epochs(3)`",
-        );
+        check(eval().gate(gate("pass@3 >= 0.5")), "write `.epochs(3)`");
         check(eval().limit(0), "`.limit(…)` at least 1");
         check(
             eval().prompt(crate::Prompt::Official),

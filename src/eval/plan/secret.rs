@@ -56,8 +56,8 @@ pub(super) fn check_names(redactor: &Redactor, items: &[Packed]) -> Result<()> {
         place + 1,
         name.escape_debug()
     );
-    let hint = "call it otherwise, for it is the name of a test and of a file; if it is the value of a variable and no \
-                secret, name that in `plain_env:`";
+    let hint = "rename it, because it is the name of a test and of a file; if it is the value of a variable and no secret, \
+                list that variable in `plain_env:`";
     Err(Error::usage(message).hint(hint))
 }
 
@@ -73,7 +73,7 @@ pub(super) fn often_blanked(redactor: &Redactor, config: &Value) -> Vec<String> 
     let notice = |names: &[&String], why: String| {
         let all = quoted(names.iter().map(|name| name.as_str()));
         (!names.is_empty())
-            .then(|| format!("the value of {all} was blanked in more than one sample: {why}"))
+            .then(|| format!("the value of {all} was redacted in more than one sample: {why}"))
     };
     let plain = others.first().map(|first| {
         format!("if it is no secret, write `plain_env: [{first}]` next to `env:` or `headers:`")
@@ -129,9 +129,9 @@ impl KeyVariables {
         names.try_for_each(|(place, name)| match name.as_str() {
             Some(name) if self.0.contains(name) => {
                 let message = format!(
-                    "`{name}` is the variable of an `api_key_env`, whose value is a secret"
+                    "`{name}` is the variable of an `api_key_env`, so its value is a secret"
                 );
-                let error = Error::usage(message).hint(format!("take `{name}` out of `plain_env`"));
+                let error = Error::usage(message).hint(format!("remove `{name}` from `plain_env`"));
                 Err(error.under(place))
             }
             _ => Ok(()),

@@ -27,7 +27,7 @@ impl PlanTier {
         let wanted = self.wanted.filter(|wanted| *wanted > samples)?;
         let all = if samples == 1 { "the one" } else { "all" };
         Some(format!(
-            "tier `{name}` is to have {wanted} samples, and the eval has {samples}: {all} is asked"
+            "tier `{name}` needs {wanted} samples, the eval has {samples}: {all} is asked"
         ))
     }
 }

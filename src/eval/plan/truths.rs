@@ -51,7 +51,7 @@ impl Truths {
         match self.leak(file, &found) {
             None => Ok(found),
             Some(what) => {
-                let reason = format!("it is {what}, and would tell the agent the answers");
+                let reason = format!("it is {what}, and would show the agent the answers");
                 Err(file.error(&found, &reason))
             }
         }
@@ -73,14 +73,14 @@ impl Truths {
         let named = all.iter().copied().chain(of_folders);
         if let Some((_, what)) = named.collect::<Vec<_>>().iter().find(is_leaked) {
             return Some(format!(
-                "`sandbox.read` hands the agent `{display}`, which is {what} and tells the answers: leave it out"
+                "`sandbox.read` hands the agent `{display}`, which is {what} and contains the answers: remove it"
             ));
         }
         let hidden = all.iter().filter(|(path, _)| path.starts_with(&found));
         let hidden: BTreeSet<_> = hidden.map(|(_, what)| *what).collect();
         let hidden = hidden.into_iter().collect::<Vec<_>>().join(", ");
         (!hidden.is_empty()).then(|| {
-            format!("`sandbox.read` names `{display}`: what of it is {hidden} stays hidden")
+            format!("`sandbox.read` names `{display}`: files in it stay hidden ({hidden})")
         })
     }
 

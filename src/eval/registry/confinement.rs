@@ -107,16 +107,16 @@ impl SandboxKeys {
         for (item, path) in self.read.iter().enumerate() {
             if path.as_os_str().is_empty() || !folder.join(path).exists() {
                 let error = Error::usage(format!(
-                    "agent.sandbox.read: there is no `{}` in the spec's folder",
+                    "agent.sandbox.read: `{}` does not exist in the spec's folder",
                     path.display()
                 ));
-                let error = error.hint("name files and folders that are there, from that folder");
+                let error = error.hint("write paths that exist, relative to that folder");
                 return Err(error.under(item).under("read").under("sandbox"));
             }
         }
         if self.kind == Kind::Landlock && self.disk_mb.is_some() {
-            let error = Error::usage("agent.sandbox.disk_mb: Landlock keeps no limit on disk");
-            let error = error.hint("leave out `disk_mb`, or write `type: bwrap`");
+            let error = Error::usage("agent.sandbox.disk_mb: Landlock cannot limit disk space");
+            let error = error.hint("remove `disk_mb`, or write `type: bwrap`");
             return Err(error.of_key("disk_mb").under("sandbox"));
         }
         let kind = match self.kind {
@@ -168,7 +168,7 @@ fn within(map: &str, key: &str, value: u64, range: RangeInclusive<u64>) -> Resul
     } else {
         Error::usage(format!("agent.{map}.{key} must be at most {most}"))
     };
-    let error = error.hint(format!("leave out `{key}` for no limit of ours"));
+    let error = error.hint(format!("remove `{key}` for no limit"));
     Err(error.under(key).under(map))
 }
 

@@ -125,7 +125,7 @@ impl Context<'_> {
                 let made: MadeAgent = of_value(value, &surroundings)?;
                 if made.agent.item_parts().is_some() {
                     let error = Error::usage("the agent `none` cannot be called");
-                    let error = error.hint("name who judges: `agent: { type: openai, … }`");
+                    let error = error.hint("write the judge's agent: `agent: { type: openai, … }`");
                     return Err(error.under("type"));
                 }
                 Ok(ResolvedAgent {
@@ -183,7 +183,7 @@ pub fn from_value(value: &Value, context: &Context<'_>) -> Result<Arc<dyn Scorer
     if let Some(name) = name.as_ref().and_then(Value::as_str) {
         return by_name(name, &options, context);
     }
-    let message = format!("`{value}` names no scorer");
+    let message = format!("`{value}` is not a scorer");
     let error = match (value, name) {
         (Value::Object(_), None) => without_type(&message),
         _ => Error::usage(message)
@@ -356,7 +356,7 @@ pub(in crate::eval) fn of_value<T: OfValue>(
             match keys.shift_remove("type") {
                 Some(Value::String(name)) => (name, keys),
                 Some(other) => {
-                    let error = Error::usage(format!("`{other}` is no kind of {what}"));
+                    let error = Error::usage(format!("unknown type `{other}` of {what}"));
                     let error = error.hint(format!("write `type: {kind}`"));
                     return Err(error.under("type"));
                 }
@@ -368,7 +368,7 @@ pub(in crate::eval) fn of_value<T: OfValue>(
             }
         }
         other => {
-            let error = Error::usage(format!("`{other}` is no {what}"));
+            let error = Error::usage(format!("expected a map for `{what}`, found `{other}`"));
             let hint = format!("write a map, as in `{what}: {{ type: {kind}, … }}`");
             return Err(error.hint(hint));
         }
@@ -489,13 +489,13 @@ mod tests {
         );
         check(
             &json!(17),
-            "`17` names no scorer\n\nhint: write a name, or a map: `{ type: substring, compat: true }`",
+            "`17` is not a scorer\n\nhint: write a name, or a map: `{ type: substring, compat: true }`",
         );
         let error = from_value(&json!({"typ": "gaia"}), &Context::here()).err();
         let text = error.expect("an error").to_string();
         assert!(
             text.starts_with(
-                "`{\"typ\":\"gaia\"}` names no scorer: missing key `type`\n\nhint: add one"
+                "`{\"typ\":\"gaia\"}` is not a scorer: missing key `type`\n\nhint: add one"
             ),
             "{text}"
         );

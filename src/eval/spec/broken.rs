@@ -27,17 +27,17 @@ const MISTAKES: &[(&str, Option<&str>, &str)] = &[
     ),
     (
         "mapping values are not allowed",
-        Some("a `:` makes this a key, where no key is allowed"),
-        "quote a text that has `: ` in it; else let the key begin in the column of its neighbours",
+        Some("a `:` makes this a key, but no key is allowed here"),
+        "quote a text that contains `: `, or align the key with its neighbours",
     ),
     (
         "unknown escape character",
-        Some("a backslash begins a sign that YAML does not know"),
+        Some("unknown escape after a backslash"),
         r"in YAML a backslash is itself between single quotes: `'\d+'`",
     ),
     (
         "block sequence entries",
-        Some("`- ` starts a list, where none is allowed"),
+        Some("`- ` starts a list, but no list is allowed here"),
         "begin each item with `- ` on a line of its own, or write `[a, b]`",
     ),
     (
@@ -52,13 +52,13 @@ const MISTAKES: &[(&str, Option<&str>, &str)] = &[
     ),
     (
         "unknown anchor",
-        Some("`*` names an anchor, and there is none"),
+        Some("`*` refers to an anchor that does not exist"),
         "quote a text that begins with `*`",
     ),
     (
         "expected comment or line break",
         Some("`>` and `|` begin a text of several lines"),
-        "quote a text that begins so",
+        "quote a text that begins with one of these",
     ),
     (
         "nest too deeply",
@@ -68,7 +68,7 @@ const MISTAKES: &[(&str, Option<&str>, &str)] = &[
     (
         "byte order mark",
         None,
-        "remove it: files that were put together have one at the beginning of each",
+        "remove it; concatenated files have one at the start of each",
     ),
     (
         "expected '-' indicator",
@@ -125,7 +125,7 @@ pub(super) fn error(message: &str, text: &str, at: Position) -> Error {
 pub(super) fn sliced_gate(line: &str) -> Option<Error> {
     let gate = SLICED_GATE.captures(line)?;
     let gate = gate["gate"].trim();
-    let error = Error::usage(format!("`{gate}` has brackets, and is not quoted"));
+    let error = Error::usage(format!("`{gate}` has brackets and is not quoted"));
     Some(error.hint(format!(
         "quote it: `gates: ['{gate}']`; or write each gate on its own line after `- `"
     )))
@@ -174,7 +174,7 @@ mod tests {
     fn a_gate_with_brackets_is_to_be_quoted() {
         let hint =
             "quote it: `gates: ['accuracy[level=1] >= 0.7']`; or write each gate on its own line";
-        let expect = "`accuracy[level=1] >= 0.7` has brackets, and is not quoted";
+        let expect = "`accuracy[level=1] >= 0.7` has brackets and is not quoted";
         check("gates: [accuracy[level=1] >= 0.7]", expect, hint);
         check(
             "gates: [min_samples >= 3, accuracy[level=1] >= 0.7]",
@@ -183,7 +183,7 @@ mod tests {
         );
         check(
             "gates: [no_regression(alpha=5%)[level=a b]]",
-            "`no_regression(alpha=5%)[level=a b]` has brackets, and is not quoted",
+            "`no_regression(alpha=5%)[level=a b]` has brackets and is not quoted",
             "gates: ['no_regression(alpha=5%)[level=a b]']",
         );
     }
@@ -197,7 +197,7 @@ mod tests {
         );
         check(
             "gates: [accuracy[level=1]]",
-            "`accuracy[level=1]` has brackets, and is not quoted",
+            "`accuracy[level=1]` has brackets and is not quoted",
             "quote it: `gates: ['accuracy[level=1]']`",
         );
         // Not where the brackets are part of the gate.
@@ -261,23 +261,23 @@ mod tests {
         );
         check(
             "name: a: b",
-            "a `:` makes this a key, where no key is allowed",
+            "a `:` makes this a key, but no key is allowed here",
             "quote a text",
         );
         check(
             r#"redact: ["a\d"]"#,
-            "a backslash begins a sign that YAML does not know",
+            "unknown escape after a backslash",
             r"`'\d+'`",
         );
         check(
             "gates: - accuracy >= 0.7",
-            "`- ` starts a list, where none is allowed",
+            "`- ` starts a list, but no list is allowed here",
             "own",
         );
         check("name \"x\"", "a key has no `:` after it", "key: value");
         check(
             "name: *x",
-            "`*` names an anchor, and there is none",
+            "`*` refers to an anchor that does not exist",
             "quote",
         );
         check(

@@ -323,10 +323,9 @@ fn with_tools(
 fn check_prompt(eval: &Eval) -> Result<()> {
     let is_own = !matches!(eval.prompt, Prompt::Default | Prompt::None);
     if is_own && eval.benchmark.has_conversations() {
-        let error = Error::usage("a conversation has no prompt: its agent gets what is said");
-        return Err(
-            error.hint("remove `prompt`, and write instructions into `system` of the sample")
-        );
+        let error =
+            Error::usage("a conversation has no prompt: the agent receives the user's messages");
+        return Err(error.hint("remove `prompt`, and put instructions into `system` of the sample"));
     }
     let checked = eval.prompt.check(&*eval.benchmark);
     match eval.prompt {
@@ -372,7 +371,7 @@ fn judged_parts(eval: &mut Eval, has_scorers: bool) -> Result<Option<Vec<ItemPar
     };
     let benchmark = eval.benchmark.name();
     if !eval.benchmark.has_items() {
-        let message = format!("the agent is `none`, and the benchmark `{benchmark}` has no items");
+        let message = format!("agent `none` needs a benchmark with items; `{benchmark}` has none");
         return Err(Error::usage(message).hint(
             "take `benchmark: { type: items, path: … }` or `aime`, or name an agent that answers",
         ));
@@ -381,8 +380,9 @@ fn judged_parts(eval: &mut Eval, has_scorers: bool) -> Result<Option<Vec<ItemPar
         let message = format!(
             "the agent is `none`, and the scorer of `{benchmark}` judges answers, which no agent gives"
         );
-        return Err(Error::usage(message)
-            .hint("name who judges the items: `scorer: { type: judge, rubric: aime, agent: … }`"));
+        return Err(Error::usage(message).hint(
+            "write a scorer that judges items: `scorer: { type: judge, rubric: aime, agent: … }`",
+        ));
     }
     // The end of a solution is not a predicted answer.
     eval.extract.get_or_insert_with(Extract::none);

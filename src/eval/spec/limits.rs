@@ -46,9 +46,8 @@ pub(super) fn limits(keys: &LimitsKeys, default: &Limits) -> Result<Limits> {
         backoff: parse_seconds("backoff_s", keys.backoff_s, 0.0)?.unwrap_or(default.backoff),
         max_output_bytes: match keys.max_output_bytes {
             Some(0) => {
-                let error =
-                    Error::usage("limits.max_output_bytes is 0, which lets nothing be answered");
-                let hint = "write how many bytes: `max_output_bytes: 1048576`";
+                let error = Error::usage("limits.max_output_bytes is 0, so no answer is possible");
+                let hint = "write a number of bytes: `max_output_bytes: 1048576`";
                 return Err(error.hint(hint).under("max_output_bytes"));
             }
             given => given.unwrap_or(default.max_output_bytes),
@@ -76,7 +75,7 @@ pub(super) fn parse_seconds(key: &str, value: Option<f64>, least: f64) -> Result
         }
         Some(value) => {
             let message = format!(
-                "limits.{key} is {value}, which is no number of seconds from {least} to 1000000000"
+                "limits.{key} is {value}, which is not a number of seconds from {least} to 1000000000"
             );
             let hint = format!("write seconds: `{key}: 30`");
             Err(Error::usage(message).hint(hint).under(key))
@@ -89,7 +88,7 @@ fn per_minute(key: &str, value: Option<f64>) -> Result<Option<f64>> {
         None => Ok(value),
         Some(wrong) => {
             let message = format!("limits.{key} is {wrong}; it must be above 0");
-            let hint = format!("write how many in a minute: `{key}: 600`");
+            let hint = format!("write a number per minute: `{key}: 600`");
             Err(Error::usage(message).hint(hint).under(key))
         }
     }

@@ -151,7 +151,7 @@ impl SpecMatrix {
                         "two gates of `{variant}` are called `{name}`: `{first}` and `{text}`"
                     );
                     let error = Error::usage(message)
-                        .hint("a gate without a name is checked for every variant: name one in each of the two");
+                        .hint("a gate without a variant's name is checked for every variant: name one variant in each of the two");
                     return Err(error.under(item).under("gates"));
                 }
             }
@@ -235,7 +235,7 @@ fn names([one, all]: [&str; 2], has_one: bool, names: Option<Vec<String>>) -> Re
     if has_one {
         let error = Error::usage(format!("both `{one}` and `{all}` are given"));
         let error = error.hint(format!(
-            "leave one of the two: what `{one}` says can be one of `{all}`"
+            "keep one of the two: the value of `{one}` can be an entry of `{all}`"
         ));
         return Err(error.of_key(all));
     }
@@ -263,7 +263,7 @@ fn names([one, all]: [&str; 2], has_one: bool, names: Option<Vec<String>>) -> Re
         let mut before = names[..place].iter();
         if let Some(first) = before.find(|first| first.to_lowercase() == folded) {
             let what = format!(
-                "`{first}` and `{name}` differ in case alone, which not every file system tells apart"
+                "`{first}` and `{name}` differ only in case, which some file systems ignore"
             );
             return Err(of(Error::usage(what).hint("give one of them another name")));
         }

@@ -137,10 +137,10 @@ fn set(spec: &mut Value, keys: &[String], change: &Override) -> Result<()> {
         }
         let Value::Object(map) = place else {
             return Err(Error::usage(format!(
-                "`{}` cannot be set: it lies inside a value",
+                "`{}` cannot be set: it is inside a value",
                 change.key
             ))
-            .hint("set the whole of it, or a key that is a map"));
+            .hint("set the whole value, or a key of a map"));
         };
         if keys.peek().is_none() && change.key == Override::DRAWN_SEED {
             map.entry("seed").or_insert_with(|| change.value.clone());

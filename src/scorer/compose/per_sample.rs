@@ -306,7 +306,7 @@ mod tests {
         };
         check(json!("gaya"), "unknown scorer `gaya`");
         check(json!({"type": "gaia", "x": 1}), "unknown option `x`");
-        check(json!(17), "`17` names no scorer");
+        check(json!(17), "`17` is not a scorer");
         check(
             json!("per_sample"),
             "`per_sample` cannot be the scorer of a sample",

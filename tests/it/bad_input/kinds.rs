@@ -74,7 +74,7 @@ fn it_stands_once() {
     check_more(
         "scorer: { type: all, scorers: [ { compat: true } ] }",
         "eval.yaml:5:33: ",
-        "names no scorer: missing key `type`",
+        "is not a scorer: missing key `type`",
         "legal names: `aime`, `all`",
     );
     check_spec(

@@ -39,7 +39,7 @@ fn endpoint_that_gets_the_last_message_alone_is_noted() {
         // No sample names a scorer.
         project
             .run("run c.yaml --scorer exact")
-            .says_nothing_of("those that its samples name");
+            .says_nothing_of("the scorers of single samples are ignored");
     }
 }
 

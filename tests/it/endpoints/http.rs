@@ -83,7 +83,7 @@ fn an_http_spec_says_where_things_are() {
         ),
         (
             "{ type: openai, base_url: \"http://h\", model: m, price: { input: -1, output: 0 } }",
-            "no number of dollars",
+            "not a number of dollars",
         ),
         (
             "{ type: openai, base_url: \"http://h\", model: m, extra_body: { stream: true } }",

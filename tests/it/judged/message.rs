@@ -238,7 +238,7 @@ fn another_judge_than_the_baselines_is_told_with_what_differs_and_how_to_go_on()
     let (project, first) = (&court.project, dir(&court));
     project.run("accept first").exits(0);
     court.edit("model: judge-1", "model: judge-2");
-    let rescore = format!("cargo evaltest rescore {first} --spec eval.yaml; look, then accept");
+    let rescore = format!("cargo evaltest rescore {first} --spec eval.yaml; check");
     for command in ["run eval.yaml", "run eval.yaml --dry-run"] {
         project
             .run(command)

@@ -58,7 +58,7 @@ fn names_are_fit_for_files_and_tests() {
     check(
         "agents:\n  Small: echo\n  small: echo\n",
         "5:3",
-        &["`Small` and `small` differ in case alone"],
+        &["`Small` and `small` differ only in case"],
     );
     check(
         "agents:\n  a: echo\n  a: demo\n",
@@ -170,7 +170,7 @@ fn a_gate_names_one_that_there_is() {
         "6:5",
         &[
             "two gates of `@small` are called `accuracy`",
-            "name one in each of the two",
+            "name one variant in each of the two",
         ],
     );
     check(

@@ -45,7 +45,7 @@ fn it_is_shared_by_all_variants() {
             .unwrap()
             .to_owned();
         assert!(
-            reason.contains(&format!("`limits.budget.{key}`), which all variants")),
+            reason.contains(&format!("`limits.budget.{key}`), shared by all variants")),
             "{reason}"
         );
         let table = &ran.json()["matrix"][0];
@@ -98,7 +98,7 @@ fn under_a_test_harness_it_is_shared_too() {
     );
     trials::run(&project, "")
         .exits(101)
-        .says("which all variants of the spec share");
+        .says("shared by all variants of the spec");
     assert_eq!(requested(&project).len(), 5);
     // A process for each test, as under nextest: those before count.
     trials::forget(&project);
@@ -118,7 +118,7 @@ fn under_a_test_harness_it_is_shared_too() {
     }
     trials::run_with(&project, "--exact e@b::level3::q002", &modes)
         .exits(101)
-        .says("which all variants of the spec share");
+        .says("shared by all variants of the spec");
     assert_eq!(requested(&project).len(), 5);
 }
 
@@ -169,7 +169,7 @@ fn one_that_tells_no_cost_ends_alone() {
         }
         let reason = ended("e@silent").unwrap();
         assert!(
-            reason.contains("none of 10 answers tells what it took")
+            reason.contains("none of 10 answers reports its usage")
                 && !reason.contains("variants of the spec"),
             "{reason}"
         );

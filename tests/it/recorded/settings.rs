@@ -22,7 +22,7 @@ fn mistakes_are_found_before_anything_is_asked() {
         &record,
         "",
         "run eval.yaml",
-        &["eval.yaml:6:1: `record` is for agents that are programs"],
+        &["eval.yaml:6:1: `record` needs an agent that is a program"],
     );
     check(
         command,

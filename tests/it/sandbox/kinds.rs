@@ -164,7 +164,7 @@ fn a_limit_that_landlock_cannot_keep_is_refused() {
     project
         .run("run eval.yaml")
         .exits(2)
-        .says("Landlock keeps no limit on disk")
+        .says("Landlock cannot limit disk space")
         .says("eval.yaml:4:");
 }
 

@@ -52,7 +52,7 @@ pub(crate) const ONLY_THE_PROGRAM: &[(&str, &str)] = &[
     ("two gates of `", "gates are compared by their names"),
     ("the spec has no agent `", "what a gate names"),
     ("the spec has no prompt `", "what a gate names"),
-    ("differ in case alone", "names are compared without case"),
+    ("differ only in case", "names are compared without case"),
     (
         "two scorers are called",
         "scorers are compared by their names",
@@ -81,7 +81,7 @@ pub(crate) const ONLY_THE_PROGRAM: &[(&str, &str)] = &[
     ("option `weights`", "there are as many weights as parts"),
     ("has an entry `scorer`", "metadata are a user's own"),
     ("`visible` names", "metadata are a user's own"),
-    ("is no file below", "where files are"),
+    ("is not a file below", "where files are"),
     ("No such file", "which files there are"),
     ("a dataset is", "which files there are"),
     ("command not found", "which programs there are"),

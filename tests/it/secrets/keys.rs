@@ -27,7 +27,7 @@ fn check_files(project: &Project) {
 
 #[test]
 fn an_endpoint_that_repeats_its_key_is_named_and_the_key_is_not_to_be_published() {
-    let notice = "the value of `HARMLESS` was blanked in more than one sample: the endpoint repeats the key in its answers";
+    let notice = "the value of `HARMLESS` was redacted in more than one sample: the endpoint repeats the key in its answers";
     let answers: [fn(usize) -> Answer; 4] = [
         |_| fine(&chat(&format!("17, says {KEY}"))),
         |_| refusal("400 Bad Request", &format!("no {KEY} here")),
@@ -60,7 +60,7 @@ fn an_endpoint_that_repeats_its_key_is_named_and_the_key_is_not_to_be_published(
     let project = Project::with_eval(&TWO, agent, "");
     let mut command = project.command("run eval.yaml");
     let ran = Ran::of(&command.env("THEIR_TOKEN", KEY).output().unwrap());
-    ran.says("`THEIR_TOKEN` was blanked in more than one sample: its name suggests a key")
+    ran.says("`THEIR_TOKEN` was redacted in more than one sample: its name suggests a key")
         .says_nothing_of("plain_env");
 }
 
@@ -90,7 +90,7 @@ fn a_variable_of_a_key_is_in_no_list_of_plain_ones() {
         run_with(&project, KEY, "run eval.yaml")
             .exits(2)
             .says(&format!("eval.yaml:{line}:{column}: "))
-            .says("`HARMLESS` is the variable of an `api_key_env`, whose value is a secret")
+            .says("`HARMLESS` is the variable of an `api_key_env`, so its value is a secret")
             .says("hint: take `HARMLESS` out of `plain_env`");
         assert!(project.runs().is_empty() && server.requested().is_empty());
     }

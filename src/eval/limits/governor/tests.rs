@@ -118,10 +118,7 @@ fn hours_of_retry_after_end_the_requests() {
     let Admission::Over(over) = governor.try_acquire(2 * SECOND) else {
         panic!("it is asked all the same");
     };
-    assert_eq!(
-        over.to_string(),
-        "the agent wants to be left alone for 7200 s"
-    );
+    assert_eq!(over.to_string(), "the agent asks for a pause of 7200 s");
 }
 
 fn as_permit(admission: Admission) -> Option<Permit> {

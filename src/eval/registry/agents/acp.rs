@@ -78,7 +78,7 @@ fn make(keys: AcpKeys, surroundings: &Surroundings<'_>) -> Result<MadeAgent> {
     }
     let processes = keys.processes.unwrap_or(1);
     if !(1..=MOST_AT_ONCE).contains(&processes) {
-        let message = format!("agent.processes is no whole number from 1 to {MOST_AT_ONCE}");
+        let message = format!("agent.processes is not a whole number from 1 to {MOST_AT_ONCE}");
         let error = Error::usage(message).hint("write `processes: 2`");
         return Err(error.under("processes"));
     }

@@ -48,12 +48,12 @@ pub fn item_parts(agent: &Value) -> Option<Vec<ItemPart>> {
 fn check(parts: &[ItemPart]) -> Result<()> {
     let twice = |(place, part): &(usize, &ItemPart)| parts[..*place].contains(part);
     if let Some((place, part)) = parts.iter().enumerate().find(twice) {
-        let error = Error::usage(format!("`{}` is there twice", part.name())).hint("remove one");
+        let error = Error::usage(format!("`{}` is listed twice", part.name())).hint("remove one");
         return Err(error.under(place));
     }
     if parts.is_empty() {
         let legal = ItemPart::ALL.map(ItemPart::name).join(", ");
-        let error = Error::usage("nothing of the items is shown");
+        let error = Error::usage("the judge sees no field of the items");
         return Err(error.hint(format!("write `shows: [{legal}]`")));
     }
     Ok(())

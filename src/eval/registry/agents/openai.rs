@@ -131,7 +131,7 @@ mod made {
             .temperature
             .is_some_and(|heat| !heat.is_finite() || heat < 0.0)
         {
-            let error = Error::usage("`temperature` is no number from 0 on");
+            let error = Error::usage("`temperature` is not a number from 0 on");
             return Err(at("temperature")(error.hint("write `temperature: 0`")));
         }
         let api = match keys.api {
@@ -214,7 +214,7 @@ mod made {
         ];
         let is_wrong = |price: f64| !price.is_finite() || price < 0.0;
         if let Some((key, _)) = all.iter().find(|(_, price)| price.is_some_and(is_wrong)) {
-            let error = Error::usage("a price is no number of dollars");
+            let error = Error::usage("a price is not a number of dollars");
             let error = error
                 .hint("write dollars for a million tokens: `price: { input: 0.15, output: 0.6 }`");
             return Err(error.under(*key));

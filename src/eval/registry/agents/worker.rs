@@ -16,7 +16,7 @@ use serde_json::Value;
 pub(super) const ENTRY: Recipe<WorkerKeys, MadeAgent> = Recipe {
     about: BuiltIn {
         name: "worker",
-        summary: "a program that stays, and answers lines with lines",
+        summary: "a long-running program that answers lines with lines",
         page: include_str!("worker.md"),
     },
     make,
@@ -66,7 +66,7 @@ pub(super) struct WorkerKeys {
 pub(super) fn check_times(times: &[(&str, Option<f64>)]) -> Result<()> {
     for (key, value) in times {
         if value.is_some_and(|value| !(0.0..=86_400.0).contains(&value)) {
-            let message = format!("agent.{key} is no number of seconds from 0 to 86400");
+            let message = format!("agent.{key} is not a number of seconds from 0 to 86400");
             let error = Error::usage(message).hint(format!("write seconds: `{key}: 30`"));
             return Err(error.under(*key));
         }
@@ -85,7 +85,7 @@ fn make(keys: WorkerKeys, surroundings: &Surroundings<'_>) -> Result<MadeAgent> 
     }
     for (key, value) in [("processes", keys.processes), ("in_flight", keys.in_flight)] {
         if value.is_some_and(|value| !(1..=MOST_AT_ONCE).contains(&value)) {
-            let message = format!("agent.{key} is no whole number from 1 to {MOST_AT_ONCE}");
+            let message = format!("agent.{key} is not a whole number from 1 to {MOST_AT_ONCE}");
             return wrong(key, message, &format!("write `{key}: 2`"));
         }
     }
@@ -100,8 +100,10 @@ fn make(keys: WorkerKeys, surroundings: &Surroundings<'_>) -> Result<MadeAgent> 
         return wrong("start_timeout_s", message, hint).of_key("start_timeout_s");
     }
     if keys.scratch && keys.sandbox.is_some() {
-        let message = "agent.scratch: a folder outside of the sandbox is not seen in it".to_owned();
-        let hint = "leave `scratch` out: in a sandbox each process has `/tmp` and `$HOME` in memory, for itself";
+        let message =
+            "agent.scratch: a folder outside of the sandbox is not visible in it".to_owned();
+        let hint =
+            "remove `scratch`: in a sandbox each process has its own `/tmp` and `$HOME` in memory";
         return wrong("scratch", message, hint).of_key("scratch");
     }
     let mut vars = variables::from_dot_env(&keys.env, surroundings.folder).under("env")?;

@@ -142,7 +142,7 @@ fn custom(keys: CustomKeys, surroundings: &Surroundings<'_>) -> Result<Custom> {
         let id = keys.id.clone();
         if !ids.insert(id.clone()) {
             let error = Error::usage(format!("two samples have the id `{}`", id.escape_debug()))
-                .hint("give every sample an id of its own");
+                .hint("give every sample a unique id");
             return Err(error.under("id").under(item).under("samples"));
         }
         let made = keys.sample(folder);
@@ -284,7 +284,9 @@ impl SampleKeys {
         }
         let mut visible = self.visible.iter().enumerate();
         if let Some((item, unknown)) = visible.find(|(_, key)| !metadata.contains_key(*key)) {
-            let error = Error::usage(format!("`visible` names `{unknown}`, which is no metadata"));
+            let error = Error::usage(format!(
+                "`visible` names `{unknown}`, which is not in `metadata`"
+            ));
             let near = nearest(unknown, metadata.keys().map(String::as_str));
             let hint = match near {
                 Some(near) => format!("did you mean `{near}`?"),
@@ -327,7 +329,7 @@ fn attachment(path: &str, folder: &Path) -> Result<Attachment> {
             root: folder.to_owned(),
         }),
         _ => Err(
-            Error::usage(format!("`{path}` is no file below the spec's folder"))
+            Error::usage(format!("`{path}` is not a file below the spec's folder"))
                 .hint("put the file next to the spec and name it by a relative path without `..`"),
         ),
     }
@@ -470,7 +472,7 @@ agent: { type: echo, text: \"42\" }
             "scorer: per_sample",
             "S:17:15: sample `steps`: `per_sample` cannot be the scorer of a sample",
         );
-        check_scorer("scorer: 3", "S:17:15: sample `steps`: `3` names no scorer");
+        check_scorer("scorer: 3", "S:17:15: sample `steps`: `3` is not a scorer");
         check(
             "      ground_truth: \"18\"\n",
             "",
@@ -517,7 +519,7 @@ agent: { type: echo, text: \"42\" }
             check(
                 "data/orders.csv",
                 path,
-                &format!("S:10:15: sample `total`: `{path}` is no file below the spec's folder"),
+                &format!("S:10:15: sample `total`: `{path}` is not a file below the spec's folder"),
             );
         }
         check(
