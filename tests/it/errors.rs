@@ -143,7 +143,7 @@ fn an_eval_without_an_error_rate_has_one() {
         .exits(3)
         .says("gate error_rate <= 0.05: FAILED");
     own.run(&format!("summarize {dir}"))
-        .says("unless `gates` has an `error_rate` of its own");
+        .says("this gate is the default");
     own.run(&format!("rescore -v {dir}"))
         .says("gate error_rate <= 0.05: FAILED");
     own.run(&format!("gate -v {}", own.last_run().display()))

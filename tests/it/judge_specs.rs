@@ -62,7 +62,7 @@ fn each_loads_and_judges() {
         let before = server.requested().len();
         let dry = project.run("run -v --dry-run").exits(0);
         // Nothing is told of scorers that nobody named.
-        dry.says_nothing_of("not used");
+        dry.says_nothing_of("are ignored");
         assert_eq!(server.requested().len(), before, "{name}");
         project
             .run("run -v")

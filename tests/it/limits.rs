@@ -112,7 +112,7 @@ fn a_budget_that_cannot_be_kept_is_no_budget() {
         .run("run eval.yaml")
         .exits(3)
         .says("`limits.budget.cost_usd` cannot be enforced: none of 10 answers reports its usage")
-        .says("`openai` needs a `price`");
+        .says("give agent `openai` a `price`");
     assert_eq!(requested(&project).len(), 10);
 }
 

@@ -60,7 +60,7 @@ fn a_partial_run_asks_no_gate() {
         .run("run -v limited.yaml")
         .exits(1)
         .says("limited: 3 samples")
-        .says("accuracy is ");
+        .says(": accuracy ");
     assert!(project.last_json("summary.json")["partial"].is_null());
 }
 

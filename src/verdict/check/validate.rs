@@ -514,7 +514,7 @@ mod tests {
         );
         check(
             &Gate::difficulty_drop(30.0),
-            Some(("1 at most", "`0.3`, or `30%`")),
+            Some(("at most 1", "`0.3`, or `30%`")),
         );
         check(
             &Gate::difficulty_drop(0.3).slice("level", "1"),

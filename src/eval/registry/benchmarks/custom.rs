@@ -444,7 +444,7 @@ agent: { type: echo, text: \"42\" }
         let text = SPEC.replace("agent:", "scorer: any_of\nagent:");
         let listing = crate::run::listing::Listing::of(&load(&text).unwrap(), 0).unwrap();
         let is_expected =
-            |notice: &String| notice.contains("those that its samples name are not used");
+            |notice: &String| notice.contains("the scorers of single samples are ignored");
         assert!(
             listing.notices.iter().any(is_expected),
             "{:?}",
