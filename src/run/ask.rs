@@ -285,8 +285,9 @@ impl AgentRequests {
         }
         let why = error.message.split("; hint: ").next().unwrap_or_default();
         if !self.notified_shortage.swap(true, Ordering::Relaxed) {
-            let notice =
-                format!("this machine is short of room, so fewer questions are in flight: {why}");
+            let notice = format!(
+                "this machine is short of resources, so fewer questions run in parallel: {why}"
+            );
             self.emitter.notice(&notice);
         }
         if self.throttle.lacks_room_for() >= STUCK
@@ -294,7 +295,7 @@ impl AgentRequests {
         {
             let most = LONGEST_SHORTAGE.as_secs();
             self.emitter.notice(&format!(
-                "this machine has no room for a single question, and the run ends when that lasts for {most} s: {why}"
+                "this machine has no resources for a single question; the run ends if this lasts {most} s: {why}"
             ));
         }
         true

@@ -406,7 +406,7 @@ pub(crate) fn serve(
     {
         return Err(
             Error::usage(format!("this test binary has no eval `{name}`"))
-                .hint("correct `evals` in `[package.metadata.evaltest]`, or leave it out"),
+                .hint("correct `evals` in `[package.metadata.evaltest]`, or remove it"),
         );
     }
     for mut eval in evals.into_iter().filter(|eval| drive.wants(&eval.name)) {
@@ -505,7 +505,7 @@ impl SampleChoice {
         let example = longest.filter(|piece| !piece.is_empty());
         let example = example.map(|text| format!(": --filter {}", shell_word(text)));
         Some(format!(
-            "`--filter` is a text that the name of a test holds, and not a pattern{}",
+            "`--filter` is part of a test's name, not a pattern{}",
             example.unwrap_or_default()
         ))
     }

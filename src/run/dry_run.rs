@@ -89,7 +89,7 @@ impl fmt::Display for RecordedSamples {
         ) = (display(&self.folder), self);
         write!(
             f,
-            "calls of models {mode} `{folder}`, which has {recorded} of {samples} samples"
+            "model calls {mode} `{folder}`, which has {recorded} of {samples} samples"
         )
     }
 }

@@ -54,9 +54,9 @@ impl RunHistory {
     pub(super) fn check(&self, is_part: bool, earlier: Option<&Manifest>) -> Result<()> {
         if is_part || earlier.is_some_and(|manifest| !manifest.whole) {
             return Err(Error::usage(
-                "`--history` is for whole runs: the figures of a part of the samples are no point of their line",
+                "`--history` is for whole runs: a part of the samples cannot be compared with earlier runs",
             )
-            .hint("leave out what selects samples (`--limit`, `--filter`, `--failed`), or `--history`"));
+            .hint("remove `--limit`, `--filter` and `--failed`, or `--history`"));
         }
         self.file.check()?;
         self.read().map(drop)
@@ -94,7 +94,7 @@ impl RunHistory {
         });
         match added {
             Ok(()) => notice(&format!(
-                "the history has this run: git add {}",
+                "this run is added to the history: git add {}",
                 shell_word(&display(self.file.path()))
             )),
             Err(error) => {
@@ -149,9 +149,9 @@ fn missing(manifest: &Manifest, run: &Run) -> Option<String> {
 fn again(manifest: &Manifest, run: &Run) -> String {
     let dir = shell_word(&display(&run.dir));
     if !manifest.merged.is_empty() {
-        return "once that is over, merge again with `--history`".to_owned();
+        return "once this is fixed, merge again with `--history`".to_owned();
     }
-    format!("once that is over: cargo evaltest run --resume {dir} --history")
+    format!("once this is fixed: cargo evaltest run --resume {dir} --history")
 }
 
 /// Whether two lines are equal apart from the time they were written.

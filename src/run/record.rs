@@ -164,7 +164,7 @@ impl Ledger {
             more => format!(" and {more} more"),
         };
         self.emitter.note(&format!(
-            "{}: damaged lines are skipped: {}{more}; answers that only they had are asked again",
+            "{}: damaged lines are skipped: {}{more}; answers found only there are asked again",
             display(&dir.file(JOURNAL)),
             named.join(", ")
         ));
@@ -202,7 +202,7 @@ impl Ledger {
     /// before it.
     pub(super) fn not_started(&self, question: &Question, attempts: u32) {
         let mut event = question.event(attempts, Kind::Failed);
-        let message = "not asked: this machine had no room for it, and the run ended";
+        let message = "not asked: this machine had no resources for it, and the run ended";
         event.error = Some(AgentError::of(FailureKind::Shortage, message));
         self.write(&event);
     }

@@ -344,7 +344,7 @@ fn gates_for(
         }
         if gate.metric().is(OWN) && !has_metrics {
             notices.push(format!(
-                "the benchmark, which computes its metrics, is not here: gate `{gate}` is skipped"
+                "the benchmark that computes these metrics is not available here: gate `{gate}` is skipped"
             ));
             return false;
         }
@@ -352,7 +352,7 @@ fn gates_for(
         let gone = scorer.filter(|name| !scorers.iter().any(|scorer| scorer == name));
         if let Some(name) = gone {
             notices.push(format!(
-                "`{name}` is not a scorer here: gate `{gate}` is skipped"
+                "the run has no scorer `{name}`: gate `{gate}` is skipped"
             ));
         }
         gone.is_none()
@@ -397,7 +397,7 @@ impl Samples {
         let mut notices = Vec::new();
         if self.retained > 0 {
             notices.push(format!(
-                "{} records lost a secret to redaction and keep their verdicts",
+                "{} records have a redacted secret, so they keep their verdicts",
                 self.retained
             ));
         }

@@ -127,7 +127,8 @@ impl Session {
         plan.store();
         tidy(eval, &options.origin, &emitter);
         if resumed.as_ref().is_some_and(|manifest| manifest.mixed) {
-            emitter.note("the agent was changed since the run began: it can be no baseline");
+            emitter
+                .note("the agent changed since the run began, so the run cannot become a baseline");
         }
         if let Some(cache) = &mut cache {
             cache.prepare(options.requested_by(&dir));
@@ -259,7 +260,7 @@ impl Session {
                 .swap(true, Ordering::Relaxed)
         {
             self.emitter.notice(&format!(
-                "{most} of {wanted} questions are in flight at most: {why}"
+                "at most {most} of {wanted} questions run in parallel: {why}"
             ));
         }
         wanted.min(most)

@@ -87,10 +87,10 @@ impl ShardCoverage {
         let (description, count, samples) =
             (self.part.description(), self.places.len(), plan.items.len());
         Err(Error::usage(format!(
-            "{description} has {count} of {samples} samples, and by that share none of the {all} {what} of `limits.budget.{what}`"
+            "{description} has {count} of {samples} samples, so its share of `limits.budget.{what}` ({all} {what}) is 0"
         ))
         .hint(format!(
-            "ask fewer shards, or allow more: --set limits.budget.{what}=N"
+            "use fewer shards, or raise the budget: --set limits.budget.{what}=N"
         )))
     }
 
@@ -99,7 +99,7 @@ impl ShardCoverage {
         let shard = self.part.shard?;
         let all = plan.items.len();
         let mut description = match self.places.len() {
-            0 => return Some(format!("shard {shard}: none of {all} samples is in it")),
+            0 => return Some(format!("shard {shard}: 0 of {all} samples")),
             own => format!("shard {shard}: {own} of {all} samples"),
         };
         let budget = &limits.budget;
@@ -129,7 +129,7 @@ impl ShardCoverage {
 /// The error for a partial run whose places are not of the current dataset.
 fn changed_dataset(dir: &RunDir) -> Error {
     Error::usage(format!(
-        "run `{}` cannot go on: the dataset has changed since",
+        "run `{}` cannot continue: the dataset has changed since",
         display(dir.path())
     ))
     .hint("undo the change, or start a new run without `--resume`")

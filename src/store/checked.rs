@@ -191,7 +191,7 @@ impl RunDir {
         let error = Error::usage(format!("{dir}: {name} changed after the run{how}"));
         match name {
             PLACES => {
-                error.hint("take it from where the directory was copied, or run the part again")
+                error.hint("copy it again from the original directory, or run the shard again")
             }
             _ => error.hint(self.made_again(manifest)),
         }
@@ -205,7 +205,7 @@ impl RunDir {
                 shell_word(&display(parent))
             ),
             None => format!(
-                "make it again from the journal: cargo evaltest repair {}",
+                "rebuild it from the journal: cargo evaltest repair {}",
                 shell_word(&display(self.path()))
             ),
         }

@@ -86,5 +86,5 @@ impl PartPlaces {
 
 fn odd(path: &Path, what: &str) -> Error {
     Error::usage(format!("{}: {what}", display(path)))
-        .hint("take it from where the directory was copied, or run the shard again")
+        .hint("copy it again from the original directory, or run the shard again")
 }

@@ -236,7 +236,7 @@ pub(crate) fn open(path: &Path) -> Result<BufReader<File>> {
         std::io::ErrorKind::NotFound => {
             let dir = path.parent().unwrap_or(Path::new("DIR"));
             Error::usage(format!("`{}` is missing", path.display())).hint(format!(
-                "make it again from the journal: cargo evaltest repair {}",
+                "rebuild it from the journal: cargo evaltest repair {}",
                 shell_word(&display(dir))
             ))
         }

@@ -257,7 +257,7 @@ fn labels_that_are_of_nothing_are_refused_with_their_place() {
         ),
         (
             "{\"id\": \"q000\", \"label\": 4, \"run\": \"other\"}\n",
-            "labels.jsonl:1: the label is of run `other`",
+            "labels.jsonl:1: the label is for run `other`, not for",
         ),
     ] {
         project.write("labels.jsonl", lines);
@@ -316,11 +316,11 @@ fn answers_to_label_are_drawn_by_lot_and_their_number_is_planned() {
         .run(&format!("judge calibrate {} --draw 41", dir.display()))
         .exits(2)
         .says("`--draw 41`, and the run has 40 answers")
-        .says("`--draw 40` draws all of them");
+        .says("`--draw 40` takes all of them");
     project
         .run(&format!("judge calibrate {} --draw 0", dir.display()))
         .exits(2)
-        .says("`--draw 0` draws nothing");
+        .says("`--draw 0` samples nothing");
     let plan = |more: &str| {
         let ran = project.run(&format!(
             "judge calibrate {} --plan 1 --json{more}",

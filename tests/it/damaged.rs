@@ -87,7 +87,7 @@ fn a_manifest_that_was_changed_is_refused_and_made_again() {
             .says("manifest.json: it changed after the run");
         on(&project, "repair DIR", &dir)
             .exits(0)
-            .says("manifest.json: it was changed after the run wrote it");
+            .says("manifest.json: changed after the run; gates and settings");
         on(&project, "gate DIR", &dir).exits(1);
     }
 }
@@ -141,7 +141,7 @@ fn records_that_the_journal_does_not_know_are_not_lost() {
     let whole = fs::read(dir.join("samples.jsonl")).unwrap();
     on(&project, "repair DIR", &dir)
         .exits(2)
-        .says("has not the end of `q003` whose records are in `samples.jsonl`");
+        .says("lacks the end of `q003` whose records are in `samples.jsonl`");
     assert_eq!(fs::read(dir.join("samples.jsonl")).unwrap(), whole);
 }
 
@@ -229,7 +229,7 @@ fn a_run_is_made_again_by_what_it_was_made_of_alone() {
     fs::remove_file(dir.join("samples.jsonl")).unwrap();
     on(&project, "repair DIR", &dir)
         .exits(2)
-        .says("cannot be made again from its journal: the dataset or the prompt has changed since")
+        .says("cannot be rebuilt from its journal: the dataset or the prompt has changed since")
         .says("hint: undo the change: ");
     assert!(!dir.join("samples.jsonl").exists());
     project.write("data.jsonl", questions);
@@ -321,7 +321,7 @@ fn a_journal_that_is_gone_is_no_reason_to_pay_for_all_of_it_again() {
     let before = requested(&project).len();
     fs::remove_file(dir.join("events.jsonl")).unwrap();
     let ran = on(&project, "run --resume DIR", &dir).exits(2);
-    ran.says("`events.jsonl` is missing, and all of it would be asked again")
+    ran.says("`events.jsonl` is missing, so every sample would be asked again")
         .says("run --failed evaltest-runs/");
     on(&project, "gate DIR", &dir)
         .exits(1)

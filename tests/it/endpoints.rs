@@ -446,7 +446,7 @@ fn an_endpoint_that_is_not_there_stops_the_run() {
         .run("run -v eval.yaml --output-root runs --run-id r")
         .exits(3)
         .says("0 errors")
-        .says("stopped early: the agent does not answer; the last time: ")
+        .says("stopped early: the agent does not answer; last error: ")
         .says("cannot be reached")
         .says("(30 samples not asked)")
         // With nothing answered there is nothing to go on with.

@@ -53,7 +53,7 @@ fn a_run_that_is_to_has_a_line_and_an_acceptance_always() {
     project
         .run("run eval.yaml --history")
         .exits(0)
-        .says("the history has this run: git add snapshots/e/history.jsonl");
+        .says("this run is added to the history: git add snapshots/e/history.jsonl");
     let first = lines(&project).remove(0);
     let manifest = project.last_json("manifest.json");
     for (name, of) in [
@@ -216,7 +216,7 @@ fn a_run_that_stopped_is_added_when_it_went_on_and_once() {
     project
         .run(&again)
         .exits(0)
-        .says("the history has this run");
+        .says("this run is added to the history");
     let once = project.read(FILE);
     assert_eq!(lines(&project).len(), 1);
     assert_eq!(lines(&project)[0]["scored"], 6);

@@ -471,9 +471,7 @@ fn folders_that_killed_runs_left_are_tidied_and_told() {
     let paid = "evaltest-runs/20260101T000000Z_e-000002/events.jsonl";
     project.write(paid, "{\"sample_id\":\"a\",\"kind\":\"answered\"}\n");
     let ran = project.run("run eval.yaml").exits(0);
-    ran.says(
-        "`evaltest-runs/20260101T000000Z_e-000001` was left by a killed run that had no answer yet",
-    );
+    ran.says("`evaltest-runs/20260101T000000Z_e-000001` was left by a killed run without answers");
     assert!(
         !project
             .file("evaltest-runs/20260101T000000Z_e-000001")

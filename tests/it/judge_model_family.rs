@@ -132,7 +132,7 @@ fn a_spec_says_who_scores_again() {
     project
         .run(&format!("rescore {dir}"))
         .exits(2)
-        .says("take those of a spec as it is now: `--spec SPEC`");
+        .says("use the scorers of a spec: `--spec SPEC`");
     let foreseen = project.run(&format!("{same} --dry-run")).exits(0);
     foreseen.says("`judge` is asked 2 times, at most 4 times if replies cannot be read");
     let report = project.run(&format!("{same} --dry-run --json")).json();

@@ -201,7 +201,7 @@ fn what_does_not_fit_together_is_refused() {
         &["is no part of a run: it is a run of its own"],
     );
     fs::create_dir(project.file("empty")).unwrap();
-    refused(&[project.file("empty")], &["`empty` has no part of a run"]);
+    refused(&[project.file("empty")], &["`empty` has no shard of a run"]);
     let with = |other: PathBuf| [&shards[..1], &[other], &shards[2..]].concat();
 
     // Of another run.
@@ -226,11 +226,11 @@ fn what_does_not_fit_together_is_refused() {
     let other = changed("other", &|manifest| {
         manifest["part"]["shard"] = "2/5".into();
     });
-    refused(&with(other), &["they are of another number"]);
+    refused(&with(other), &["they have another number of shards"]);
     let other = changed("other", &|manifest| {
         manifest["part"]["balance"] = "e-1".into();
     });
-    refused(&with(other), &["they are balanced otherwise"]);
+    refused(&with(other), &["they are balanced differently"]);
 
     // Not at its end.
     let other = changed("other", &|manifest| manifest["status"] = "running".into());

@@ -72,7 +72,7 @@ fn shards_draw_no_samples_of_their_own() {
     project
         .run("run eval.yaml --shard 2/2 --shuffle --limit 5")
         .exits(2)
-        .says("each shard would draw samples of its own")
+        .says("each shard would draw other samples")
         .says("--seed 7");
     let seeded = "--shuffle --seed 7 --limit 5 --output-root five";
     for shard in ["1/2", "2/2"] {
@@ -129,7 +129,7 @@ fn linked_shards_are_found() {
         .run("merge nowhere")
         .exits(2)
         .says("`nowhere`")
-        .says("hint: name run directories of shards");
+        .says("hint: pass run directories of shards");
 }
 
 #[test]

@@ -55,7 +55,7 @@ fn a_merge_that_is_killed_leaves_nothing_in_the_way() {
     project
         .run("merge evaltest-runs -o other")
         .exits(2)
-        .says("somebody else merges into `other`");
+        .says("another process merges into `other`");
     drop(journal);
     project.run("merge evaltest-runs -o other").exits(0);
     assert!(!project.file("other.part~").exists());
@@ -99,7 +99,7 @@ fn of_several_attempts_the_newest_that_is_whole_counts() {
     project
         .run("merge evaltest-runs -o again")
         .exits(0)
-        .says("`old-1of2` counts, and `new-1of2` does not, which did not come to its end");
+        .says("`old-1of2` counts, and `new-1of2` does not, which did not finish");
     assert_eq!(json_lines(&project.file("again/samples.jsonl")).len(), 40);
     // Two that have the same samples under other names.
     let two = project
@@ -149,7 +149,7 @@ fn a_merged_run_is_a_point_of_the_history() {
     project
         .run("merge shards --history")
         .exits(0)
-        .says("the history has this run");
+        .says("this run is added to the history");
     let lines = || json_lines(&project.file("snapshots/e/history.jsonl"));
     assert_eq!(lines().len(), 1);
     assert_eq!(lines()[0]["correct"], 40);

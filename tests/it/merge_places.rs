@@ -34,7 +34,7 @@ fn of_merges_at_once_into_one_place_one_makes_the_run() {
                 made += 1;
             } else {
                 ran.exits(2)
-                    .says(&format!("somebody else merges into `{output}`"));
+                    .says(&format!("another process merges into `{output}`"));
             }
         }
         assert!(made > 0, "{round}");
@@ -51,7 +51,7 @@ fn of_merges_at_once_into_one_place_one_makes_the_run() {
 fn a_merged_run_that_is_whole_no_more_is_not_taken_for_the_merge() {
     let (project, whole) = project();
     project.run("merge parts -o m").exits(0);
-    let message = "`m` was made of these parts and is whole no more: ";
+    let message = "`m` was merged from these shards and is damaged: ";
     let next = "nothing is lost: move it away and merge again: mv m m-damaged";
     for name in ["samples.jsonl", "events.jsonl", "errors.jsonl"] {
         fs::remove_file(project.file("m").join(name)).unwrap();
@@ -75,7 +75,7 @@ fn what_is_somebody_elses_stays() {
         project
             .run(&format!("merge parts -o {output}"))
             .exits(2)
-            .says("name another directory: `-o DIR`")
+            .says("write to another directory: `-o DIR`")
             .says_nothing_of("rm -r");
     }
     fs::create_dir(project.file("o.part~")).unwrap();
@@ -83,13 +83,13 @@ fn what_is_somebody_elses_stays() {
     project
         .run("merge parts -o o")
         .exits(2)
-        .says("`o.part~/notes.txt` is in the way of the merge, and no merge has left it");
+        .says("`o.part~/notes.txt` exists already and is not from a merge");
     assert_eq!(project.read("o.part~/notes.txt"), "precious");
     project.write("file.part~", "");
     project
         .run("merge parts -o file")
         .exits(2)
-        .says("name a directory that can be made: `-o DIR`");
+        .says("write to a directory that can be created: `-o DIR`");
     // Other programs have a `manifest.json`, too.
     fs::create_dir(project.file("parts/app")).unwrap();
     project.write("parts/app/manifest.json", "{}");
@@ -104,7 +104,7 @@ fn an_attempt_that_asked_nothing_is_in_nobodys_way() {
     fs::create_dir(&unborn).unwrap();
     fs::write(unborn.join("events.jsonl"), "").unwrap();
     fs::write(unborn.join("places.json.12.0.tmp"), "{").unwrap();
-    let message = "was killed before it asked anything, and is ignored";
+    let message = "was killed before it asked a sample, and is ignored";
     project.run("merge parts -o merged").exits(0).says(message);
     let journal = fs::File::open(unborn.join("events.jsonl")).unwrap();
     journal.lock().unwrap();

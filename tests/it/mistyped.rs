@@ -68,7 +68,7 @@ fn a_filter_is_no_pattern() {
             .run_of(&arguments)
             .exits(2)
             .says("no sample is selected")
-            .says("hint: `--filter` is a text that the name of a test holds, and not a pattern: --filter num-\n");
+            .says("hint: `--filter` is part of a test's name, not a pattern: --filter num-\n");
     }
     let ran = project.run("run eval.yaml --filter number").exits(2);
     ran.says("hint: cargo evaltest list");

@@ -317,11 +317,11 @@ fn an_incomplete_run_goes_on_from_its_directory() {
     project
         .run("runs")
         .exits(0)
-        .says("left by a run of nextest");
+        .says("an unfinished nextest run");
     assert_eq!(project.runs().len(), runs + 1);
     assert!(!project.file("evaltest-runs/.parts").exists());
     project
         .run("runs")
         .exits(0)
-        .says_nothing_of("left by a run of nextest");
+        .says_nothing_of("an unfinished nextest run");
 }

@@ -59,10 +59,10 @@ fn a_run_that_goes_through_all_tiers_is_a_run_of_the_largest() {
         ])
         .exits(0)
         .says("40 samples of `data.jsonl`, tier by tier up to `full`")
-        .says("tier `quick`: 5 samples; nothing is known yet of what they cost")
-        .says("it goes on to `standard`")
+        .says("tier `quick`: 5 samples; their cost and duration are not known yet")
+        .says("continues with `standard`")
         .says("tier `standard`: 15 more samples; expected: less than a second, by tier `quick`")
-        .says("it goes on to `full`")
+        .says("continues with `full`")
         .says("tier `full`: 20 more samples")
         .says("e: tier `full`, 40 samples")
         .says("gate accuracy >= 0.3: passed")
@@ -209,7 +209,7 @@ fn comparisons_share_their_alpha_over_the_tiers() {
         .run("run -v eval.yaml --progressive")
         .exits(1)
         .says("tier `quick` of 5 samples: accuracy 0.0 %")
-        .says("it goes on to `standard`")
+        .says("continues with `standard`")
         .says("gate no_regression: FAILED")
         .says("20 samples were not asked");
     assert_eq!(count(&project), 20);

@@ -65,7 +65,7 @@ fn outputs_are_shared_and_nobody_is_asked() {
         .says("substring (decides)   3 of 3")
         .says("quasi_exact           1 of 3")
         .says("✓ accuracy[level=1] >= 0.9")
-        .says("`gaia` is not a scorer here: gate `accuracy(gaia) >= 0.5` is skipped")
+        .says("the run has no scorer `gaia`: gate `accuracy(gaia) >= 0.5` is skipped")
         .says("fails: ");
     assert_eq!(requested(&project).len(), 4);
     let new = project.last_run();

@@ -365,7 +365,7 @@ fn a_changed_agent_is_refused_or_makes_the_run_mixed() {
         .says("--resume");
 
     project.write("fixed", "");
-    let mixed = "the agent was changed since the run began: it can be no baseline";
+    let mixed = "the agent changed since the run began, so the run cannot become a baseline";
     project
         .run(&format!("{resume} --allow-changed-agent"))
         .exits(0)

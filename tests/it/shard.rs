@@ -250,7 +250,7 @@ fn a_shard_without_samples_is_a_run_and_an_outage_is_told_at_once() {
     project
         .run(&format!("run --resume {display}"))
         .exits(0)
-        .says("none of 2 samples is in it");
+        .says("0 of 2 samples");
     project.run(&format!("show {display}")).exits(0);
     // Wrong answers and failed assertions are judged after the merge, a dead agent is an outage.
     let project = requested::project(8, "", "gates: [accuracy >= 1.0]\n");

@@ -34,8 +34,8 @@ fn a_shard_whose_share_of_a_budget_is_nothing_is_refused_before_it_is_there() {
     project
         .run("run eval.yaml --shard 1/7")
         .exits(2)
-        .says("by that share none of the 3 requests of `limits.budget.requests`")
-        .says("ask fewer shards, or allow more: --set limits.budget.requests=N");
+        .says("so its share of `limits.budget.requests` (3 requests) is 0")
+        .says("use fewer shards, or raise the budget: --set limits.budget.requests=N");
     assert!(project.runs().is_empty());
     let more = "run eval.yaml --shard 1/7 --set limits.budget.requests=80";
     project.run(more).exits(0);
@@ -118,7 +118,7 @@ fn balanced_shards_take_equally_long_and_are_told_from_others() {
         .run(&format!("run --resume {display}"))
         .exits(2)
         .says("places.json: it changed after the run")
-        .says("hint: take it from where the directory was copied, or run the shard again");
+        .says("hint: copy it again from the original directory, or run the shard again");
     let before = requested(&project).len();
     let refused = |arguments: &str, says: &str| {
         let output = project.run(&format!("run eval.yaml {arguments}"));

@@ -72,7 +72,7 @@ fn check(project: &Project, limits: &str, is_reported: bool) {
     // A resumed run would count each against its budget.
     let started = events.matches("\"kind\":\"started\"").count();
     assert_eq!(started, wanted.len());
-    let notice = ran.err.matches("are in flight").count();
+    let notice = ran.err.matches("questions run in parallel").count();
     assert_eq!(notice, usize::from(is_reported), "{}", ran.err);
 }
 

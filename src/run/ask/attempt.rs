@@ -74,7 +74,7 @@ impl Attempted {
 /// The item itself as the answer, without asking anyone.
 pub(in crate::run) fn rendered(parts: &[ItemPart], sample: &Sample) -> Result<Output, AgentError> {
     let text = ItemPart::rendered(parts, sample);
-    let nothing = || AgentError::of(FailureKind::Failed, "the item has nothing of what is shown");
+    let nothing = || AgentError::of(FailureKind::Failed, "the item has none of the shown fields");
     let output = Output::text(text.ok_or_else(nothing)?);
     Ok(output.usage(Usage::tokens(0, 0).cost_usd(0.0)))
 }

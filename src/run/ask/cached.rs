@@ -53,7 +53,7 @@ impl Cached {
         }
         let Some(fingerprint) = fingerprint(plan) else {
             emitter.note(
-                "the cache is off: the agent does not say when its answers may change \
+                "the cache is off: the agent has no fingerprint that shows when its answers may change \
                  (`Agent::fingerprint`)",
             );
             return None;
@@ -96,8 +96,7 @@ impl Cached {
         let now = fingerprint(&self.plan).map(|agent| self.alongside.with(agent));
         if now.as_ref() != Some(&self.fingerprint) || self.alongside.has_changed() {
             self.changed.store(true, Ordering::Relaxed);
-            let notice = "the agent, or a file next to its program, changed during the run: from now on the cache is left \
-                          alone";
+            let notice = "the agent or a file next to its program changed during the run: the cache is no longer used";
             self.notify(self.answers.once("changed", notice));
             return None;
         }

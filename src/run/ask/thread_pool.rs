@@ -104,7 +104,7 @@ impl WorkerPool {
                 // The agent may have given up because time is up; on a busy machine its answer can arrive before the
                 // worker checks the clock.
                 if task.deadline.is_some_and(|end| clock::now() >= end) {
-                    let message = "answered after its time was up";
+                    let message = "answered after the time limit";
                     answer = Err(AgentError::of(FailureKind::TimedOut, message));
                 }
                 // Free the slot before the answer arrives, so that the next job finds it.

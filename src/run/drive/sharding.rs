@@ -24,8 +24,8 @@ impl SampleChoice {
             .iter()
             .any(|change| change.key == Override::DRAWN_SEED);
         if is_drawn && plan.is_limited() {
-            let message = "each shard would draw samples of its own: `--shuffle` has no seed, and the samples are limited";
-            return Err(Error::usage(message).hint("name the same one for all shards: `--seed 7`"));
+            let message = "each shard would draw other samples: `--shuffle` has no seed, and the samples are limited";
+            return Err(Error::usage(message).hint("use the same seed for all shards: `--seed 7`"));
         }
         let mut part = RunPart {
             shard: Some(shard),
@@ -70,6 +70,6 @@ fn check_shard(manifest: &Manifest, requested: Option<Shard>) -> Result<()> {
     };
     let id = clean(&manifest.run_id);
     let is = is.map_or_else(|| "no shard".to_owned(), |is| format!("shard {is}"));
-    let message = format!("run `{id}` is {is}, not {requested}, and goes on as it began");
-    Err(Error::usage(message).hint("leave `--shard` out, or start a new run without `--resume`"))
+    let message = format!("run `{id}` is {is}, not {requested}, and continues as it began");
+    Err(Error::usage(message).hint("remove `--shard`, or start a new run without `--resume`"))
 }

@@ -83,13 +83,13 @@ impl JudgeOfRun {
         let scorer = match (scorer, names.as_slice()) {
             (_, []) if summary.judge.is_some() => {
                 return Err(Error::usage(format!(
-                    "run `{run}` is of a version that did not record who its judge is"
+                    "run `{run}` was made by an older version that did not record its judge"
                 ))
                 .hint("score it again, which reuses stored replies: `cargo evaltest rescore RUN_DIR --spec SPEC`"));
             }
             (_, []) => {
                 return Err(Error::usage(format!("run `{run}` has no judge")).hint(
-                    "name a run whose eval has a scorer `judge`: `cargo evaltest scorers --explain judge`",
+                    "use a run whose eval has a scorer `judge`: `cargo evaltest scorers --explain judge`",
                 ));
             }
             (Some(named), names) if names.contains(&named) => named,
@@ -183,8 +183,11 @@ impl JudgeOfRun {
             answers.push(calibrated(item, labels, &human_labels, answer));
         }
         if answers.is_empty() {
-            let message = format!("{}: no label is of an answer of the run", path.display());
-            return Err(Error::usage(message).hint("label samples that were answered"));
+            let message = format!(
+                "{}: no label belongs to an answer of this run",
+                path.display()
+            );
+            return Err(Error::usage(message).hint("label samples that have an answer"));
         }
         let (agreement, points) = (found.all.agreement()?, found.all.points_agreement());
         let doubts = self.doubts(labels);
@@ -287,7 +290,7 @@ impl JudgeOfRun {
             let message = format!("run `{run}` has no sample {ids}");
             return Err(Error::usage(message)
                 .at(place(path, first))
-                .hint("name the run whose answers were labelled, or take the lines out"));
+                .hint("name the run whose answers were labelled, or remove these lines"));
         }
         let own = self.manifest.answers_from();
         let is_other = |item: &&ItemLabels| item.run.as_ref().is_some_and(|it| !own.contains(it));
@@ -295,7 +298,7 @@ impl JudgeOfRun {
             None => Ok(()),
             Some(item) => {
                 let of = item.run.as_deref().unwrap_or_default();
-                Err(Error::usage(format!("the label is of run `{of}`, and this is `{run}`"))
+                Err(Error::usage(format!("the label is for run `{of}`, not for `{run}`"))
                     .at(place(path, item))
                     .hint(format!(
                         "calibrate that run: `cargo evaltest judge calibrate {of} --labels FILE`"
@@ -381,7 +384,7 @@ fn notices(
     let homeless = homeless.count();
     if homeless > 0 {
         notices.push(format!(
-            "{} without a `run`: taken to be of the answers of this one",
+            "{} without a `run`: assumed to be for this run",
             lot::count(homeless)
         ));
     }

@@ -58,14 +58,14 @@ fn from_journal(dir: &RunDir, manifest: &Manifest) -> Result<Readable> {
     let failed = |error: &dyn std::fmt::Display| {
         let message =
             format!("run `{name}` was killed, and cannot be read from its journal: {error}");
-        Error::usage(message).hint(format!("go on with it: {resume}"))
+        Error::usage(message).hint(format!("continue it: {resume}"))
     };
     let folder = copied(dir).map_err(|error| failed(&error))?;
     let made = make_again(folder.path(), manifest);
     let made = made.map_err(|error| failed(&error.message()))?;
     let mut notices: Vec<_> = dir.foreign_manifest(manifest).into_iter().collect();
     notices.push(format!(
-        "run `{name}` was killed: it is read from its journal {}; go on with it: {resume}",
+        "run `{name}` was killed: it is read from its journal {}; continue it: {resume}",
         made.description()
     ));
     let dir = dir.restored_in(folder);

@@ -57,7 +57,7 @@ impl Repaired {
         } = self;
         let lost = match skipped_lines.len() {
             0 => String::new(),
-            lines => format!(", {lines} of whose lines cannot be read,"),
+            lines => format!(", {lines} lines of it are unreadable,"),
         };
         format!("with {ended} of its {questions} questions{lost}")
     }
@@ -76,7 +76,7 @@ pub fn repair(dir: &RunDir) -> Result<Repaired> {
             display(dir.path())
         );
         return Err(Error::usage(message).hint(format!(
-            "score them once more: cargo evaltest rescore {}",
+            "score them again: cargo evaltest rescore {}",
             shell_word(&display(parent))
         )));
     }
@@ -84,23 +84,22 @@ pub fn repair(dir: &RunDir) -> Result<Repaired> {
     let lost = lost(&plan, dir)?;
     if let Some(first) = lost.first() {
         let message = format!(
-            "the journal of run `{}` has not the end of {} whose records are in `samples.jsonl`: made again from it, the \
-             run would lose them",
+            "the journal of run `{}` lacks the end of {} whose records are in `samples.jsonl`: a run rebuilt from it would \
+             lose them",
             display(dir.path()),
             match lost.len() {
                 1 => format!("`{}`", clean(first)),
-                more => format!("{more} questions, `{}` the first of them,", clean(first)),
+                more => format!("{more} questions (first `{}`)", clean(first)),
             }
         );
         return Err(Error::usage(message).hint(
-            "take the files from where the directory was copied, or remove `samples.jsonl` if it is worth nothing",
+            "copy the files again from the original directory, or remove `samples.jsonl` if you do not need it",
         ));
     }
     let changed = dir.manifest().is_err().then(|| {
         let path = display(&dir.file(MANIFEST));
         format!(
-            "{path}: it was changed after the run wrote it; gates and settings are those of the spec now, and what else it says \
-             is believed"
+            "{path}: changed after the run; gates and settings come from the current spec, the rest from this file"
         )
     });
     let notices = [
@@ -243,7 +242,7 @@ fn stop_of(manifest: &Manifest) -> (Stop, String) {
         RunStatus::Running => (Stop::Early, "it was killed".to_owned()),
         RunStatus::Finished => (
             Stop::Early,
-            "its journal has not the end of every question".to_owned(),
+            "its journal lacks the end of some questions".to_owned(),
         ),
         RunStatus::Interrupted => (
             Stop::Interrupted,
@@ -260,10 +259,10 @@ fn stop_of(manifest: &Manifest) -> (Stop, String) {
 fn plan_of(manifest: &Manifest) -> Result<Plan> {
     let spec = spec::spec_of_run(manifest).ok_or_else(|| {
         let error = match &manifest.spec {
-            Some(spec) => Error::usage(format!("its spec `{}` is not here", display(spec))),
-            None => Error::usage("its eval is made in Rust, and not in a spec"),
+            Some(spec) => Error::usage(format!("its spec `{}` does not exist here", display(spec))),
+            None => Error::usage("its eval is defined in Rust, not in a spec"),
         };
-        error.hint("do this in the checkout that has it")
+        error.hint("run this command in the checkout that has it")
     })?;
     let is_agents = |change: &&Override| {
         let key = change.key.split('.').next();

@@ -116,7 +116,7 @@ impl RescoreJudges {
     pub(super) fn stopped(&self) -> Error {
         let stopped = self.stopper.stopped();
         let why = stopped.map_or_else(
-            || "the judge is not asked any more".to_owned(),
+            || "the judge is no longer called".to_owned(),
             |it| it.reason,
         );
         Error::infrastructure(why)

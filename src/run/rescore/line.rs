@@ -162,7 +162,7 @@ impl Rejudge {
         for dir in &judges.abandoned {
             if !dir.remove_if_all_ours() {
                 notices.push(format!(
-                    "`{}` was left by a killed `rescore`, whose replies are in this run now. Something else is in it, so it \
+                    "`{}` was left by a killed `rescore`; its replies are in this run now. It has other files too, so it \
                      stays",
                     display(dir.path())
                 ));

@@ -65,11 +65,11 @@ pub fn scorers_of(manifest: &Manifest) -> Result<Origin> {
     let run = &manifest.run_id;
     Err(match made {
         Ok(_) => Error::usage(format!(
-            "run `{run}` was judged by `{names}` with options, or by a version of the rule, that are not \
-             known here"
+            "run `{run}` was judged by `{names}` with options or a version that this program does not \
+             know"
         ))
         .hint(
-            "take those of a spec as it is now: `--spec SPEC`; or name the scorer with its options: \
+            "use the scorers of a spec: `--spec SPEC`; or name the scorer with its options: \
              `--scorer gaia`, or `--scorer '{ type: substring, compat: true }'`",
         ),
         Err(error) => unknown(&specs, error),
@@ -84,7 +84,7 @@ pub fn scorers_of_spec(path: &Path) -> Result<(Origin, Option<Extract>, Budget)>
     let eval = spec::load_any(path, &Registry::new(), &[])?;
     if !plan::judges_answers(&eval) {
         let message = format!("{}: the spec has no scorer", path.display());
-        return Err(Error::usage(message).hint("give it one: `scorer: gaia`"));
+        return Err(Error::usage(message).hint("add one: `scorer: gaia`"));
     }
     let scorers = plan::scorers(&eval);
     let names: Vec<&str> = scorers.iter().map(Scorer::name).collect();

@@ -41,7 +41,7 @@ pub fn reload(dir: &RunDir, gates: Option<Vec<Gate>>, ci: CiPolicy) -> Result<Ru
             manifest.run_id,
             folder.display()
         ))
-        .hint("check this in the checkout that has the snapshots"));
+        .hint("run this command in the checkout that has the snapshots"));
     }
     let mut gathered = GatheredRun::new(&manifest, &gates, baseline.as_ref());
     for record in read_all_lean_records(&dir.file(RECORDS))? {

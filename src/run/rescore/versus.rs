@@ -60,7 +60,7 @@ impl Versus {
             |place: Position, error: Error| error.at(format_args!("{}:{place}", path.display()));
         let places = YamlPlaces::of(text);
         if let Some((key, place)) = places.repeated_key() {
-            let error = Error::usage(format!("the key `{key}` is there twice"));
+            let error = Error::usage(format!("duplicate key `{key}`"));
             return Err(at(place, error.hint("keep one of the two")));
         }
         let value = yaml::read_json(text).map_err(|error| {
@@ -83,7 +83,9 @@ impl Versus {
         let replaced = options.insert("against".to_owned(), against);
         let notice = replaced.map(|_| {
             let file = path.display();
-            format!("`against` in `{file}` does not count here: the two runs are compared with one another")
+            format!(
+                "`against` in `{file}` is ignored here: the two runs are compared with each other"
+            )
         });
         for (key, given) in [("pairs", self.pairs), ("seed", self.seed)] {
             if let Some(given) = given {
@@ -137,7 +139,7 @@ fn options_of(value: &Value) -> Result<(Steps, Map<String, Value>)> {
     if let Some((steps, scorer)) = found.next() {
         if found.next().is_some() {
             return Err(Error::usage("the spec has more than one scorer `pairwise`")
-                .hint("put the one to use into its own file")
+                .hint("put the one to use into a separate file")
                 .under("scorers"));
         }
         let options = scorer.as_object().cloned();
@@ -149,7 +151,7 @@ fn options_of(value: &Value) -> Result<(Steps, Map<String, Value>)> {
         ));
     }
     if keys.contains_key("type") && !is_pairwise(value) {
-        let error = Error::usage(format!("`type: {}` is no `pairwise`", keys["type"]));
+        let error = Error::usage(format!("`type: {}` is not `pairwise`", keys["type"]));
         return Err(error.hint(HINT).under("type"));
     }
     Ok((None, keys.clone()))

@@ -27,7 +27,7 @@ pub(in crate::run) fn failed_samples(path: &Path, plan: &mut Plan) -> Result<Has
             "run `{}` is of eval `{theirs}`, not of `{ours}`",
             path.display()
         );
-        return Err(Error::usage(message).hint("name the spec that the run was made with"));
+        return Err(Error::usage(message).hint("use the spec that the run was made with"));
     }
     let gates = Summary::read(&dir.file(SUMMARY)).map_or_else(|_| Vec::new(), |it| it.gates);
     let is_red = |gate: &&GateResult| gate.verdict == Verdict::Failed;
@@ -66,7 +66,7 @@ pub(in crate::run) fn failed_samples(path: &Path, plan: &mut Plan) -> Result<Has
     if failed.is_empty() {
         return Err(
             Error::usage(format!("nothing failed or flipped in `{}`", path.display()))
-                .hint("leave `--failed` out to ask every sample"),
+                .hint("remove `--failed` to ask every sample"),
         );
     }
     Ok(failed)

@@ -60,13 +60,13 @@ pub(in crate::run) fn tidy(eval: &Eval, origin: &RunOrigin, emitter: &Emitter) {
     for abandoned in folder.iter().map(|folder| abandoned::tidy(folder)) {
         for path in abandoned.removed {
             emitter.note(&format!(
-                "`{}` was left by a killed run that had no answer yet: it is removed",
+                "`{}` was left by a killed run without answers: it is removed",
                 display(&path)
             ));
         }
         for path in abandoned.in_doubt {
             emitter.note(&format!(
-                "`{}` was left by a killed run that had no answer yet. Something else is in it, so it stays",
+                "`{}` was left by a killed run without answers. It has other files too, so it stays",
                 display(&path)
             ));
         }

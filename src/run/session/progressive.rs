@@ -219,7 +219,7 @@ pub(in crate::run) fn description(facts: &Facts<'_>, ended_by: &[GateResult]) ->
     };
     let next = progressive.tiers.get(progressive.at + 1);
     let next = match next.filter(|_| ended_by.is_empty()) {
-        Some(next) => format!("it goes on to `{}`", next.tier),
+        Some(next) => format!("continues with `{}`", next.tier),
         None => format!(
             "the run ends here, {} samples are not asked",
             progressive.saved()
@@ -325,7 +325,7 @@ impl ExpectedCost {
                 format!("{samples}; expected: {}, {by}", parts.join(" and "))
             }
             _ => {
-                format!("{samples}; nothing is known yet of what they cost and how long they take")
+                format!("{samples}; their cost and duration are not known yet")
             }
         })
     }

@@ -27,9 +27,9 @@ fn nothing(plan: &Plan) -> Error {
     let name = &plan.eval.name;
     match plan.eval.limits.limit {
         Some(limit) => Error::usage(format!(
-            "eval `{name}`: no sample is selected of the first {limit}, which `limits.limit` leaves"
+            "eval `{name}`: no sample is selected of the first {limit}, after `limits.limit`"
         ))
-        .hint("leave out the limit: it is the size of the eval, out of which samples are selected"),
+        .hint("remove the limit: samples are selected from the first samples that it allows"),
         None => Error::usage(format!("eval `{name}`: no sample is selected"))
             .hint("cargo evaltest list"),
     }
@@ -161,8 +161,8 @@ pub(in crate::run) fn check_resumable(
             "undo the change, or start a new run without `--resume`",
         ),
         Aim::Restore => (
-            "be made again from its journal",
-            "undo the change: the journal has the answers, and the spec and its dataset have the rest",
+            "be rebuilt from its journal",
+            "undo the change: the journal has only the answers, the rest comes from the spec and its dataset",
         ),
     };
     let refusal = |what: &str| {
@@ -178,7 +178,7 @@ pub(in crate::run) fn check_resumable(
             dir.path().display()
         ))
         .hint(format!(
-            "continue that one: cargo evaltest run --resume {}",
+            "continue the other run: cargo evaltest run --resume {}",
             parent.display()
         )));
     }
@@ -187,10 +187,10 @@ pub(in crate::run) fn check_resumable(
         // The run was finished: everything it paid for would be asked again.
         let name = display(dir.path());
         return Err(Error::usage(format!(
-            "run `{name}` cannot be resumed: its `{JOURNAL}` is missing, and all of it would be asked again"
+            "run `{name}` cannot be resumed: its `{JOURNAL}` is missing, so every sample would be asked again"
         ))
         .hint(format!(
-            "ask what failed in it: cargo evaltest run --failed {}; or take the file from where the directory was copied",
+            "ask only failed samples: cargo evaltest run --failed {}; or copy the file again from the original directory",
             shell_word(&name)
         )));
     }
@@ -201,7 +201,7 @@ pub(in crate::run) fn check_resumable(
             manifest.eval,
             plan.eval.name
         ))
-        .hint("name the spec that the run was made with"));
+        .hint("use the spec that the run was made with"));
     }
     if manifest.dataset_hash != plan.dataset_hash {
         return refuse("the dataset or the prompt");
@@ -210,7 +210,7 @@ pub(in crate::run) fn check_resumable(
         let hint = match &plan.eval.spec {
             // An eval defined only by flags has no file.
             Some(spec) if aim == Aim::Resume && spec.is_file() => format!(
-                "undo the change, or score the answers that are there by it: cargo evaltest rescore {} --spec {}",
+                "undo the change, or score the existing answers with it: cargo evaltest rescore {} --spec {}",
                 dir.path().display(),
                 spec.display()
             ),
@@ -232,7 +232,7 @@ pub(in crate::run) fn check_resumable(
             manifest.epochs,
             plan.eval.epochs
         ))
-        .hint(format!("say `--epochs {}`", manifest.epochs)));
+        .hint(format!("write `--epochs {}`", manifest.epochs)));
     }
     if aim == Aim::Resume && !manifest.merged.is_empty() {
         // A merge does not need the journals of its parts.
@@ -246,7 +246,7 @@ pub(in crate::run) fn check_resumable(
                 clean(first)
             ))
             .hint(format!(
-                "ask what failed in it: cargo evaltest run --failed {}",
+                "ask only failed samples: cargo evaltest run --failed {}",
                 shell_word(&name)
             )));
         }
@@ -261,7 +261,7 @@ pub(in crate::run) fn changed_agent(dir: &RunDir) -> Error {
         dir.path().display()
     ))
     .hint(
-        "undo the change, or start a new run without `--resume`; with `--allow-changed-agent` it goes on, and can be no \
-         baseline",
+        "undo the change, or start a new run without `--resume`; with `--allow-changed-agent` it continues and cannot \
+         become a baseline",
     )
 }

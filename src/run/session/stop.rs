@@ -129,7 +129,7 @@ impl Stopper {
         };
         match over {
             Over::Deadline(_) => self.stop(&why),
-            Over::Out | Over::Short => self.end(&format!("{why}; the last time: {outage}")),
+            Over::Out | Over::Short => self.end(&format!("{why}; last error: {outage}")),
             Over::Budget(_) | Over::SharedBudget(_) | Over::Refused | Over::SentAway(_) => {
                 self.end(&why);
             }
@@ -170,7 +170,7 @@ impl Stopper {
     pub(in crate::run) fn repeated_failure(&self, error: &AgentError) {
         let how = error.with_stderr();
         self.stop(&format!(
-            "the first {MOST} attempts failed in the same way: {how}; {FIX_HINT}, or go on with `cargo evaltest run \
+            "the first {MOST} attempts failed in the same way: {how}; {FIX_HINT}, or continue with `cargo evaltest run \
              --keep-going`"
         ));
     }

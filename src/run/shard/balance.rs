@@ -35,12 +35,12 @@ impl Balance {
         let manifest = dir.manifest()?;
         if manifest.eval != plan.eval.name {
             return Err(Error::usage(format!(
-                "run `{}` is of eval `{}`, not of `{}`: its latencies say nothing of this one",
+                "run `{}` is of eval `{}`, not of `{}`: its latencies do not apply",
                 display(dir.path()),
                 manifest.eval,
                 plan.eval.name
             ))
-            .hint("name the spec that the run was made with, or leave out `--balance`"));
+            .hint("use the spec that the run was made with, or remove `--balance`"));
         }
         let mut took: HashMap<String, u64> = HashMap::new();
         for record in read_lean_records(&dir.file(RECORDS))? {

@@ -175,7 +175,7 @@ impl<'a> MergeReporter<'a> {
         };
         let mut notices = std::mem::take(&mut run.notices);
         if self.eval.is_none() {
-            notices.push("no alert is judged: the spec that has them is not here".to_owned());
+            notices.push("alerts are not evaluated: their spec does not exist here".to_owned());
         }
         history.add(manifest, run, answers, &mut |text| {
             notices.push(text.to_owned());
@@ -228,7 +228,7 @@ impl RunBuilder {
         name.push(UNFINISHED);
         let staging_dir = PathBuf::from(name);
         let busy = || {
-            let message = format!("somebody else merges into `{}`", display(path));
+            let message = format!("another process merges into `{}`", display(path));
             Error::usage(message).hint("wait for its end")
         };
         for _ in 0..TRIES {
@@ -305,10 +305,10 @@ fn empty(staging_dir: &Path) -> Result<()> {
     };
     if let Some(other) = entries.iter().find(|entry| !is_of_merge(entry)) {
         let message = format!(
-            "`{}` is in the way of the merge, and no merge has left it",
+            "`{}` exists already and is not from a merge",
             display(&other.path())
         );
-        return Err(Error::usage(message).hint("move it, or name another directory: `-o DIR`"));
+        return Err(Error::usage(message).hint("move it, or write to another directory: `-o DIR`"));
     }
     let mut paths = entries.into_iter().map(|entry| entry.path());
     paths.try_for_each(fs::remove_file).map_err(failed)
@@ -319,7 +319,7 @@ fn elsewhere(error: Error) -> Error {
     if error.hint_text().is_some() {
         return error;
     }
-    error.hint("name a directory that can be made: `-o DIR`")
+    error.hint("write to a directory that can be created: `-o DIR`")
 }
 
 /// The path of a merged run, which depends only on its parts.
@@ -354,7 +354,7 @@ impl MergePlace {
                 root.join(format!("{stamp}_{run_id}"))
             }
             (None, None) => {
-                return Err(Error::usage("the parts have no folder").hint("name one: `-o DIR`"));
+                return Err(Error::usage("the parts have no folder").hint("write one: `-o DIR`"));
             }
         };
         Ok(Self {
@@ -381,10 +381,10 @@ impl MergePlace {
             Ok(_) => {}
         }
         let other = |what: &str| {
-            Error::usage(format!("`{path}` {what}")).hint("name another directory: `-o DIR`")
+            Error::usage(format!("`{path}` {what}")).hint("write to another directory: `-o DIR`")
         };
         if !self.path.join(MANIFEST).is_file() {
-            return Err(other("is there already, and is no run directory"));
+            return Err(other("exists already and is not a run directory"));
         }
         let dir = self.open()?;
         let manifest = dir.manifest()?;
@@ -394,10 +394,10 @@ impl MergePlace {
         let odd = match dir.check() {
             // A run with lost files may have been restored incompletely.
             Ok(_) if manifest.status == RunStatus::Finished || self.is_open => return Ok(true),
-            Ok(_) => "it has not every answer of them".to_owned(),
+            Ok(_) => "some of their answers are missing".to_owned(),
             Err(error) => error.message().to_owned(),
         };
-        let message = format!("`{path}` was made of these parts and is whole no more: {odd}");
+        let message = format!("`{path}` was merged from these shards and is damaged: {odd}");
         Err(Error::usage(message).hint(format!(
             "nothing is lost: move it away and merge again: mv {} {}",
             shell_word(&path),

@@ -234,12 +234,12 @@ impl TrialParts {
         match gathered {
             Ok(dir) => dir.map(|dir| {
                 format!(
-                    "what was left by a run of nextest is a run directory now: {}",
+                    "an unfinished nextest run is now a run directory: {}",
                     display(&dir)
                 )
             }),
             Err(error) => Some(format!(
-                "`{folder}` was left by a run of nextest, and cannot be put together: {}; if it is worth nothing: rm -r {}",
+                "`{folder}` was left by a nextest run and cannot be merged: {}; if you do not need it: rm -r {}",
                 error.message(),
                 shell_word(&folder)
             )),

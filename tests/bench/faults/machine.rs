@@ -73,7 +73,7 @@ fn few_descriptors(fault: &str, limit: &str) -> io::Result<Row> {
     let events = lines(&dir.join("events.jsonl"));
     let count = |kind: &str| events.iter().filter(|event| event["kind"] == kind).count();
     let (started, failed) = (count("started"), count("failed"));
-    let mentions = ended.err.matches("are in flight").count();
+    let mentions = ended.err.matches("questions run in parallel").count();
     let mut row = Row::of(fault, "no sample fails, none is tried again", &ended);
     row.exits(0)
         .counts(&counts, SAMPLES, 0)

@@ -72,7 +72,7 @@ fn a_damaged_answer_is_named_and_only_its_sample_is_asked_again() {
         let ran = project.run_of(&["run", "--resume", &dir.display().to_string()]);
         let number = answer + 1;
         ran.exits(0).says(&format!(
-            "events.jsonl: damaged lines are skipped: {number}; answers that only they had are asked again"
+            "events.jsonl: damaged lines are skipped: {number}; answers found only there are asked again"
         ));
         assert_eq!(requested(&project)[before.len()..], ["q002"]);
         assert_eq!(answers(&dir), expect);

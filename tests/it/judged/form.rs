@@ -254,11 +254,11 @@ fn a_refused_form_is_told_once_and_is_no_failure() {
     for (server, notice) in [
         (
             without_schemas(),
-            "judge `judge`: the endpoint takes no schema: asked by tool",
+            "judge `judge`: the endpoint accepts no schema: asked with a tool",
         ),
         (
             plain(),
-            "judge `judge`: the endpoint takes neither schema nor tool: asked in words",
+            "judge `judge`: the endpoint accepts neither schema nor tool: asked in plain text",
         ),
     ] {
         let court = Court::of(4, server, "", "limits: { concurrency: 4 }\n");

@@ -161,7 +161,7 @@ fn a_judge_that_only_fails_stops_the_run_which_keeps_its_answers() {
         .run(&format!("--resume {dir}"))
         .exits(2)
         .says("the scorer or the extraction has changed since")
-        .says("score the answers that are there by it: cargo evaltest rescore evaltest-runs/")
+        .says("score the existing answers with it: cargo evaltest rescore evaltest-runs/")
         .says(" --spec eval.yaml");
     let rescored = court
         .project

@@ -33,7 +33,7 @@ fn a_wrong_key_leaves_a_judge_out_and_is_told() {
         .exits(0)
         .says("judge `jury/far0`: ")
         .says("Incorrect API key provided")
-        .says("it is not called any more, and the others of its jury continue without it")
+        .says("it is no longer called, and its jury continues without it")
         .says("judge `jury/far0` gave no verdict on any of 6 answers (6 misconfigured)");
     assert_eq!((server.requested().len(), court.judged()), (1, 12));
     for result in court.results() {

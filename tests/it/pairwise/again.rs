@@ -49,7 +49,7 @@ fn a_file_that_names_somebody_else_to_compare_with_is_told() {
         format!("{options}\nagainst: {{ path: nowhere.jsonl }}\n"),
     );
     duel.winrate("--dry-run").exits(0).says(
-        "`against` in `better.yaml` does not count here: the two runs are compared with one another",
+        "`against` in `better.yaml` is ignored here: the two runs are compared with each other",
     );
     duel.project.write("better.yaml", format!("{options}\n"));
     let ran = duel.winrate("--dry-run").exits(0);

@@ -175,7 +175,7 @@ fn a_file_for_the_judge_that_is_none() {
             "benchmark: { type: qa }\nscorers: [gaia]\n",
             "better.yaml:1:1: the spec has no scorer `pairwise`",
         ),
-        ("type: judge\n", "is no `pairwise`"),
+        ("type: judge\n", "is not `pairwise`"),
         ("agent: {\n", "better.yaml:"),
     ] {
         duel.project.write("better.yaml", text);

@@ -23,18 +23,20 @@ impl JudgeOfRun {
         let ids = self.in_lot(number, seed);
         let all = self.answered().count();
         if all == 0 {
-            let message = format!("run `{}` has no answer to be drawn", self.run_id());
+            let message = format!("run `{}` has no answer to sample", self.run_id());
             return Err(Error::usage(message)
-                .hint("name a run whose answers can be labelled: `cargo evaltest runs`"));
+                .hint("use a run with answers: `cargo evaltest runs` lists runs"));
         }
         if number == 0 {
-            return Err(Error::usage("`--draw 0` draws nothing")
-                .hint(format!("say how many answers: `--draw {}`", all.min(100))));
+            return Err(Error::usage("`--draw 0` samples nothing").hint(format!(
+                "write a number of answers: `--draw {}`",
+                all.min(100)
+            )));
         }
         if number > all {
             let answers = if all == 1 { "answer" } else { "answers" };
             let message = format!("`--draw {number}`, and the run has {all} {answers}");
-            return Err(Error::usage(message).hint(format!("`--draw {all}` draws all of them")));
+            return Err(Error::usage(message).hint(format!("`--draw {all}` takes all of them")));
         }
         let line = |id: &&str| {
             let given = GivenLabel {
@@ -88,7 +90,7 @@ impl JudgeOfRun {
                 seeds.push("none".to_owned());
             }
             doubts.push(format!(
-                "they were drawn with several seeds ({})",
+                "they were sampled with several seeds ({})",
                 seeds.join(", ")
             ));
         }
@@ -115,15 +117,15 @@ impl JudgeOfRun {
         }
         if number * 100 >= last * MOST {
             return Some(format!(
-                "{number} of the first {last} answers that `--draw` gives with seed {seed} have a label: corrections count \
-                 on nobody having chosen which"
+                "{number} of the first {last} answers that `--draw` gives with seed {seed} have a label: corrections assume \
+                 that nobody chose which"
             ));
         }
         let first: HashSet<&str> = order.into_iter().take(number).collect();
         let strangers: Vec<&&str> = labelled.iter().filter(|id| !first.contains(**id)).collect();
         Some(format!(
             "`judge calibrate --draw {number} --seed {seed}` of this run does not give {} of the {number} labelled answers, \
-             first `{}`: corrections count on another lot having drawn them from this run",
+             first `{}`: corrections assume that another random sample drew them from this run",
             strangers.len(),
             strangers.first()?
         ))

@@ -276,7 +276,7 @@ impl JudgeSlot {
         let leaves = optional.leave_out(judging, Some(error));
         if leaves && is_news {
             journal.notice(&format!(
-                "{}: {}: it is not called any more, and the others of its jury continue without it; fix it, and \
+                "{}: {}: it is no longer called, and its jury continues without it; fix it, then \
                  `cargo evaltest rescore RUN_DIR --spec SPEC` asks it alone",
                 self.name, error.message
             ));
@@ -288,8 +288,8 @@ impl JudgeSlot {
     /// refusing every form says nothing about forms.
     fn notify_form(&self, journal: &dyn JudgeJournal, form: ReplyForm) {
         let what = match form {
-            ReplyForm::Tool => "the endpoint takes no schema: asked by tool",
-            ReplyForm::Text => "the endpoint takes neither schema nor tool: asked in words",
+            ReplyForm::Tool => "the endpoint accepts no schema: asked with a tool",
+            ReplyForm::Text => "the endpoint accepts neither schema nor tool: asked in plain text",
             _ => return,
         };
         let is_news = self.refused_form.load(Ordering::Relaxed)

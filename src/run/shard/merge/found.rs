@@ -91,9 +91,9 @@ pub fn found_parts(named: &[PathBuf]) -> Result<Vec<FoundParts>> {
         } else {
             find_parts(path, DEPTH, &mut below)?;
             if below.parts.is_empty() {
-                let message = format!("`{}` has no part of a run", display(path));
+                let message = format!("`{}` has no shard of a run", display(path));
                 return Err(Error::usage(message).hint(
-                    "name the folder in which `cargo evaltest run --shard m/n` left its run directories",
+                    "pass the folder with the run directories of `cargo evaltest run --shard m/n`",
                 ));
             }
         }
@@ -101,7 +101,7 @@ pub fn found_parts(named: &[PathBuf]) -> Result<Vec<FoundParts>> {
             let how = if is_held(&path.join(JOURNAL)) {
                 "has just begun"
             } else {
-                "was killed before it asked anything"
+                "was killed before it asked a sample"
             };
             format!("`{}` {how}, and is ignored", display(path))
         });
@@ -165,7 +165,7 @@ fn part_named(path: &Path) -> Result<FoundPart> {
 
 /// Collects the parts below a folder. Whole runs are skipped.
 fn find_parts(folder: &Path, depth: usize, found: &mut Below) -> Result<()> {
-    let hint = "name run directories of shards, or a folder in which they lie";
+    let hint = "pass run directories of shards, or the folder that has them";
     let entries = fs::read_dir(folder);
     let entries = entries.map_err(|error| Error::io("read", folder, &error).hint(hint))?;
     let mut paths = Vec::new();
@@ -219,7 +219,7 @@ fn chosen(eval: String, mut parts: Vec<FoundPart>) -> Result<FoundParts> {
         let is_copy = before.manifest.run_id == part.manifest.run_id
             && before.manifest.artifacts == part.manifest.artifacts;
         if is_copy && before.is_whole() {
-            notices.push(format!("{} is there twice: it counts once", part.name()));
+            notices.push(format!("{} is listed twice: it counts once", part.name()));
             continue;
         }
         if before.shard().is_none() || before.shard() != part.shard() {
@@ -228,7 +228,7 @@ fn chosen(eval: String, mut parts: Vec<FoundPart>) -> Result<FoundParts> {
         }
         let (old, new) = (&before.manifest.run_id, &part.manifest.run_id);
         let why = if part.is_whole() && !before.is_whole() {
-            "which did not come to its end"
+            "which did not finish"
         } else {
             "which is older"
         };
@@ -267,9 +267,9 @@ fn check_same_split(parts: &[FoundPart]) -> Result<()> {
     };
     for part in parts {
         let what = if of(part) != of(first) {
-            "they are of another number"
+            "they have another number of shards"
         } else if balance(part) != balance(first) {
-            "they are balanced otherwise (`--balance`)"
+            "they are balanced differently (`--balance`)"
         } else {
             continue;
         };
@@ -280,7 +280,7 @@ fn check_same_split(parts: &[FoundPart]) -> Result<()> {
             display(first.dir.path()),
             display(part.dir.path())
         );
-        return Err(Error::usage(message).hint("name the run directories of one set of shards"));
+        return Err(Error::usage(message).hint("pass the run directories of one set of shards"));
     }
     Ok(())
 }
@@ -322,7 +322,7 @@ fn none_missing(parts: &[FoundPart]) -> Result<()> {
         "shards"
     };
     let message = format!(
-        "eval `{}` is not whole: missing: {shards} {}{more}",
+        "eval `{}` is incomplete: missing {shards} {}{more}",
         clean(&parts[0].manifest.eval),
         named.join(", ")
     );

@@ -215,7 +215,7 @@ fn join_records(
             let line = own.next().map_err(|error| unread(&piece.dir, &error))?;
             let line = line.ok_or_else(|| odd("it has fewer records than the run asked"))?;
             let record = read_abridged(line)
-                .map_err(|error| odd(&format!("a line is no record: {error}")))?;
+                .map_err(|error| odd(&format!("a line is not a record: {error}")))?;
             if record.epoch != trial || !line.ends_with(b"\n") {
                 return Err(odd("its records are not those of the run"));
             }
@@ -264,7 +264,7 @@ fn unread(dir: &RunDir, error: &std::io::Error) -> Error {
     }
     let dir = shell_word(&display(dir.path()));
     error.hint(format!(
-        "make it again from the journal: cargo evaltest repair {dir}"
+        "rebuild it from the journal: cargo evaltest repair {dir}"
     ))
 }
 

@@ -129,7 +129,7 @@ impl Pieces {
         if places.samples != manifest.samples || count != manifest.selected {
             let message = format!("{}: {PLACES} is not of this run", display(dir.path()));
             return Err(Error::usage(message)
-                .hint("take it from where the directory was copied, or run the part again"));
+                .hint("copy it again from the original directory, or run the shard again"));
         }
         self.owners.reserve(count);
         for place in &places.places {
@@ -167,7 +167,7 @@ impl Pieces {
         all.git_dirty = all.git_dirty.max(part.git_dirty);
         if all.sandbox != part.sandbox {
             self.notices.push(format!(
-                "{} was confined otherwise than others",
+                "{} had another sandbox than the others",
                 name_of(dir, part)
             ));
             all.sandbox = None;
@@ -226,7 +226,7 @@ impl Pieces {
             });
             let names: Vec<_> = names.collect();
             self.notices.push(format!(
-                "the parts were run at {commits} commits ({}): no baseline can be made of them together",
+                "the parts were run at {commits} commits ({}): they cannot become one baseline",
                 names.join(", ")
             ));
         }
@@ -274,10 +274,10 @@ impl Pieces {
         let samples = self.manifest.samples;
         let lacks = samples - self.owners.len();
         let message = format!(
-            "eval `{}` is not whole: {lacks} of its {samples} samples are in none of these parts",
+            "eval `{}` is incomplete: {lacks} of its {samples} samples are in none of these shards",
             clean(&self.manifest.eval)
         );
-        Err(Error::usage(message).hint("name the other parts, too, or run what is missing"))
+        Err(Error::usage(message).hint("pass the other shards too, or run the missing ones"))
     }
 
     /// Whether one was stopped before all of its samples were asked.
@@ -313,7 +313,7 @@ impl Pieces {
             one.1.name(),
             other.1.name()
         ))
-        .hint("each sample is in one part: leave out one of them, or run one again")
+        .hint("each sample belongs to one shard: remove one of the two, or run one again")
     }
 }
 
