@@ -112,7 +112,7 @@ impl RunDir {
         if !path.join(MANIFEST).is_file() {
             if path.join(JOURNAL).is_file() {
                 let message = format!(
-                    "the run directory `{}` has lost its `{MANIFEST}`",
+                    "the run directory `{}` lacks its `{MANIFEST}`",
                     path.display()
                 );
                 return Err(Error::usage(message).hint(manifest::instead(path)));
@@ -121,7 +121,7 @@ impl RunDir {
                 "`{}` is not a run directory: it has no `manifest.json`",
                 path.display()
             ))
-            .hint("name one of those that `cargo evaltest runs` lists"));
+            .hint("use a run that `cargo evaltest runs` lists"));
         }
         Self::at(path)
     }

@@ -106,7 +106,7 @@ pub(super) struct Close<'a>(pub(super) &'a TrialClient);
 
 impl Drop for Close<'_> {
     fn drop(&mut self) {
-        let broke = || Err("infrastructure: the run broke off".to_owned());
+        let broke = || Err("infrastructure: the run ended early".to_owned());
         lock(&self.0.0).end(broke);
     }
 }
@@ -149,7 +149,7 @@ mod tests {
                 panic!("as no pool should");
             });
             assert!(panicked.is_err());
-            let expect = Some("infrastructure: the run broke off".to_owned());
+            let expect = Some("infrastructure: the run ended early".to_owned());
             assert_eq!(sample.join().unwrap(), expect);
             for gate in gates {
                 assert_eq!(gate.join().unwrap(), expect);

@@ -102,7 +102,7 @@ impl OpenFlip {
     pub(super) fn close(&self, run: &Run) -> TestVerdict {
         if let Some(reason) = interruption(run) {
             return TestVerdict::Failed(format!(
-                "infrastructure: the run stopped before a gate could tell whether this is chance: {reason}\n{}",
+                "infrastructure: the run stopped before a gate could decide whether this is chance: {reason}\n{}",
                 self.message
             ));
         }
@@ -124,7 +124,7 @@ impl OpenFlip {
 
     /// The verdict if the test cannot wait for the end of the run.
     pub(super) fn leave_to_gates(&self) -> TestVerdict {
-        let noted = self.noted("the gate decides; a selection of tests without it asks none");
+        let noted = self.noted("the gate decides, and it is not among the selected tests");
         noted.unwrap_or_else(|error| TestVerdict::Failed(error.to_string()))
     }
 
@@ -176,7 +176,7 @@ impl FlipWatch<'_> {
         }
         let is_own = !self.has_judge_changed(sample.record);
         if eval.agent.is_deterministic() && is_own {
-            let message = says("\nthe agent says that it is deterministic, so this is no chance");
+            let message = says("\nthe agent is declared deterministic, so this is not chance");
             return Ok(change.fail(message)?.into());
         }
         if sample.correct == 0
@@ -187,7 +187,7 @@ impl FlipWatch<'_> {
             let again = self.ask_again(sample, times);
             if !again.was_right && again.wrong > times {
                 let message = says(&format!(
-                    "\nright in all {right} answers of the baseline; asked {} times, wrong each time",
+                    "\ncorrect in all {right} answers of the baseline; asked {} times, wrong each time",
                     again.wrong
                 ));
                 return Ok(change.fail(message)?.into());
@@ -226,7 +226,7 @@ impl FlipWatch<'_> {
         no_gate: Option<&String>,
     ) -> Result<TestVerdict> {
         let eval = &self.session.plan().eval;
-        let no_gate = no_gate.map(|why| format!("no gate was asked: {why}"));
+        let no_gate = no_gate.map(|why| format!("no gate was evaluated: {why}"));
         let flaky = |how: &str| {
             change.pass(match &no_gate {
                 None => TestVerdict::Passed,
@@ -247,7 +247,7 @@ impl FlipWatch<'_> {
         };
         let again = self.ask_again(sample, times);
         if again.was_right {
-            return flaky("right when it was asked again");
+            return flaky("correct when asked again");
         }
         if again.wrong == 1
             && let Some(outage) = again.outage

@@ -83,7 +83,7 @@ impl Incomplete {
                 "{there} of {all} samples ran in this nextest run{place}; merge the shards: {merge}"
             )),
             _ => TestVerdict::Failed(format!(
-                "infrastructure: incomplete: {there} of {all} samples ran in this nextest run{place}; missing is `{}`\n\
+                "infrastructure: incomplete: {there} of {all} samples ran in this nextest run{place}; `{}` is missing\n\
                  hint: run all of them, with `fail-fast = false` and gates last: cargo evaltest init writes the \
                  configuration. If other partitions have the rest: {GATE}={DEFER} leaves the gates to `{merge}`",
                 self.missing
@@ -97,10 +97,10 @@ fn gate_word() -> Result<Option<String>> {
     let word = std::env::var(GATE).ok().filter(|word| !word.is_empty());
     match word {
         Some(word) if word != DEFER => Err(Error::usage(format!(
-            "{GATE}={} says nothing",
+            "invalid value {GATE}={}",
             word.escape_debug()
         ))
-        .hint(format!("write {GATE}={DEFER}, or leave it out"))),
+        .hint(format!("write {GATE}={DEFER}, or unset it"))),
         word => Ok(word),
     }
 }
@@ -200,7 +200,7 @@ impl TrialRun {
 
     fn take_plan(&self) -> Result<Plan> {
         let plan = lock(&self.plan).take();
-        plan.ok_or_else(|| Error::infrastructure("this process has run its trial already"))
+        plan.ok_or_else(|| Error::infrastructure("this process has already run its test"))
     }
 
     fn put_together(&self, plan: &Plan) -> Result<PutTogether> {

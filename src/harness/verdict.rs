@@ -126,7 +126,7 @@ fn not_compared(sample: &SampleAnswers<'_>) -> TestVerdict {
     }
     TestVerdict::PassedWithNote(Note {
         id: sample.record.sample_id.clone(),
-        what: "wrong, and not compared, for calls of models were replayed".to_owned(),
+        what: "wrong and not compared, because model calls were replayed".to_owned(),
     })
 }
 
@@ -203,9 +203,9 @@ impl FlipWatch<'_> {
         }
         if self.has_baseline {
             let what = if change.exists {
-                "wrong, and not compared, for question or ground truth changed since the baseline"
+                "wrong and not compared, because question or ground truth changed since the baseline"
             } else {
-                "wrong, and not compared: the baseline does not have it"
+                "wrong and not compared, because the baseline lacks it"
             };
             return change.pass(TestVerdict::PassedWithNote(Note {
                 id: change.header.id.clone(),
@@ -215,7 +215,7 @@ impl FlipWatch<'_> {
         if self.session.plan().eval.has_own_gates() {
             return change.pass(TestVerdict::Passed);
         }
-        let title = "is wrong, and has no snapshot to compare with";
+        let title = "is wrong and has no snapshot to compare with";
         let message = message::wrong(self.session, sample.record, title);
         change.fail(message + "\n  make this run the baseline: cargo evaltest accept")
     }

@@ -88,7 +88,7 @@ pub fn accept(dirs: &[RunDir], folder: &Path, how: &Acceptance) -> Result<Accept
         notices.extend(failed_gates(dir, &summary, how)?);
     }
     let Some(first) = manifests.first() else {
-        return Err(Error::usage("no run is named").hint("cargo evaltest accept RUN_DIR"));
+        return Err(Error::usage("no run given").hint("cargo evaltest accept RUN_DIR"));
     };
     refuse_twice(&manifests)?;
     let eval = first.eval.clone();
@@ -149,7 +149,7 @@ fn remember(
             .chain(before.ahead_of(now))
             .collect(),
         Err(error) => vec![format!(
-            "the baseline is accepted, and its history does not have it: {}",
+            "the baseline is accepted, but not added to the history: {}",
             error.message()
         )],
     }
@@ -176,11 +176,9 @@ fn failed_gates(dir: &RunDir, summary: &Summary, how: &Acceptance) -> Result<Opt
             "run `{display}` failed gates that need no baseline: {}",
             named(&refused)
         ))
-        .hint(
-            "correct what is wrong and run the eval again, or accept the run as it is with `--failed-gates`",
-        ));
+        .hint("fix the agent and run the eval again, or accept this run with `--failed-gates`"));
     }
-    let notice = format!("run `{display}` failed {}, and is accepted", named(&failed));
+    let notice = format!("run `{display}` failed {} and is accepted", named(&failed));
     Ok((!failed.is_empty()).then_some(notice))
 }
 
@@ -190,7 +188,7 @@ fn refuse_recorded(dir: &RunDir, manifest: &Manifest, summary: &Summary) -> Resu
         return Ok(());
     }
     let message = format!(
-        "run `{}` can be no baseline: {} of its {} answers have recorded calls of models",
+        "run `{}` cannot become a baseline: {} of its {} answers used recorded model calls",
         dir.path().display(),
         summary.recorded,
         summary.samples
@@ -200,17 +198,17 @@ fn refuse_recorded(dir: &RunDir, manifest: &Manifest, summary: &Summary) -> Resu
         format!(" {}", shell_word(&display(spec)))
     });
     Err(Error::usage(message).hint(format!(
-        "ask the models: cargo evaltest run{spec} --record, then cargo evaltest accept"
+        "call the models: cargo evaltest run{spec} --record, then cargo evaltest accept"
     )))
 }
 
 /// Refuses a run that its manifest shows to be unfit as a baseline.
 fn refuse_unfit(dir: &RunDir, manifest: &Manifest, partial: bool) -> Result<()> {
-    manifest.refuse_part(dir, "a baseline is made of whole runs")?;
+    manifest.refuse_part(dir, "a baseline needs whole runs")?;
     let display = dir.path().display();
     if manifest.masked && manifest.mask_id.is_none() {
         return Err(Error::usage(format!(
-            "run `{display}` was made by an older evaltest, and masked snapshots of it would not hide its answers"
+            "run `{display}` was made by an older evaltest, and its masked snapshots would not hide its answers"
         ))
         .hint("run the eval again: cargo evaltest run --ignore-baseline, then cargo evaltest accept"));
     }
@@ -218,11 +216,10 @@ fn refuse_unfit(dir: &RunDir, manifest: &Manifest, partial: bool) -> Result<()> 
         && early.analysis < early.analyses
     {
         return Err(Error::usage(format!(
-            "run `{display}` can be no baseline: its gates were sure before all samples were asked"
+            "run `{display}` cannot become a baseline: its gates were decided before all samples were asked"
         ))
         .hint(format!(
-            "ask all of it, which is so without a baseline to compare with: {} --ignore-baseline, then cargo evaltest \
-             accept",
+            "ask all samples by ignoring the baseline: {} --ignore-baseline, then cargo evaltest accept",
             manifest.run_again()
         )));
     }
@@ -230,7 +227,7 @@ fn refuse_unfit(dir: &RunDir, manifest: &Manifest, partial: bool) -> Result<()> 
         && manifest.progressive.as_ref().is_some_and(|run| run.ended)
     {
         return Err(Error::usage(format!(
-            "run `{display}` can be no baseline: it ended at tier `{tier}`, before all samples were asked"
+            "run `{display}` cannot become a baseline: it ended at tier `{tier}`, before all samples were asked"
         ))
         .hint(format!("ask all of them: {}", manifest.run_again())));
     }
@@ -255,8 +252,8 @@ fn refuse_unfit(dir: &RunDir, manifest: &Manifest, partial: bool) -> Result<()> 
     if manifest.mixed {
         let why = manifest.why_mixed();
         return Err(
-            Error::usage(format!("run `{display}` can be no baseline: {why}"))
-                .hint("cargo evaltest run asks the agent of now everything"),
+            Error::usage(format!("run `{display}` cannot become a baseline: {why}"))
+                .hint("ask the current agent everything: cargo evaltest run"),
         );
     }
     if partial {
@@ -264,14 +261,14 @@ fn refuse_unfit(dir: &RunDir, manifest: &Manifest, partial: bool) -> Result<()> 
     }
     if !manifest.whole {
         return Err(Error::usage(format!(
-            "run `{display}` asked only a part of eval `{}`; a baseline is made of whole runs",
+            "run `{display}` asked only a part of eval `{}`; a baseline needs a whole run",
             manifest.eval
         ))
         .hint("run `cargo evaltest run` without `--limit`, `--filter` or `--failed`, or accept with `--partial`"));
     }
     if let (Some(tier), Some(largest)) = (&manifest.tier, &manifest.below_tier) {
         return Err(Error::usage(format!(
-            "run `{display}` is of tier `{tier}`, and a baseline is made of the largest, `{largest}`: it would lack the \
+            "run `{display}` is of tier `{tier}`, and a baseline needs the largest tier, `{largest}`: it would lack the \
              other samples"
         ))
         .hint(format!(
@@ -305,7 +302,7 @@ fn refuse_errors(dir: &RunDir, manifest: &Manifest, summary: &Summary) -> Result
         summary.samples - summary.skipped,
     ))
     .hint(if summary.has_answers() {
-        format!("ask again what failed: cargo evaltest run --resume {resumable}; or accept what there is with `--partial`")
+        format!("ask failed samples again: cargo evaltest run --resume {resumable}; or accept the other answers with `--partial`")
     } else {
         format!("fix the cause, then run the eval again: {}", manifest.run_again())
     }))
@@ -321,7 +318,7 @@ fn refuse_twice(manifests: &[Manifest]) -> Result<()> {
             "run `{}` would count twice: it is given twice",
             run.run_id
         ))
-        .hint("name each run once; to get another run: cargo evaltest run")),
+        .hint("pass each run once; for another run: cargo evaltest run")),
     }
 }
 
@@ -420,6 +417,6 @@ impl Drafts {
 }
 
 fn failed(error: &std::io::Error) -> Error {
-    Error::infrastructure(format!("cannot keep what is accepted on disk: {error}"))
-        .hint("free some space, and accept again: what was written already stays as it is")
+    Error::infrastructure(format!("cannot write the baseline: {error}"))
+        .hint("free some space and accept again; files already written stay")
 }

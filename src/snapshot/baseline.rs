@@ -204,7 +204,7 @@ pub(super) fn file(path: &Path) -> Result<Option<BaselineFile>> {
     };
     if text == INCOMPLETE {
         let message = format!(
-            "{}: `accept` did not end, so the snapshots are incomplete",
+            "{}: `accept` did not finish, so the snapshots are incomplete",
             path.display()
         );
         return Err(
@@ -317,10 +317,10 @@ pub(super) fn read_to_add(
         None
     };
     let Some((Some(mut file), found)) = whole else {
-        return Err(Error::usage(format!(
-            "there is no baseline in `{display}` to add a run to"
-        ))
-        .hint("make the run the baseline: cargo evaltest accept RUN_DIR, without `--add`"));
+        return Err(
+            Error::usage(format!("`{display}` has no baseline to add a run to"))
+                .hint("accept the run without `--add`: cargo evaltest accept RUN_DIR"),
+        );
     };
     let (is_whole, changed) = file.compare(&found, folder);
     if !is_whole {
@@ -328,7 +328,7 @@ pub(super) fn read_to_add(
             .first()
             .map(|file| format!(": `{file}` was changed"));
         return Err(Error::usage(format!(
-            "the snapshots in `{display}` are no longer those of a run{}",
+            "the snapshots in `{display}` changed since their run was accepted{}",
             first.unwrap_or_default()
         ))
         .hint(HINT));

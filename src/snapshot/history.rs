@@ -70,9 +70,9 @@ impl HistoryFile {
         let folder = self.path.ancestors().skip(1).find(|it| it.exists());
         match folder {
             Some(folder) if !folder.is_dir() => {
-                let message = format!("`{}` is no folder", display(folder));
+                let message = format!("`{}` is not a folder", display(folder));
                 Err(Error::usage(message)
-                    .hint("the history of the eval is to be below it: move it away"))
+                    .hint("move it away: the history of the eval goes into this folder"))
             }
             _ => Ok(()),
         }
@@ -135,9 +135,12 @@ impl HistoryFile {
                 let is = if about.is_symlink() {
                     "is a link"
                 } else {
-                    "is no file"
+                    "is not a file"
                 };
-                let message = format!("`{}` {is}, and no history", display(&self.path));
+                let message = format!(
+                    "`{}` {is}: the history needs a regular file",
+                    display(&self.path)
+                );
                 Err(Error::usage(message).hint("nothing was written to it: move it away"))
             }
             // Opening it reports the error.

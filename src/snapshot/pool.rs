@@ -160,11 +160,11 @@ impl PooledRun {
     /// The error for runs that differ in what was asked.
     pub(super) fn another(&self, other: &Self, what: &str) -> Error {
         Error::usage(format!(
-            "run `{}` has another {what} than run `{}`: they are no one baseline",
+            "run `{}` has another {what} than run `{}`, so they cannot be one baseline",
             self.run_id, other.run_id
         ))
         .hint(format!(
-            "make it the baseline alone: cargo evaltest accept RUN_DIR; or run the eval again with the {what} of run \
+            "accept it alone: cargo evaltest accept RUN_DIR; or run the eval again with the {what} of run \
              `{}`",
             other.run_id
         ))
@@ -194,7 +194,7 @@ impl PooledRun {
                 None => Ok(()),
                 Some(run) => refuse(
                     format!(
-                        "{} answers of run `{}` came from the cache, which does not know the run that asked",
+                        "{} answers of run `{}` came from the cache, and the run that asked them is unknown",
                         run.of_unknown, run.run_id
                     ),
                     REFRESH,
@@ -205,9 +205,9 @@ impl PooledRun {
         if scored_again {
             return refuse(
                 format!(
-                    "runs `{own}` and `{theirs}` have the same answers, scored again: they count once"
+                    "runs `{own}` and `{theirs}` have the same answers, scored again, which count once"
                 ),
-                "leave one of them out",
+                "remove one of them",
             );
         }
         if self.cached + other.cached == 0 {
@@ -215,13 +215,12 @@ impl PooledRun {
                 format!(
                     "runs `{own}` and `{theirs}` repeat one recording (`{shared}`): its answers count once"
                 ),
-                "name runs of different recordings",
+                "use runs of different recordings",
             );
         }
         refuse(
             format!(
-                "runs `{own}` and `{theirs}` have answers in common, from the cache (run `{shared}` asked): they count \
-                 once"
+                "runs `{own}` and `{theirs}` share cached answers of run `{shared}`, which count once"
             ),
             REFRESH,
         )
@@ -231,12 +230,12 @@ impl PooledRun {
         let unknown = [self, other].into_iter().find(|run| run.agent.is_none());
         if let Some(run) = unknown {
             return Err(Error::usage(format!(
-                "run `{}` does not tell what its agent was, so it counts with no other run",
+                "run `{}` does not record its agent, so it cannot be combined with other runs",
                 run.run_id
             ))
             .hint(
-                "accept it alone, with more `epochs` if need be; an agent of your own tells by `Agent::fingerprint`, a \
-                 run of an older version not at all",
+                "accept it alone, with more `epochs` if needed; an agent in Rust is recorded if it has an \
+                 `Agent::fingerprint`; runs of older versions have no record",
             ));
         }
         if self.agent == other.agent {

@@ -79,9 +79,9 @@ fn content(text: &str) -> std::result::Result<Content, String> {
             .split_once(':')
             .map(|(name, value)| (name, value.trim()));
         let (name, value) =
-            field.ok_or_else(|| format!("`{}` is no line of one", excerpt(line)))?;
+            field.ok_or_else(|| format!("`{}` is not a line of a snapshot", excerpt(line)))?;
         if fields.iter().any(|(known, _)| *known == name) {
-            return Err(format!("it has two lines `{}`", excerpt(name)));
+            return Err(format!("it has the line `{}` twice", excerpt(name)));
         }
         fields.push((name, value));
     }
@@ -94,7 +94,7 @@ fn content(text: &str) -> std::result::Result<Content, String> {
         "correct" => Some(true),
         "incorrect" => Some(false),
         "unscored" => None,
-        other => return Err(format!("`{}` is no verdict", excerpt(other))),
+        other => return Err(format!("`{}` is not a verdict", excerpt(other))),
     };
     let target_hash = needed("target")?;
     let answers = match field("answers") {
@@ -104,7 +104,7 @@ fn content(text: &str) -> std::result::Result<Content, String> {
     let ways = match field("found_by") {
         Some(text) => ways::read(&text, &answers).ok_or_else(|| {
             format!(
-                "its `found_by` is `{}`, which is neither one way nor as many as `answers`",
+                "its `found_by` is `{}`, expected one value or as many as `answers`",
                 excerpt(&text)
             )
         })?,
@@ -155,7 +155,7 @@ fn slices(text: &str) -> std::result::Result<Vec<Slice>, String> {
     });
     slices.ok_or_else(|| {
         format!(
-            "its `slices` are {}, which are none such as [\"level=1\"]",
+            "its `slices` are {}, expected a list such as [\"level=1\"]",
             excerpt(text)
         )
     })
@@ -175,7 +175,7 @@ fn verdicts(text: &str) -> std::result::Result<Vec<Option<bool>>, String> {
     let answers = answers.filter(|answers| !answers.is_empty());
     answers.ok_or_else(|| {
         format!(
-            "its `answers` are {}, which are no verdicts such as \"11011\"",
+            "its `answers` are {}, expected verdicts such as \"11011\"",
             excerpt(text)
         )
     })

@@ -137,7 +137,7 @@ impl Buckets {
         };
         // Reading a pipe would never end.
         if !about.is_file() || about.len() > self.longest {
-            return Err(io::Error::other("it is too long, or no file"));
+            return Err(io::Error::other("it is too long or not a file"));
         }
         let mut content = Vec::new();
         let file = match File::open(&path) {

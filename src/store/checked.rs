@@ -112,15 +112,15 @@ impl RunDir {
 
     /// The notice for a missing journal.
     pub(crate) fn lost_journal(&self) -> String {
-        self.noticed(&Damage::Missing) + "; the records of the run are whole"
+        self.noticed(&Damage::Missing) + "; the records of the run are complete"
     }
 
     fn journal_notice(&self, manifest: &Manifest, damage: &Damage) -> String {
-        let message = self.noticed(damage) + "; the records of the run are whole";
+        let message = self.noticed(damage) + "; the records of the run are complete";
         match manifest.parent {
             Some(_) => message,
             None => format!(
-                "{message}. See which of its lines can be read: `cargo evaltest repair {}`",
+                "{message}; check its lines with `cargo evaltest repair {}`",
                 shell_word(&display(self.path()))
             ),
         }
@@ -153,7 +153,7 @@ impl RunDir {
         (run_id != other).then(|| {
             let display = display(&self.file(MANIFEST));
             format!(
-                "{display}: it is that of run `{other}`, and the directory is named after another"
+                "{display}: it belongs to run `{other}`, but the directory is named after another run"
             )
         })
     }
@@ -176,14 +176,14 @@ impl RunDir {
             Some(_) => self.made_again(manifest),
             None => format!("cargo evaltest run --resume {}", shell_word(&dir)),
         };
-        Error::usage(format!("run `{dir}` was killed before its end")).hint(hint)
+        Error::usage(format!("run `{dir}` was killed before it finished")).hint(hint)
     }
 
     fn damaged(&self, manifest: &Manifest, name: &str, damage: &Damage) -> Error {
         let dir = display(self.path());
         let how = match damage {
             Damage::Missing => ": it is missing".to_owned(),
-            Damage::NoFile => ": it is no file".to_owned(),
+            Damage::NoFile => ": it is not a file".to_owned(),
             Damage::Changed => String::new(),
             Damage::Odd(what) => format!(": {what}"),
             Damage::Unreadable(error) => format!(": it cannot be read: {error}"),
@@ -223,7 +223,7 @@ impl RunDir {
 
 /// The error for a run that is in progress.
 pub(crate) fn going_on(dir: &str) -> Error {
-    Error::usage(format!("run `{dir}` is going on")).hint("wait for its end")
+    Error::usage(format!("run `{dir}` is still running")).hint("wait until it finishes")
 }
 
 fn damage_of(path: &Path, is_same: impl FnOnce(&Path) -> io::Result<bool>) -> Option<Damage> {
@@ -255,8 +255,7 @@ fn damage_of_records(path: &Path, hash: &str, manifest: &Manifest) -> Option<Dam
             } else {
                 count > most
             };
-            (is_odd && !keys.has_others)
-                .then(|| format!("it has {count} records, and the run asked {most}"))
+            (is_odd && !keys.has_others).then(|| format!("it has {count} records, expected {most}"))
         });
         Ok(keys.hash == hash)
     });

@@ -259,7 +259,7 @@ impl EventLog {
         let file = file.map_err(|error| Error::io("open", path, &error))?;
         file.try_lock().map_err(|_| {
             Error::usage(format!("another process is writing `{}`", path.display()))
-                .hint("wait for it to end, or stop it")
+                .hint("wait until it ends, or stop it")
         })?;
         let mut index = LineIndexWriter::new(path);
         let (read, hash) = recover(path, &file, &mut index, see)?;
@@ -448,10 +448,10 @@ fn recover(
 /// The error for a run directory that was removed during the run.
 pub(super) fn gone(dir: &Path) -> Error {
     Error::infrastructure(format!(
-        "the run directory `{}` was removed or moved while the run went on",
+        "the run directory `{}` was removed or moved during the run",
         dir.display()
     ))
-    .hint("put it back if you can and continue it with `--resume`; else run again")
+    .hint("move it back and continue with `--resume`, or run again")
 }
 
 /// Whether a journal is being written right now.

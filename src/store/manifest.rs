@@ -544,13 +544,13 @@ impl Manifest {
     /// Why the run may have answers of several agents, if so.
     pub(crate) fn why_mixed(&self) -> &'static str {
         if !self.merged.is_empty() && self.git_sha.is_none() {
-            "its parts were run at several commits, or an agent was changed in one"
+            "its shards ran at several commits, or an agent changed in one"
         } else {
-            "its agent was changed between its parts"
+            "its agent changed between its parts"
         }
     }
 
-    /// Refuses a partial run where a whole one is needed; `what` is such as: `it can be no baseline`.
+    /// Refuses a partial run where a whole one is needed; `what` is such as: `it cannot become a baseline`.
     ///
     /// # Errors
     /// For a shard and the like, with the command that merges the parts.
@@ -621,7 +621,7 @@ fn fault(text: &[u8], version: u32) -> Option<String> {
         }
         _ => sum == Checksum::Right,
     };
-    (!is_right).then(|| "its checksum is that of other content".to_owned())
+    (!is_right).then(|| "its checksum does not match its content".to_owned())
 }
 
 #[cfg(test)]
@@ -630,7 +630,7 @@ mod tests {
 
     #[test]
     fn a_manifest_is_what_the_run_wrote_or_says_what_is_wrong() {
-        const OTHER: &str = "its checksum is that of other content";
+        const OTHER: &str = "its checksum does not match its content";
         let check = |text: &str, version, expect| {
             let fault = fault(text.as_bytes(), version);
             assert_eq!(fault.as_deref(), expect, "{text}");

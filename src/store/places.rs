@@ -78,7 +78,7 @@ impl PartPlaces {
         }
         let ascends = read.places.is_sorted_by(|one, next| one < next);
         if !ascends || read.places.last().is_some_and(|last| *last >= read.samples) {
-            return Err(odd(&path, "its places are none of this eval"));
+            return Err(odd(&path, "its places do not belong to this eval"));
         }
         Ok(read)
     }

@@ -189,11 +189,11 @@ fn only_answers_that_were_asked_anew_count() {
     refused(&project, &one, &one, "would count twice");
     accept(&project, "", &[&one, &one])
         .exits(2)
-        .says("it is given twice");
+        .says("is given twice");
     accept(&project, "", &[&one]).exits(0);
     accept(&project, "--add", &[&one])
         .exits(2)
-        .says("it is in the baseline already");
+        .says("is in the baseline already");
     project
         .run(&format!("run --resume {} --ignore-baseline", one.display()))
         .exits(0);
@@ -207,7 +207,7 @@ fn only_answers_that_were_asked_anew_count() {
 
     let cached = run(&project, "--cache");
     assert_eq!(project.last_json("summary.json")["cached"], 6);
-    let requested = format!("from the cache (run `{}` asked)", run_id(&one));
+    let requested = format!("share cached answers of run `{}`", run_id(&one));
     refused(&project, &one, &cached, &requested);
     refused(&project, &cached, &run(&project, "--cache"), &requested);
     // What came from the cache of a run that is not there may count, also with others.
@@ -217,7 +217,7 @@ fn only_answers_that_were_asked_anew_count() {
         &project,
         &anew,
         &run(&project, "--cache"),
-        &format!("from the cache (run `{}` asked)", run_id(&anew)),
+        &format!("share cached answers of run `{}`", run_id(&anew)),
     );
 
     for _ in 0..2 {
@@ -226,14 +226,14 @@ fn only_answers_that_were_asked_anew_count() {
             &project,
             &one,
             &project.last_run(),
-            "scored again: they count once",
+            "scored again, which count once",
         );
     }
     let runs = project.runs();
     let [.., first, second] = runs.as_slice() else {
         panic!("there are runs")
     };
-    refused(&project, first, second, "scored again: they count once");
+    refused(&project, first, second, "scored again, which count once");
     accept(&project, "", &[first, &anew]).exits(0);
 
     // Chosen twice, an id is no run.
@@ -348,7 +348,7 @@ fn a_run_is_added_only_to_a_baseline_that_is_what_was_accepted() {
     let other = run(&project, "");
     accept(&project, "--add", &[&other])
         .exits(2)
-        .says("there is no baseline in")
+        .says("has no baseline to add a run to")
         .says("without `--add`");
     accept(&project, "", &[&one]).exits(0);
     let (path, text) = committed(&project)
@@ -372,7 +372,7 @@ fn a_run_is_added_only_to_a_baseline_that_is_what_was_accepted() {
     crate::project::change_manifest(&other, |manifest| {
         manifest.as_object_mut().unwrap().remove("agent_hash");
     });
-    refused(&project, &one, &other, "does not tell what its agent was");
+    refused(&project, &one, &other, "does not record its agent");
 }
 
 #[test]
@@ -437,7 +437,7 @@ fn a_run_of_two_agents_is_no_baseline() {
     for dir in [dir, project.last_run()] {
         accept(&project, "--partial", &[&dir])
             .exits(2)
-            .says("its agent was changed between its parts")
+            .says("its agent changed between its parts")
             .says("hint: cargo evaltest run");
     }
     assert!(!project.file(FOLDER).exists());
@@ -487,7 +487,7 @@ fn a_run_that_failed_its_gates_is_accepted_with_the_option_alone() {
         .says("`--failed-gates`");
     accept(&project, "--failed-gates", &[&bad])
         .exits(0)
-        .says("failed `accuracy >= 0.9`, and is accepted");
+        .says("failed `accuracy >= 0.9` and is accepted");
     // What is wrong now was wrong in the baseline, and yet a gate is red for it. The run is the last one of the eval.
     project.write("wrong", "");
     project.run("run -v eval.yaml").exits(1);
@@ -503,5 +503,5 @@ fn a_run_that_failed_its_gates_is_accepted_with_the_option_alone() {
     project.run("run -v eval.yaml").exits(1);
     accept(&project, "", &[&project.last_run()])
         .exits(0)
-        .says("failed `no_regression(max_drop=0.01)`, and is accepted");
+        .says("failed `no_regression(max_drop=0.01)` and is accepted");
 }

@@ -317,7 +317,7 @@ fn what_is_wrong_with_the_folder_is_told_once_and_costs_nothing() {
     project
         .run("run -v eval.yaml")
         .exits(0)
-        .says("the cache keeps nothing: ")
+        .says("the cache cannot store answers: ")
         .says("3 samples, 2 correct");
     assert_eq!(requested(&project), all());
 }

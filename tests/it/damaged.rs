@@ -165,7 +165,7 @@ fn each_other_file_is_looked_at_and_a_journal_alone_is_a_notice() {
     fs::write(&journal, text.replacen("started", "Started", 1)).unwrap();
     on(&project, "gate DIR", &dir)
         .exits(1)
-        .says("events.jsonl changed after the run; the records of the run are whole");
+        .says("events.jsonl changed after the run; the records of the run are complete");
     on(&project, "repair DIR", &dir)
         .exits(0)
         .says("lines of events.jsonl that cannot be read: 1");
@@ -266,7 +266,7 @@ fn the_last_run_is_never_passed_over_in_silence() {
         project
             .run(command)
             .exits(2)
-            .says("has lost its `manifest.json`")
+            .says("lacks its `manifest.json`")
             .says("to discard them: rm -r evaltest-runs/");
     }
     // Killed: it has no records, and began later.
@@ -325,7 +325,7 @@ fn a_journal_that_is_gone_is_no_reason_to_pay_for_all_of_it_again() {
         .says("run --failed evaltest-runs/");
     on(&project, "gate DIR", &dir)
         .exits(1)
-        .says("events.jsonl is missing; the records of the run are whole");
+        .says("events.jsonl is missing; the records of the run are complete");
     assert_eq!(requested(&project).len(), before);
 }
 

@@ -86,7 +86,7 @@ fn a_worse_agent_is_red_before_all_is_asked_and_so_it_stays() {
     let refused = project
         .run(&format!("accept {dir}"))
         .exits(2)
-        .says("its gates were sure before all samples were asked");
+        .says("its gates were decided before all samples were asked");
     // What the hint says leads out.
     let (_, hint) = refused.err.split_once(": cargo evaltest run").unwrap();
     let (next, _) = hint.split_once(", then cargo evaltest accept").unwrap();

@@ -131,7 +131,7 @@ fn an_agent_that_says_it_is_deterministic_needs_no_gate() {
     );
     let ran = run(&project, "").exits(101);
     assert_eq!(failed(&ran), ["e::level3::q002"]);
-    assert!(message(&ran, "q002").contains("the agent says that it is deterministic"));
+    assert!(message(&ran, "q002").contains("the agent is declared deterministic"));
     // The gates alone decide under `cargo evaltest`.
     project.run(&format!("run {SPEC}")).exits(0);
 }
@@ -152,7 +152,7 @@ fn with_samples_filtered_out_flips_are_confirmed() {
         assert_eq!(times(&requested(&project), "q002"), 3, "{selection}");
         let says = message(&ran, "q002");
         assert!(says.contains("asked 3 times, wrong each time"), "{says}");
-        assert!(says.contains("no gate was asked: "), "{says}");
+        assert!(says.contains("no gate was evaluated: "), "{says}");
         assert!(says.contains(" of 12 samples selected"), "{says}");
     }
     // A second answer that is right lets it pass, and the test says what it did not ask.
@@ -162,7 +162,7 @@ fn with_samples_filtered_out_flips_are_confirmed() {
     forget(&project);
     run(&project, "q002")
         .exits(0)
-        .says("right when it was asked again; no gate was asked: 1 of 12 samples selected: q002");
+        .says("correct when asked again; no gate was evaluated: 1 of 12 samples selected: q002");
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn without_a_baseline_the_gates_of_the_eval_decide() {
         failed(&ran),
         ["e::level1::q003", "e::level2::q001", "e::level3::q005"]
     );
-    ran.says("is wrong, and has no snapshot to compare with");
+    ran.says("is wrong and has no snapshot to compare with");
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn a_new_sample_beside_a_baseline_is_told_and_does_not_fail() {
         requested::write_questions(&project, 14);
         assert!(!project.file(SNAPSHOTS).join("q013").exists());
         let ran = both(&project, false);
-        ran.says("e: wrong, and not compared: the baseline does not have it: q013");
+        ran.says("e: wrong and not compared, because the baseline lacks it: q013");
     }
 }
 
@@ -317,7 +317,7 @@ fn fail_fast_releases_a_flip_that_waits() {
     );
     let ran = run(&project, "").exits(101);
     let says = message(&ran, "q002");
-    let expect = "infrastructure: the run stopped before a gate could tell whether this is chance: sample `q003` failed";
+    let expect = "infrastructure: the run stopped before a gate could decide whether this is chance: sample `q003` failed";
     assert!(says.starts_with(expect), "{says}");
     let says = message(&ran, "q011");
     let expect = "infrastructure: not asked: sample `q003` failed and `fail_fast` is set";

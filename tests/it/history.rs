@@ -179,23 +179,26 @@ fn a_part_is_no_point_and_what_is_no_file_is_no_history() {
     project.write("elsewhere", "mine\n");
     fs::create_dir_all(project.file("snapshots/e")).unwrap();
     std::os::unix::fs::symlink("../../elsewhere", project.file(FILE)).unwrap();
-    refuses("", "`snapshots/e/history.jsonl` is a link, and no history");
+    refuses(
+        "",
+        "`snapshots/e/history.jsonl` is a link: the history needs a regular file",
+    );
     assert_eq!(project.read("elsewhere"), "mine\n");
     fs::remove_file(project.file(FILE)).unwrap();
     let made = Command::new("mkfifo").arg(project.file(FILE)).status();
     assert!(made.unwrap().success());
-    refuses("", "is no file, and no history");
+    refuses("", "is not a file: the history needs a regular file");
     // A baseline stands whatever becomes of its line.
     project.run("run eval.yaml").exits(0);
     project
         .run("accept")
         .exits(0)
         .says("is the baseline now")
-        .says("its history does not have it: `snapshots/e/history.jsonl` is no file, and no history\n");
+        .says("but not added to the history: `snapshots/e/history.jsonl` is not a file: the history needs a regular file\n");
     fs::remove_dir_all(project.file("snapshots")).unwrap();
     project.write("snapshots", "");
     let _ = fs::remove_file(project.file("asked.log"));
-    refuses("--ignore-baseline", "`snapshots` is no folder");
+    refuses("--ignore-baseline", "`snapshots` is not a folder");
 }
 
 #[test]

@@ -451,7 +451,7 @@ fn a_run_directory_that_vanishes_is_the_surroundings_fault() {
             .run("run eval.yaml")
             .exits(3)
             .says_nothing_of("panicked");
-        ran.says("was removed or moved while the run went on");
+        ran.says("was removed or moved during the run");
     }
 }
 

@@ -276,7 +276,7 @@ fn what_does_not_fit_together_is_refused() {
     });
     merge(&project, &dirs)
         .exits(0)
-        .says("events.jsonl changed after the run; the records of the run are whole");
+        .says("events.jsonl changed after the run; the records of the run are complete");
     assert_eq!(
         timeless(&project.file("merged/samples.jsonl")),
         timeless(&whole.join("samples.jsonl"))

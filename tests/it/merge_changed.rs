@@ -91,7 +91,7 @@ fn a_merged_run_without_a_journal_of_a_part_asks_nobody_again() {
     project
         .run("merge parts -o merged")
         .exits(0)
-        .says("events.jsonl is missing; the records of the run are whole");
+        .says("events.jsonl is missing; the records of the run are complete");
     let before = project.read("merged/samples.jsonl");
     project
         .run("run --resume merged")
@@ -110,7 +110,7 @@ fn a_merged_run_without_a_journal_of_a_part_asks_nobody_again() {
     project
         .run("merge others -o third")
         .exits(0)
-        .says("events.jsonl changed after the run; the records of the run are whole");
+        .says("events.jsonl changed after the run; the records of the run are complete");
 }
 
 #[test]

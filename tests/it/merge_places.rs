@@ -119,7 +119,7 @@ fn an_attempt_that_asked_nothing_is_in_nobodys_way() {
     project
         .run("merge parts -o other")
         .exits(2)
-        .says("has lost its `manifest.json`");
+        .says("lacks its `manifest.json`");
 }
 
 #[test]

@@ -88,7 +88,7 @@ fn nextest_gives_the_verdicts_of_cargo_test() {
     let red = ["e::gate::no_regression", "e::level3::q002"];
     let ran = nextest(&project, "--success-output final").exits(100);
     assert_eq!(with(&ran, "FAIL"), red[..1], "{}", ran.err);
-    ran.says("e: correct in the baseline and wrong now, passed: the gate decides; a selection of tests without it asks none: q002")
+    ran.says("e: correct in the baseline and wrong now, passed: the gate decides, and it is not among the selected tests: q002")
         .says("correct in the baseline and wrong now: q002");
     assert_eq!(project.last_json("summary.json")["correct"], 3);
     let ran = project.cargo("test --offline --test e").exits(101);
@@ -206,7 +206,7 @@ fn answers_that_parts_put_into_the_cache_count_once() {
     project
         .run(&both)
         .exits(2)
-        .says("have answers in common, from the cache");
+        .says("share cached answers of run");
     project
         .run(&format!("run --resume {}", merged.display()))
         .exits(0);

@@ -145,7 +145,7 @@ fn a_recorded_agent_answers_the_same_without_its_model() {
     let records = project.last_lines("samples.jsonl");
     assert!(records.iter().all(|it| it["result"]["recorded"] == true));
     let ran = project.run("accept").exits(2);
-    ran.says("8 of its 8 answers have recorded calls")
+    ran.says("8 of its 8 answers used recorded model calls")
         .says("cargo evaltest run eval.yaml --record");
 }
 
@@ -223,7 +223,7 @@ fn gates_against_a_baseline_are_ignored_where_calls_are_replayed() {
     );
     ran.exits(3)
         .says("✗ accuracy >= 1")
-        .says("calls of models were replayed");
+        .says("model calls were replayed");
     project.write(
         "eval.yaml",
         spec.replace("answers: plain", "answers: plain, assert: correct"),

@@ -327,12 +327,12 @@ fn what_cannot_be_read_ends_the_run_before_anything_is_asked_and_accept_rewrites
     check(
         "1a/b.snap",
         &good.replace("verdict: incorrect", "verdict: correct\nverdict: incorrect"),
-        "two lines `verdict`",
+        "the line `verdict` twice",
     );
     check(
         "1a/b.snap",
         &good.replace("answers: \"0\"", "answers: \"2\""),
-        "no verdicts such as",
+        "expected verdicts such as",
     );
     check(
         "1a/b.snap",

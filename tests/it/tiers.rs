@@ -178,7 +178,7 @@ fn a_tier_is_compared_over_its_samples_and_is_no_baseline() {
     project
         .run("accept")
         .exits(2)
-        .says("is of tier `standard`, and a baseline is made of the largest, `full`")
+        .says("is of tier `standard`, and a baseline needs the largest tier, `full`")
         .says("--tier full, then cargo evaltest accept; or accept the tier with `--partial`");
     project.run("accept --partial").exits(0).says("20 samples");
     project.run("run -v eval.yaml --ignore-baseline --tier full");

@@ -317,7 +317,7 @@ fn a_changed_question_leaves_the_pairs() {
     break_agent(&project);
     let ran = run(&project, "").exits(0);
     ran.says(
-        "e: wrong, and not compared, for question or ground truth changed since the baseline: q002",
+        "e: wrong and not compared, because question or ground truth changed since the baseline: q002",
     );
     let gate = &project.last_json("summary.json")["gates"][1];
     assert_eq!(gate["verdict"], "passed");

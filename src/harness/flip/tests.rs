@@ -90,7 +90,7 @@ fn what_was_always_right_and_is_always_wrong_needs_no_gate() {
             "{before} {right}"
         );
         let expect = format!(
-            "right in all {} answers of the baseline; asked {expect} times, wrong each time",
+            "correct in all {} answers of the baseline; asked {expect} times, wrong each time",
             before.len()
         );
         assert!(message.is_none_or(|message| message.contains(&expect)));

@@ -55,13 +55,13 @@ fn flip_is_deferred_to_the_gate_if_there_is_one() {
     let expect = "correct in the baseline and wrong now, passed: the gate decides";
     assert!(note_of(0).starts_with(expect), "{}", note_of(0));
     assert!(
-        note_of(1).contains("the baseline does not have it"),
+        note_of(1).contains("because the baseline lacks it"),
         "{}",
         note_of(1)
     );
     match verdict(&wrong(true, "failed"), 0) {
         TestVerdict::Failed(message) => {
-            assert!(message.contains("it is deterministic"), "{message}");
+            assert!(message.contains("is declared deterministic"), "{message}");
         }
         other => panic!("{other:?}"),
     }

@@ -282,7 +282,7 @@ fn trials_end_in_any_order_with_any_number_of_threads_and_any_filter() {
                     "{failed:#?}"
                 );
             } else if failed.iter().any(|(name, _)| name.contains("q000")) {
-                assert!(says("no gate was asked: "), "{failed:#?}");
+                assert!(says("no gate was evaluated: "), "{failed:#?}");
             }
         }
     }
@@ -338,7 +338,7 @@ fn who_stops_a_run_releases_all_who_wait() {
         };
         let flip = of("q000");
         assert!(
-            flip.starts_with("infrastructure: the run stopped before a gate could tell"),
+            flip.starts_with("infrastructure: the run stopped before a gate could decide"),
             "{flip}"
         );
         assert!(flip.contains("was correct in the baseline and is wrong now"));

@@ -229,7 +229,7 @@ impl RunBuilder {
         let staging_dir = PathBuf::from(name);
         let busy = || {
             let message = format!("another process merges into `{}`", display(path));
-            Error::usage(message).hint("wait for its end")
+            Error::usage(message).hint("wait until it finishes")
         };
         for _ in 0..TRIES {
             match fs::create_dir_all(&staging_dir) {

@@ -247,8 +247,7 @@ fn ways_that_are_not_as_many_as_the_answers_are_refused() {
     let broken = text.replace("question:", "found_by: box, label, tag\nquestion:");
     std::fs::write(&path, broken).unwrap();
     let error = read(folder.path()).unwrap_err();
-    let says =
-        "its `found_by` is `box, label, tag`, which is neither one way nor as many as `answers`";
+    let says = "its `found_by` is `box, label, tag`, expected one value or as many as `answers`";
     assert!(error.message().contains(says), "{}", error.message());
 }
 
@@ -270,7 +269,7 @@ fn slices_are_stored_and_part_of_the_digest() {
     assert!(!baseline.digest_matches);
     std::fs::write(&path, text.replace(line, "slices: level\n")).unwrap();
     let error = read(folder.path()).unwrap_err();
-    let says = "its `slices` are level, which are none such as [\"level=1\"]";
+    let says = "its `slices` are level, expected a list such as [\"level=1\"]";
     assert!(error.message().contains(says), "{}", error.message());
 }
 

@@ -80,10 +80,15 @@ impl HistoryPatch {
                 // Git ends a path that has a space with a tab.
                 let name = name.strip_suffix('\t').unwrap_or(name);
                 let path = name.strip_prefix("b/").filter(|path| is_taken(path));
-                path.ok_or_else(|| fault(&format!("is about `{}`, no history", excerpt(name))))?
-                    .clone_into(&mut file.path);
+                path.ok_or_else(|| {
+                    fault(&format!(
+                        "is about `{}`, which is not a history",
+                        excerpt(name)
+                    ))
+                })?
+                .clone_into(&mut file.path);
             } else if !is_head(line) {
-                return Err(fault("changes more than lines"));
+                return Err(fault("changes more than lines of a history"));
             }
         }
         if hunk != [0; 2] {
@@ -143,7 +148,7 @@ impl PatchedFile {
         let fault = |why: &str| refused(&format!("`{}`: {why}", clean(&self.path)));
         // A line without its line end is removed and added again.
         if self.removed.iter().any(|line| !self.added.contains(line)) {
-            return Err(fault("lines of a history are never removed"));
+            return Err(fault("the patch removes lines of a history"));
         }
         let mut place = PathBuf::from(root);
         let mut parts = self.path.split('/').peekable();
@@ -154,7 +159,7 @@ impl PatchedFile {
                 Err(error) => return Err(Error::io("read", &place, &error)),
                 Ok(about) if parts.peek().is_some() && about.is_dir() => {}
                 Ok(about) if parts.peek().is_none() && about.is_file() => {}
-                Ok(_) => return Err(fault("a link, or no file, is there")),
+                Ok(_) => return Err(fault("the path is a link or not a file")),
             }
         }
         let there = match read_plain(&place) {
@@ -292,11 +297,11 @@ mod tests {
         }
         check(
             &patch("a/history.jsonl", "120000", &["/etc/passwd"]),
-            "changes more than lines",
+            "changes more than lines of a history",
         );
         check(
             &patch("a/history.jsonl", "100755", &[LINE]),
-            "changes more than lines",
+            "changes more than lines of a history",
         );
         check(&patch("link/history.jsonl", "100644", &[LINE]), "a link");
         check(
@@ -310,15 +315,18 @@ mod tests {
         );
         check(&good.replace("+1,1", "+1,2"), "cut off");
         check(&good.replace("-0,0", "-0,1"), "cut off");
-        check(&format!("{good}+{LINE}\n"), "changes more than lines");
+        check(
+            &format!("{good}+{LINE}\n"),
+            "changes more than lines of a history",
+        );
         check(
             "--- a/src/main.rs\n+++ b/src/main.rs\n@@ -1 +1 @@\n-a\n+b\n",
             "belongs to no file",
         );
         let binary = "diff --git a/a/history.jsonl b/a/history.jsonl\nGIT binary patch\n";
-        check(binary, "changes more than lines");
+        check(binary, "changes more than lines of a history");
         let renamed = "diff --git a/x b/a/history.jsonl\nrename from x\n";
-        check(renamed, "changes more than lines");
+        check(renamed, "changes more than lines of a history");
     }
 
     #[test]
@@ -352,6 +360,6 @@ mod tests {
         assert_eq!(read(name), format!("{LINE}\n{second}\n"));
         let removes = more.replace(&format!("-{LINE}"), "-{}");
         let error = HistoryPatch::of(&removes).unwrap().apply(root).unwrap_err();
-        assert!(error.message().contains("never removed"), "{error}");
+        assert!(error.message().contains("removes lines"), "{error}");
     }
 }

@@ -23,16 +23,12 @@ fn check(one: &PooledRun, other: &PooledRun, says: Option<&str>) {
 fn indistinguishable_run_is_not_pooled() {
     let one = run("r1");
     check(&one, &run("r2"), None);
-    check(&one, &one, Some("would count twice"));
+    check(&one, &one, Some("is in the baseline already"));
     let unknown = PooledRun {
         agent: None,
         ..run("r2")
     };
-    check(
-        &one,
-        &unknown,
-        Some("run `r2` does not tell what its agent was"),
-    );
+    check(&one, &unknown, Some("run `r2` does not record its agent"));
     // Nor do two of them.
     check(
         &PooledRun {
@@ -40,17 +36,17 @@ fn indistinguishable_run_is_not_pooled() {
             ..run("r1")
         },
         &unknown,
-        Some("does not tell"),
+        Some("does not record its agent"),
     );
     check(
         &PooledRun::old("r1".to_owned(), 1),
         &one,
-        Some("would count twice"),
+        Some("is in the baseline already"),
     );
     check(
         &PooledRun::old("r0".to_owned(), 1),
         &one,
-        Some("run `r0` does not tell"),
+        Some("run `r0` does not record its agent"),
     );
     let other = PooledRun {
         agent: Some("b".to_owned()),
@@ -65,7 +61,7 @@ fn indistinguishable_run_is_not_pooled() {
     check(
         &one,
         &cached,
-        Some("2 answers of run `r2` came from the cache, which does not know"),
+        Some("2 answers of run `r2` came from the cache, and the run that asked them is unknown"),
     );
 }
 
@@ -76,7 +72,7 @@ fn answers_count_once_by_whatever_way_they_came() {
         answers_of: of.iter().map(ToString::to_string).collect(),
         ..run(id)
     };
-    let from_cache = "have answers in common, from the cache (run `r1` asked)";
+    let from_cache = "share cached answers of run `r1`, which count once";
     check(&run("r1"), &with("r2", 3, &["r1"]), Some(from_cache));
     check(
         &with("r3", 1, &["r1", "r0"]),

@@ -95,7 +95,7 @@ impl AnswerCache {
             .map_err(|error| Error::infrastructure(error.to_string()))
             .and_then(|content| {
                 if content.len() as u64 > self.buckets.longest {
-                    return Err(Error::usage("an answer is too long for it"));
+                    return Err(Error::usage("an answer is too long"));
                 }
                 make_root(&self.buckets.folder)?;
                 self.buckets.write(key, &content)
@@ -103,7 +103,7 @@ impl AnswerCache {
         let error = written.err()?;
         self.once(
             "write",
-            &format!("the cache keeps nothing: {}", error.message()),
+            &format!("the cache cannot store answers: {}", error.message()),
         )
     }
 
@@ -148,7 +148,7 @@ impl CacheEntry {
     /// Parses a file stored under `key`, or returns the fault.
     pub(super) fn from_bytes(content: &[u8], key: &str) -> Result<Self, &'static str> {
         let Some(rest) = content.strip_prefix(MARK.as_bytes()) else {
-            return Err("it is of another version, or none of ours");
+            return Err("it was written by another version or another program");
         };
         let end = rest.iter().position(|&byte| byte == b'\n');
         let (found, body) = end.map_or((rest, &[][..]), |end| (&rest[..end], &rest[end + 1..]));
@@ -156,9 +156,10 @@ impl CacheEntry {
         if found != sum(body).as_bytes() {
             return Err("it is damaged");
         }
-        let entry: Self = serde_json::from_slice(body).map_err(|_| "it is none of ours")?;
+        let entry: Self =
+            serde_json::from_slice(body).map_err(|_| "it was written by another program")?;
         if entry.key != key {
-            return Err("it was kept under another name");
+            return Err("it was stored under another name");
         }
         Ok(entry)
     }
@@ -226,8 +227,8 @@ mod tests {
             let found = CacheEntry::from_bytes(content, &entry.key).unwrap_err();
             assert!(found.contains(says), "{found}");
         };
-        check(b"", "none of ours");
-        check(b"{\"output\": 1}", "none of ours");
+        check(b"", "another program");
+        check(b"{\"output\": 1}", "another program");
         check(MARK.as_bytes(), "damaged");
         check(&good[..good.len() - 1], "damaged");
         check(&good[..good.len() / 2], "damaged");

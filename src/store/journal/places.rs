@@ -78,7 +78,7 @@ impl JournalPlaces {
                 .ok()
                 .map(Carried::lean)
         };
-        let changed = || self.unreadable(&"it was changed since this run looked at it");
+        let changed = || self.unreadable(&"it changed during this run");
         let events = texts.iter();
         let events = events.map(|line| parse(line).ok_or_else(changed));
         let mut events: Vec<_> = events.collect::<Result<_>>()?;

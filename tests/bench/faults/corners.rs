@@ -54,9 +54,7 @@ fn vanished(fault: &str) -> io::Result<Row> {
         add(&mut all, watched::run(&project, "run eval.yaml")?);
     }
     let ended = all.ok_or_else(|| io::Error::other("nothing was tried"))?;
-    let mentions = ended
-        .err
-        .matches("was removed or moved while the run went on");
+    let mentions = ended.err.matches("was removed or moved during the run");
     let mentions = mentions.count();
     let mut row = Row::of(fault, "exit 3, and told", &ended);
     row.exits(3)

@@ -146,7 +146,7 @@ fn doctor_and_dry_runs_say_where_recordings_are() {
     run(&project, "run eval.yaml --record --filter q1").exits(0);
     let asked = server.requested().len();
     let dry = run(&project, "run eval.yaml --replay --dry-run").exits(0);
-    dry.says("calls of models are replayed from `cassettes/e`, which has 1 of 2 samples");
+    dry.says("model calls are replayed from `cassettes/e`, which has 1 of 2 samples");
     let mut doctor = project.command("doctor eval.yaml");
     let doctor = doctor.env("CI", "1").env("DAY", "today").output();
     Ran::of(&doctor.unwrap())
