@@ -89,7 +89,7 @@ fn a_run_is_labelled_calibrated_and_then_its_gate_decides() {
     project
         .run(&format!("gate -v {dir}"))
         .exits(0)
-        .says("calibrated on 60 labels alone (quadratic kappa of `total` 0.9");
+        .says("calibrated on only 60 labels (quadratic kappa of `total` 0.9");
 
     // The next run has the file in its spec, and other answers have no gate.
     let more = "gates: ['corrected(judge.total) >= 2.5']\n";
@@ -101,11 +101,11 @@ fn a_run_is_labelled_calibrated_and_then_its_gate_decides() {
     // The same answers are this run, whoever gave them.
     let ran = project.run("run -v eval.yaml").exits(0);
     ran.says("corrected(judge.total) >= 2.5: passed")
-        .says("judge `judge` is calibrated on 60 labels alone");
+        .says("judge `judge` is calibrated on only 60 labels");
     project.script("agent.sh", "#!/bin/sh\ncat > /dev/null\necho other\n");
     let ran = project.run("run -v eval.yaml").exits(3);
     ran.says("corrected, if the judge errs on this agent as on that one")
-        .says("INCONCLUSIVE: no labels of this run, those of the calibration are of run");
+        .says("INCONCLUSIVE: no labels of this run, the calibration has those of run");
     let calibration = calibration(&project);
     assert_eq!(calibration["corrected"], Value::Null);
     assert!(
@@ -122,11 +122,11 @@ fn few_labels_leave_it_uncalibrated_and_100_do_not_warn() {
     for (number, says) in [
         (
             30,
-            "uncalibrated (30 labels of people, where 50 are the least)",
+            "uncalibrated (30 labels of people, at least 50 are needed)",
         ),
         (
             60,
-            "few labels: calibrated on 60 labels alone: quadratic kappa of `total` 0.9",
+            "few labels: calibrated on only 60 labels: quadratic kappa of `total` 0.9",
         ),
         (
             120,
@@ -165,7 +165,7 @@ fn a_few_labels_are_never_certain_and_decide_no_gate() {
     project
         .run(&format!("gate -v {dir} --gate corrected(judge.total)>=2"))
         .exits(3)
-        .says("INCONCLUSIVE: 12 labels of 60 answers, where 50 are the least, or one of each")
+        .says("INCONCLUSIVE: 12 labels of 60 answers, at least 50 or one per answer are needed")
         .says("judge `judge` is uncalibrated (12 labels of people");
 }
 
@@ -176,7 +176,7 @@ fn picked_labels_tell_of_agreement_alone() {
     labels(&project, 60, "picked");
     calibrate(&project)
         .exits(0)
-        .says("uncalibrated (60 labels of people, all of picked answers, where 50 of drawn ones are the least)")
+        .says("uncalibrated (60 labels of people, all of picked answers, at least 50 of randomly sampled ones are needed)")
         .says("quadratic kappa 0.9")
         .says("no corrected means: the labels were picked");
     let dir = project.last_run();
@@ -201,7 +201,7 @@ fn another_judge_is_uncalibrated() {
         .says("calibrated on 60");
     project.script("judge.sh", &format!("{JUDGE}# another\n"));
     let ran = project.run("run eval.yaml").exits(0);
-    ran.says("uncalibrated (its calibration is of another judge");
+    ran.says("uncalibrated (its calibration is for another judge");
     // What another version served is no other spec.
     project.script("judge.sh", JUDGE);
     let mut file: Value = serde_json::from_str(&project.read(FILE)).unwrap();

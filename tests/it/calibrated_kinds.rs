@@ -73,7 +73,7 @@ fn several_people_label_with_words_what_is_judged_in_epochs() {
     project
         .run(&format!("{calibrate} --scorer judge"))
         .exits(2)
-        .says("labels.jsonl:1: `corect` is no choice of the judge")
+        .says("labels.jsonl:1: `corect` is not a choice of the judge")
         .says("did you mean `correct`?");
 }
 

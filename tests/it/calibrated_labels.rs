@@ -128,7 +128,7 @@ fn picked_labels_beside_drawn_ones_are_no_part_of_their_kappa() {
     let output = calibrate(&project);
     assert!(
         output.contains(
-            "calibrated on 50 labels alone (quadratic kappa of `total` 1.00, without an interval)"
+            "calibrated on only 50 labels (quadratic kappa of `total` 1.00, without an interval)"
         ),
         "{output}"
     );
@@ -151,7 +151,7 @@ fn several_people_are_compared_by_their_mean() {
     });
     let output = calibrate(&project);
     assert!(
-        output.contains("calibrated on 60 labels alone (quadratic kappa of `total` 0.9"),
+        output.contains("calibrated on only 60 labels (quadratic kappa of `total` 0.9"),
         "{output}"
     );
     assert!(

@@ -98,9 +98,9 @@ fn what_a_jury_says_is_corrected_by_labels_of_its_run() {
         .run("run -v eval.yaml")
         .exits(0)
         .says("corrected(jury.total) >= 2.5: passed")
-        .says("calibrated on 60 labels alone (quadratic kappa of `total` ")
+        .says("calibrated on only 60 labels (quadratic kappa of `total` ")
         .says("total: 3.0000 by the judge, 2.8000 corrected (95 % interval ")
-        .says("jury `jury` is calibrated on 60 labels alone: ")
+        .says("jury `jury` is calibrated on only 60 labels: ")
         .says_nothing_of("uncalibrated");
     let output = std::fs::read_to_string(project.last_run().join("summary.md")).unwrap();
     assert!(output.contains("- total: 3.0000 by the judge"), "{output}");
@@ -175,6 +175,6 @@ fn the_win_rate_of_pairs_is_corrected_by_labels_of_its_run() {
     project
         .run(&format!("judge calibrate {dir} --labels labels.jsonl"))
         .exits(2)
-        .says("`worse` is no choice of the judge")
+        .says("`worse` is not a choice of the judge")
         .says("the judge's choices are `loss`, `tie`, `win`");
 }

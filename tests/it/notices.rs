@@ -39,7 +39,7 @@ fn boxed(number: usize) -> String {
 }
 
 const BOXED: &str = "extract: boxed\nscorer: numeric\n";
-const NOTHING: &str = "19 of 20 answers have nothing to take: `extract: boxed` finds no box in them; see one: `cargo evaltest show ";
+const NOTHING: &str = "nothing was extracted from 19 of 20 answers: `extract: boxed` finds no box in them; see one: `cargo evaltest show ";
 const TRUTH: &str = "19 wrong answers contain the ground truth as a whole word or number";
 
 /// The notices of a command about the reading of answers, without the names of eval and run.
@@ -134,7 +134,7 @@ fn thoughts_and_whole_answers_are_reported() {
         number => format!("FINAL ANSWER: {number}"),
     });
     let ran = project.run("run eval.yaml");
-    ran.says("4 of 20 answers were taken whole, although 16 have a label, box or tag: see one: `cargo evaltest show ");
+    ran.says("4 of 20 answers were used as a whole, although 16 have a label, box or tag: see one: `cargo evaltest show ");
     let project = self::project("extract: none\n", |number| {
         format!("<think>?</think>{number}")
     });

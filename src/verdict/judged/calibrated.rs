@@ -71,7 +71,7 @@ impl CalibratedJudge {
         let is_own = calibration.population == population;
         let labels = if let Some(differs) = differs {
             CalibrationLabels::None(format!(
-                "the calibration is of another judge, {differs}: {CALIBRATE}"
+                "the calibration is for another judge, {differs}: {CALIBRATE}"
             ))
         } else if !calibration.is_drawn() {
             CalibrationLabels::None(format!(
@@ -118,13 +118,13 @@ impl CalibratedJudge {
                 let run = self.summary.run.as_deref().unwrap_or_default();
                 let summary = self.estimate(figure, slice).map(|RunCorrection { found, .. }| {
                     format!(
-                        "; corrected, if the judge errs on this agent as on that one, it is {}, {}",
+                        "; if the judge errs on both agents alike, the corrected mean is {}, {}",
                         Value(found.value),
                         Interval(found.ci95.map(Value)).ci95()
                     )
                 });
                 return Err(format!(
-                    "no labels of this run, those of the calibration are of run `{run}`: {CALIBRATE}{}",
+                    "no labels of this run, the calibration has those of run `{run}`: {CALIBRATE}{}",
                     summary.unwrap_or_default()
                 ));
             }
@@ -133,7 +133,7 @@ impl CalibratedJudge {
         let correction = self.estimate(figure, slice).ok_or_else(|| {
             format!(
                 "fewer than two answers have a label of `{figure}` and a verdict, or all labels of a figure without a scale \
-                 are alike: {DRAW}"
+                 are equal: {DRAW}"
             )
         })?;
         let CorrectedFigure {
@@ -146,8 +146,8 @@ impl CalibratedJudge {
         // If all answers are labelled, it is simply the mean of the labels.
         if labels < LEAST_LABELS && labels < items {
             return Err(format!(
-                "{labels} labels of {items} answers, where {LEAST_LABELS} are the least, or one of each: {DRAW}; by these it \
-                 is {}, {}",
+                "{labels} labels of {items} answers, at least {LEAST_LABELS} or one per answer are needed: {DRAW}; these \
+                 labels give {}, {}",
                 Value(value),
                 Interval(ci95.map(Value)).ci95()
             ));

@@ -102,13 +102,13 @@ impl JudgeCalibration {
         let n = calibration.n;
         let labels = if n == 1 { "label" } else { "labels" };
         let reason = match differs {
-            Some(differs) => Some(format!("its calibration is of another judge, {differs}")),
+            Some(differs) => Some(format!("its calibration is for another judge, {differs}")),
             None if n == 0 && calibration.picked > 0 => Some(format!(
-                "{} labels of people, all of picked answers, where {LEAST_LABELS} of drawn ones are the least",
+                "{} labels of people, all of picked answers, at least {LEAST_LABELS} of randomly sampled ones are needed",
                 calibration.picked
             )),
             None if n < LEAST_LABELS => Some(format!(
-                "{n} {labels} of people, where {LEAST_LABELS} are the least"
+                "{n} {labels} of people, at least {LEAST_LABELS} are needed"
             )),
             None => None,
         };
@@ -141,9 +141,9 @@ impl JudgeCalibration {
     /// A text about the calibration.
     pub fn summary(&self) -> String {
         let (n, kappa) = (self.n, self.kappa_text());
-        let alone = if n < ENOUGH_LABELS { " alone" } else { "" };
+        let only = if n < ENOUGH_LABELS { "only " } else { "" };
         self.uncalibrated()
-            .unwrap_or_else(|| format!("calibrated on {n} labels{alone} ({kappa})"))
+            .unwrap_or_else(|| format!("calibrated on {only}{n} labels ({kappa})"))
     }
 
     /// Kappa with its interval, as text.
@@ -164,7 +164,7 @@ impl JudgeCalibration {
                 format!("{weighted}kappa{of} {kappa:.2}, {ci95}")
             }
             (Some(kappa), None) => format!("{weighted}kappa{of} {kappa:.2}, without an interval"),
-            (None, _) => "without a kappa: labels or verdicts do not vary".to_owned(),
+            (None, _) => "no kappa: labels or verdicts do not vary".to_owned(),
         }
     }
 
@@ -173,7 +173,7 @@ impl JudgeCalibration {
         let is_few = self.status == CalibrationStatus::Calibrated && self.n < ENOUGH_LABELS;
         is_few.then(|| {
             format!(
-                "calibrated on {} labels alone: {}; {ENOUGH_LABELS} are better",
+                "calibrated on only {} labels: {}; use {ENOUGH_LABELS} or more",
                 self.n,
                 self.kappa_text()
             )

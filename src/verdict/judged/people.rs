@@ -104,7 +104,7 @@ impl<'a> PeoplesFigures<'a> {
             }
             (false, None, None) => {
                 return Err(Error::usage(format!(
-                    "the judge gives points, and the label is `{}`",
+                    "the judge gives points, but the label is `{}`",
                     label.text()
                 ))
                 .hint("label with numbers, or with true and false for what is correct"));
@@ -120,7 +120,7 @@ impl<'a> PeoplesFigures<'a> {
         let legal: Vec<&str> = choices.keys().map(String::as_str).collect();
         let offered = format!("the judge's choices are `{}`", legal.join("`, `"));
         let near = nearest(label.text(), legal).map(|near| format!("did you mean `{near}`? "));
-        let message = format!("`{}` is no choice of the judge", label.text());
+        let message = format!("`{}` is not a choice of the judge", label.text());
         Err(Error::usage(message).hint(near.unwrap_or_default() + &offered))
     }
 

@@ -163,12 +163,9 @@ impl Reading<'_> {
             None => "the extraction".to_owned(),
         };
         let show = self.show(first);
-        let (have, them) = match count {
-            1 => ("has", "it"),
-            _ => ("have", "them"),
-        };
+        let them = if count == 1 { "it" } else { "them" };
         let notice = format!(
-            "{count} of {} answers {have} nothing to take: {how} finds {} in {them}; see one: {show}",
+            "nothing was extracted from {count} of {} answers: {how} finds {} in {them}; see one: {show}",
             self.all,
             self.wanted()
         );
@@ -228,7 +225,7 @@ impl Reading<'_> {
         );
         (claims > 0).then(|| {
             format!(
-                "{count} of {} answers {were} taken whole, although {claims} {have} a label, box or tag: see one: {}, and have \
+                "{count} of {} answers {were} used as a whole, although {claims} {have} a label, box or tag: see one: {}, and have \
                  the prompt ask each answer to end with `FINAL ANSWER: …`",
                 self.all,
                 self.show(first)
@@ -302,10 +299,10 @@ mod tests {
     #[test]
     fn answers_with_nothing_to_take_are_reported_with_another_extraction() {
         let number: (_, &[_]) = (FoundBy::Nothing, &[MissedPart::Number, MissedPart::Boxed]);
-        let expect = "2 of 3 answers have nothing to take: `extract: boxed` finds no box in them; see one: \
+        let expect = "nothing was extracted from 2 of 3 answers: `extract: boxed` finds no box in them; see one: \
                       `cargo evaltest show r q1`, or write `extract: number`, which finds something in them";
         assert_eq!(notices(json!("boxed"), &[BOX, number, number]), [expect]);
-        let expect = "1 of 1 answers has nothing to take: `extract: { type: after, after: \"#\" }` finds no marker in it; see \
+        let expect = "nothing was extracted from 1 of 1 answers: `extract: { type: after, after: \"#\" }` finds no marker in it; see \
                       one: `cargo evaltest show r q0`";
         let after = json!({"type": "after", "after": "#"});
         assert_eq!(notices(after, &[(FoundBy::Nothing, &[])]), [expect]);
@@ -317,7 +314,7 @@ mod tests {
 
     #[test]
     fn whole_answers_are_reported_beside_marked_ones() {
-        let expect = "1 of 2 answers was taken whole, although 1 has a label, box or tag: see one: `cargo evaltest show r q1`, \
+        let expect = "1 of 2 answers was used as a whole, although 1 has a label, box or tag: see one: `cargo evaltest show r q1`, \
                       and have the prompt ask each answer to end with `FINAL ANSWER: …`";
         assert_eq!(notices(json!("final_answer"), &[BOX, WHOLE]), [expect]);
         assert!(notices(json!("final_answer"), &[WHOLE, WHOLE]).is_empty());

@@ -71,11 +71,11 @@ pub(super) fn notices(summary: &Summary, run: &str) -> Vec<String> {
     if figures.truncated > 0 {
         let empty = match figures.truncated_empty {
             0 => String::new(),
-            empty if empty == figures.truncated => ", before a word of the answer".to_owned(),
-            empty => format!(", {empty} of them before a word of the answer"),
+            empty if empty == figures.truncated => ", before any text of the answer".to_owned(),
+            empty => format!(", {empty} of them before any text of the answer"),
         };
         notices.push(format!(
-            "{} cut off at the limit of tokens{empty}: raise `max_tokens` of the agent, or have it reason less; {}",
+            "{} cut off at the token limit{empty}: raise `max_tokens` of the agent, or have it reason less; {}",
             answers(figures.truncated),
             see(&figures.first_truncated)
         ));
@@ -120,7 +120,7 @@ mod tests {
         assert_eq!(
             reading_notices(&summary, "DIR"),
             [
-                "2 answers were cut off at the limit of tokens, 1 of them before a word of the answer: raise `max_tokens` \
+                "2 answers were cut off at the token limit, 1 of them before any text of the answer: raise `max_tokens` \
                  of the agent, or have it reason less; see one: `cargo evaltest show DIR b`",
                 "2 answers were refused by the model or its content filter; see one: `cargo evaltest show DIR d`",
             ]

@@ -60,7 +60,7 @@ fn reply_that_was_cut_off_counts_in_whichever_turn_it_is() {
         .run("run c.yaml")
         .exits(0)
         .says("1 correct")
-        .says("1 answer was cut off at the limit of tokens");
+        .says("1 answer was cut off at the token limit");
 }
 
 #[test]

@@ -59,7 +59,7 @@ fn answers_that_were_cut_off_or_refused_are_counted() {
     });
     let project = Project::with_eval(&THREE, &server.openai(""), LIMITS);
     run(&project)
-        .says("1 answer was cut off at the limit of tokens, before a word of the answer: raise `max_tokens`")
+        .says("1 answer was cut off at the token limit, before any text of the answer: raise `max_tokens`")
         .says("1 answer was refused by the model");
     let summary = std::fs::read_to_string(run_dir(&project).join("summary.json")).unwrap();
     let summary: Value = serde_json::from_str(&summary).unwrap();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{ENOUGH, JudgeSummary, JurySummary, TOTAL};
-use crate::figure::{Interval, Points, Share, counted};
+use crate::figure::{Interval, Points, Share, counted, with_minus};
 use crate::stats;
 use crate::verdict::judged::calibration::JudgeCalibration;
 use crate::verdict::summary::{Summary, VALUE};
@@ -55,10 +55,9 @@ fn of_jury(name: &str, jury: &JurySummary) -> Vec<String> {
     for judge in &jury.judges {
         if let Some(share) = judge.outlier_share.filter(|share| *share > OFTEN) {
             notices.push(format!(
-                "jury `{name}`: judge `{}` is far from the others in {:.0} % of {} answers: look at its verdicts, or leave it \
-                 out",
+                "jury `{name}`: judge `{}` is far from the others in {} of {} answers: check its verdicts, or remove it",
                 judge.name,
-                100.0 * share,
+                Share(share),
                 judge.judged
             ));
         }
@@ -77,16 +76,16 @@ fn of_jury(name: &str, jury: &JurySummary) -> Vec<String> {
                 Interval(worse.ci95.map(Points)).ci95()
             ),
             _ => format!(
-                "the panel is {:.2} points from the labels of {} answers, its judge `{judge}` alone {:.2}: {:+.2}, {}",
+                "the panel is {:.2} points from the labels of {} answers, its judge `{judge}` alone {:.2}: {}, {}",
                 panel.distance.unwrap_or_default(),
                 jury.compared,
                 best.and_then(|best| best.distance).unwrap_or_default(),
-                worse.difference,
-                Interval(worse.ci95.map(|end| format!("{end:+.2}"))).ci95()
+                with_minus(&format!("{:+.2}", worse.difference)),
+                Interval(worse.ci95.map(|end| with_minus(&format!("{end:+.2}")))).ci95()
             ),
         };
         notices.push(format!(
-            "jury `{name}` is worse than its best judge: {text}; take that judge alone, or `aggregate: weighted`"
+            "jury `{name}` is worse than its best judge: {text}; use that judge alone, or `aggregate: weighted`"
         ));
     }
     notices
@@ -149,7 +148,7 @@ fn of_one(
             .map(|score| format!(", {score:?}"))
             .unwrap_or_default();
         notices.push(format!(
-            "judge `{name}` gave all {judged} {noun}s the same score{score}: so it cannot distinguish them"
+            "judge `{name}` gave all {judged} {noun}s the same score{score}, so it cannot distinguish them"
         ));
     }
     if let Some(correlation) = judge.length_correlation
@@ -164,8 +163,8 @@ fn of_one(
         let what = if has_points { "points" } else { "choice" };
         let repeats = judge.repeats;
         notices.push(format!(
-            "judge `{name}`: its repeats give the same {what} as its first verdict in {:.0} % of {repeats} repeats",
-            100.0 * agreement
+            "judge `{name}`: its repeats give the same {what} as its first verdict in {} of {repeats} repeats",
+            Share(agreement)
         ));
     }
     notices

@@ -216,7 +216,7 @@ fn constant_judge_is_reported() {
     check(
         &same(45),
         true,
-        &["judge `judge` gave all 45 answers the same score, 4.0: so it cannot distinguish them"],
+        &["judge `judge` gave all 45 answers the same score, 4.0, so it cannot distinguish them"],
     );
     check(&same(9), false, &[]);
     // An unreadable reply is not a score.
@@ -225,7 +225,7 @@ fn constant_judge_is_reported() {
     check(
         &summary(&records),
         true,
-        &["judge `judge` gave all 10 answers the same score, 2.5: so it cannot distinguish them"],
+        &["judge `judge` gave all 10 answers the same score, 2.5, so it cannot distinguish them"],
     );
 }
 
@@ -270,8 +270,7 @@ fn self_agreement_is_reported_with_repeats() {
         record.result.score = Some(score.detail("repeats", repeats));
     }
     let found = summary(&records);
-    let expect =
-        "judge `judge`: its repeats give the same points as its first verdict in 50 % of 4 repeats";
+    let expect = "judge `judge`: its repeats give the same points as its first verdict in 50.0 % of 4 repeats";
     assert_eq!(judge_notices(&found), [expect]);
     let judge = &found.judge.as_ref().unwrap().scorers["judge"];
     assert_eq!((judge.repeats, judge.self_agreement), (4, Some(0.5)));
@@ -283,8 +282,7 @@ fn self_agreement_is_reported_with_repeats() {
         });
         record.result.score = Some(bare);
     }
-    let expect =
-        "judge `judge`: its repeats give the same choice as its first verdict in 50 % of 4 repeats";
+    let expect = "judge `judge`: its repeats give the same choice as its first verdict in 50.0 % of 4 repeats";
     assert_eq!(judge_notices(&summary(&records)), [expect]);
 }
 
