@@ -321,7 +321,7 @@ impl Progressive {
         let tier = self.tier().map_or("", |step| &*step.tier);
         let all = self.tiers.last().map_or(0, |step| step.samples);
         format!(
-            "it went tier by tier and ended at `{tier}`: {} of {all} samples were not asked",
+            "the run ended early at tier `{tier}`: {} of {all} samples were not asked",
             self.saved()
         )
     }

@@ -81,7 +81,7 @@ impl AccountRow {
             Self::Gone => "gone",
             Self::LeftOut => "left out by a limit, filter or tier",
             Self::WithoutTruth => "without a ground truth",
-            Self::Unpaired => "in no pair that was judged",
+            Self::Unpaired => "in no judged pair",
             Self::InError => "in error",
             Self::NotAsked => "not asked",
             Self::Moved => "moved out of its slice",
