@@ -385,7 +385,7 @@ fn check_asked(eval: &Eval) -> Result<()> {
             "`{kind}` of `perturb` is for conversations whose tools the eval executes"
         ));
         return Err(error.hint(format!(
-            "leave out `{kind}`, or write `tools: {{ environment: {{ type: worker, … }} }}` or `tools: {{ mock: tools.yaml }}`"
+            "remove `{kind}`, or write `tools: {{ environment: {{ type: worker, … }} }}` or `tools: {{ mock: tools.yaml }}`"
         )));
     }
     Ok(())

@@ -146,7 +146,7 @@ pub fn load_of(
     let found = parse_of(&text, source, registry, overrides, Some(&is_wanted))?;
     first(found, path).map_err(|_| {
         Error::usage(format!(
-            "{}: the spec has no variant `{}` any more",
+            "{}: the spec no longer has variant `{}`",
             path.display(),
             wanted.escape_debug()
         ))
@@ -175,7 +175,7 @@ fn text_of(path: &Path) -> Result<String> {
         if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
             let path = path.display();
             return Error::usage(format!(
-                "{path}:1:1: by its byte order mark the spec is UTF-16, and not UTF-8"
+                "{path}:1:1: the spec is UTF-16 (by its byte order mark), not UTF-8"
             ))
             .hint(format!(
                 "convert the file: `iconv -f UTF-16 -t UTF-8 '{path}'`"
@@ -367,7 +367,7 @@ fn parse_of(
             eval.map_err(|error| placed(error.moved(|at| gates.written(at, &variant))))?;
         eval.overrides = overrides.to_vec();
         eval.notices.extend(gates.unasked.iter().map(|gate| {
-            format!("gate `{gate}` is not asked: the command line replaces what it names")
+            format!("gate `{gate}` is not evaluated: the command line replaces the variant that it names")
         }));
         // A gate that matches no sample, and a scorer that needs more of a sample, are found with the dataset, when
         // this text is gone.
@@ -448,7 +448,7 @@ fn overrides() -> Result<Vec<Override>> {
 
 /// The error for a request that cannot be read.
 pub(crate) fn other_version(error: &serde_json::Error) -> Error {
-    Error::usage(format!("{VARIABLE} is not of this version: {error}"))
+    Error::usage(format!("{VARIABLE} is from another version: {error}"))
 }
 
 /// The eval of a run whose spec is missing, from the manifest alone.

@@ -34,10 +34,10 @@ impl Promotion {
         let parse = |text: &str| {
             let gate: Gate = text.parse()?;
             if gate.needs_baseline() || gate.of_tier().is_some() {
-                let error = Error::usage(format!("`--promote {}` is no promotion", clean(text)));
+                let error = Error::usage(format!("invalid `--promote {}`", clean(text)));
                 return Err(error.hint(
-                    "write a figure, an operator and a number, such as `--promote 'accuracy > 0.8'`: it is asked at the end \
-                     of each tier; `no_regression` is looked at in any case",
+                    "write a figure, an operator and a number, such as `--promote 'accuracy > 0.8'`: it is evaluated at the \
+                     end of each tier; `no_regression` always is",
                 ));
             }
             Ok(gate)
@@ -67,7 +67,7 @@ impl Tiers {
             all.add(name, limit);
         }
         if all.is_empty() {
-            return Err(Error::usage("`tiers` names no tier")
+            return Err(Error::usage("`tiers` has no tier")
                 .hint("write `tiers: { quick: { limit: 5 }, full: {} }`"));
         }
         all.check()?;
@@ -99,7 +99,7 @@ impl Tiers {
             }
             if tier.limit == Some(0) {
                 let error = Error::usage(format!("tier `{name}` has no sample: its `limit` is 0"));
-                return of(error.hint(format!("write how many: `{name}: {{ limit: 5 }}`")));
+                return of(error.hint(format!("write a number: `{name}: {{ limit: 5 }}`")));
             }
             let before = &self.0[..place];
             if before.iter().any(|other| other.name == tier.name) {
@@ -113,7 +113,7 @@ impl Tiers {
                     None => "have all samples".to_owned(),
                 };
                 let error = Error::usage(format!("the tiers `{other}` and `{name}` {size}"));
-                return of(error.hint("give one of them another `limit`, or leave it out"));
+                return of(error.hint("give one of them another `limit`, or remove it"));
             }
         }
         Ok(())
@@ -146,10 +146,9 @@ impl Tiers {
         }
         let (display, eval) = (clean(name), clean(eval));
         if self.is_empty() {
-            let message = format!("eval `{eval}` has no tiers, and so no tier `{display}`");
+            let message = format!("eval `{eval}` has no tiers, so no tier `{display}`");
             return Err(Error::usage(message).hint(
-                "say in its spec how large they are: `tiers: { quick: { limit: 5 }, full: {} }`; or name evals that \
-                 have it",
+                "define them in its spec: `tiers: { quick: { limit: 5 }, full: {} }`; or select evals that have it",
             ));
         }
         let all = self.names().join("`, `");
@@ -174,9 +173,9 @@ impl Tiers {
                 } else {
                     "one tier"
                 };
-                let message = format!("eval `{}` has {has}, and none to go on to", clean(eval));
+                let message = format!("eval `{}` has {has}, so there is no next tier", clean(eval));
                 Err(Error::usage(message)
-                    .hint("say how large they are: `tiers: { quick: { limit: 5 }, full: {} }`"))
+                    .hint("define them: `tiers: { quick: { limit: 5 }, full: {} }`"))
             }
         }
     }
@@ -222,7 +221,7 @@ mod tests {
         let unknown = message(all.named("quik", "e").unwrap_err());
         assert!(unknown.contains("did you mean `--tier quick`"), "{unknown}");
         for (wrong, why) in [
-            (&[][..], "names no tier"),
+            (&[][..], "has no tier"),
             (&[("a", Some(0))], "its `limit` is 0"),
             (
                 &[("a", Some(5)), ("b", Some(5))],

@@ -299,7 +299,7 @@ fn sent(eval: &Eval, variable: &str, bodies: impl Iterator<Item = String>) -> Re
     // The address is a secret: it appears in no message.
     let hidden = |message: String| hide(message, [&*address]);
     let url = Url::new(address.clone(), "https://example.com/hook")
-        .map_err(|_| format!("the value of `{variable}` is no URL"))?;
+        .map_err(|_| format!("the value of `{variable}` is not a URL"))?;
     let client = Client::new().map_err(describe)?;
     let headers = [("Content-Type".to_owned(), "application/json".to_owned())];
     for body in bodies {

@@ -16,7 +16,7 @@ use crate::verdict::summary::account::{AccountRow, Decision};
 use crate::verdict::summary::{BaselineChange, Group, Summary};
 
 /// Why a jury is not calibrated although its spec has labels that compare its judges.
-const LABELS_OF_JURY: &str = "its `labels` compare its judges alone; `cargo evaltest judge calibrate RUN_DIR --labels FILE` \
+const LABELS_OF_JURY: &str = "its `labels` only compare its judges; `cargo evaltest judge calibrate RUN_DIR --labels FILE` \
                               calibrates";
 
 impl Facts<'_> {

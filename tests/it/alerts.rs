@@ -138,7 +138,7 @@ fn a_webhook_is_told_and_a_dead_one_stops_nothing() {
             "http://127.0.0.1:1/secret-of-the-hook",
             "could not send the alerts to the webhook",
         ),
-        ("nonsense", "the value of `HOOK` is no URL"),
+        ("nonsense", "the value of `HOOK` is not a URL"),
         ("", "is set neither in the environment"),
     ] {
         let ran = run(address).exits(1).says(why);

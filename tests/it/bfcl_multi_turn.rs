@@ -466,7 +466,7 @@ fn what_is_missing_is_named() {
     };
     check(
         spec.clone() + "tools: { mock: tools.yaml }\n",
-        &["`tools` does nothing: `bfcl` has its own"],
+        &["`tools` has no effect: `bfcl` has its own"],
     );
     check(
         spec.replace("./python", "./nothing"),

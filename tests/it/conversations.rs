@@ -330,7 +330,7 @@ fn mistakes_are_named() {
     other
         .run("run c.yaml")
         .exits(2)
-        .says("`user` does nothing: the samples of `qa` are no conversations");
+        .says("`user` has no effect: the samples of `qa` are not conversations");
 }
 
 #[test]

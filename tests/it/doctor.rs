@@ -131,7 +131,7 @@ fn what_is_wrong_is_named() {
 fn options_that_reach_nobody_are_a_mistake() {
     let check = |agent: &str, who: &str, hint: &str| {
         let line = format!(
-            "eval.yaml:4:{}: {who} receives no options, so `effort` would do nothing",
+            "eval.yaml:4:{}: {who} receives no options, so `effort` would have no effect",
             agent.find("options").unwrap() + 8
         );
         let project = Project::with_eval(&[("a", 1, "one", "ONE")], agent, "");

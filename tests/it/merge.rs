@@ -198,7 +198,7 @@ fn what_does_not_fit_together_is_refused() {
     );
     refused(
         std::slice::from_ref(&whole),
-        &["is no part of a run: it is a run of its own"],
+        &["is not a shard: it is a separate run"],
     );
     fs::create_dir(project.file("empty")).unwrap();
     refused(&[project.file("empty")], &["`empty` has no shard of a run"]);

@@ -299,7 +299,7 @@ fn what_makes_no_sense_is_told_before_anybody_is_asked() {
     messages(&["--progressive", "--limit", "3"], "cannot be used with");
     messages(
         &["--progressive", "--promote", "no_regression"],
-        "is no promotion",
+        "invalid `--promote",
     );
     messages(
         &["--progressive", "--promote", "accuracy > 80"],
@@ -314,7 +314,7 @@ fn what_makes_no_sense_is_told_before_anybody_is_asked() {
     project.write("eval.yaml", spec.replace(TIERS, ""));
     messages(
         &["--progressive"],
-        "eval `e` has no tiers, and none to go on to",
+        "eval `e` has no tiers, so there is no next tier",
     );
     project.write("eval.yaml", spec.replace(TIERS, "tiers: { full: {} }\n"));
     messages(&["--progressive"], "has one tier");

@@ -228,13 +228,13 @@ fn what_makes_no_sense_is_told_before_anybody_is_asked() {
         .says("eval `e` has no tier `quik`")
         .says("did you mean `--tier quick`? its tiers: `quick`, `standard`, `full`");
     with("");
-    refused("eval `e` has no tiers, and so no tier `quick`");
+    refused("eval `e` has no tiers, so no tier `quick`");
     with("tiers: { quick: { limit: 0 } }\n");
     refused("eval.yaml:6:10: tier `quick` has no sample: its `limit` is 0");
     with("tiers: { a: { limit: 5 }, b: { limit: 5 } }\n");
     refused("the tiers `a` and `b` have 5 samples each");
     with("tiers: {}\n");
-    refused("`tiers` names no tier");
+    refused("`tiers` has no tier");
     with("tiers: { quick: { limits: 5 } }\n");
     refused("unknown key `tiers.quick.limits`");
     with("tiers: { quick: 5 }\n");

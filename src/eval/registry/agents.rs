@@ -67,7 +67,7 @@ pub(super) fn refuse(who: &str, options: &Map<String, Value>, hint: &str) -> Res
     }
     let names: Vec<&str> = options.keys().map(String::as_str).collect();
     let names = names.join("`, `");
-    let message = format!("{who} receives no options, so `{names}` would do nothing");
+    let message = format!("{who} receives no options, so `{names}` would have no effect");
     Err(Error::usage(message).hint(hint).of_key("options"))
 }
 

@@ -197,9 +197,10 @@ fn conversing(
         && !benchmark.has_conversations()
     {
         let name = benchmark.name();
-        let message = format!("`{key}` does nothing: the samples of `{name}` are no conversations");
+        let message =
+            format!("`{key}` has no effect: the samples of `{name}` are not conversations");
         let error = Error::usage(message)
-            .hint("remove it, or take `benchmark: { type: conversations, path: … }`");
+            .hint("remove it, or use `benchmark: { type: conversations, path: … }`");
         return Err(error.of_key(key));
     }
     if !benchmark.has_conversations() || agent.answers_conversations() {
@@ -211,7 +212,7 @@ fn conversing(
     if let Some(own) = benchmark.tools() {
         if let Some((key, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
             let name = benchmark.name();
-            let error = Error::usage(format!("`{key}` does nothing: `{name}` has its own"));
+            let error = Error::usage(format!("`{key}` has no effect: `{name}` has its own"));
             return Err(error.hint("remove it").of_key(key));
         }
         conversation = conversation.benchmark_tools(own);

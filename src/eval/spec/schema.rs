@@ -245,13 +245,13 @@ fn form(key: &str) -> Value {
             json!({ "type": "string", "minLength": 1, "description": "the regular expression" })
         }
         "group" => {
-            json!({ "type": "integer", "minimum": 0, "description": "which group of it is the prediction; the first where there is one, else the whole match" })
+            json!({ "type": "integer", "minimum": 0, "description": "the group that is the prediction; by default the first group, or without groups the whole match" })
         }
         "letters" => {
-            json!({ "type": "string", "pattern": "^[A-Z]+$", "description": "the letters there are; A to Z by default" })
+            json!({ "type": "string", "pattern": "^[A-Z]+$", "description": "the possible letters; A to Z by default" })
         }
         "first" => {
-            json!({ "type": ["boolean", "null"], "description": "what follows the first marker; else what follows `答案：`, `Final answer:` or `Answer:`; else the last line that is no heading; false by default" })
+            json!({ "type": ["boolean", "null"], "description": "what follows the first marker; else what follows `答案：`, `Final answer:` or `Answer:`; else the last line that is not a heading; false by default" })
         }
         _ => {
             json!({ "type": ["boolean", "null"], "description": "the thoughts of a model, such as `<think>…</think>`, are removed first; false by default" })

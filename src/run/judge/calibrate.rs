@@ -335,7 +335,7 @@ impl JudgeOfRun {
         );
         Err(Error::usage(message)
             .at(place(path, first))
-            .hint("label all answers, or say how these were chosen: `random` or `picked`"))
+            .hint("label all answers, or write how these were chosen: `random` or `picked`"))
     }
 }
 

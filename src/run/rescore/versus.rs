@@ -54,7 +54,7 @@ impl Versus {
         let read = crate::system::file::read_given(path);
         let text = read.map_err(|error| Error::io("read", path, &error).hint(HINT))?;
         let text = String::from_utf8(text)
-            .map_err(|_| Error::usage(format!("`{}` is no text", path.display())).hint(HINT))?;
+            .map_err(|_| Error::usage(format!("`{}` is not a text", path.display())).hint(HINT))?;
         let text = text.trim_start_matches('\u{feff}');
         let at =
             |place: Position, error: Error| error.at(format_args!("{}:{place}", path.display()));

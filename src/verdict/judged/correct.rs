@@ -22,12 +22,11 @@ impl InputLine for GradedItem {
 
     fn read(fields: &Map<String, Value>) -> Result<Self> {
         let judge = share(fields, "judge")?;
-        let without = || {
-            match fields.get("judge") {
-            Some(_) => Error::usage("`judge` must be a number from 0 to 1, found null")
-                .hint("leave lines without a verdict out: an item that the judge cannot read says nothing"),
+        let without = || match fields.get("judge") {
+            Some(_) => Error::usage("`judge` must be a number from 0 to 1, found null").hint(
+                "remove lines without a verdict: an item that the judge cannot read is no evidence",
+            ),
             None => missing("judge"),
-        }
         };
         Ok(Self {
             judge: judge.ok_or_else(without)?,

@@ -18,7 +18,7 @@ const OF_CONVERSATIONS: MetricEntry = MetricEntry {
 /// Why conversations end.
 pub(super) const ENDED: MetricEntry = MetricEntry {
     name: RATE,
-    takes: Takes::Name("say why they ended: `rate(ended=max_turns)`"),
+    takes: Takes::Name("name the end: `rate(ended=max_turns)`"),
     forms: &[MetricForm {
         form: "rate(ended=WHY)",
         meaning: "the share of conversations with this end: `script`, `user_stop`, `max_turns`, `max_steps`",

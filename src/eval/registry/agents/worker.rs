@@ -96,7 +96,7 @@ fn make(keys: WorkerKeys, surroundings: &Surroundings<'_>) -> Result<MadeAgent> 
     check_times(&times)?;
     if keys.start_timeout_s.is_some() && !keys.handshake {
         let message = "agent.start_timeout_s does nothing without `handshake: true`".to_owned();
-        let hint = "add `handshake: true`, and have the program say hello when it is ready";
+        let hint = "add `handshake: true`, and let the program send hello when it is ready";
         return wrong("start_timeout_s", message, hint).of_key("start_timeout_s");
     }
     if keys.scratch && keys.sandbox.is_some() {

@@ -209,7 +209,7 @@ fn check_target(sample: &Sample) -> Result<()> {
     let judged = from_value(spec, &Context::here())?.score(&answer);
     judged.map(drop).map_err(|error| match error.hint_text() {
         Some(_) => error,
-        None => error.hint("correct it, or take another scorer"),
+        None => error.hint("correct it, or use another scorer"),
     })
 }
 

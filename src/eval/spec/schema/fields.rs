@@ -103,7 +103,7 @@ pub(in crate::eval) fn cache(_: &mut SchemaGenerator) -> Schema {
 /// YAML 1.1 reads a bare `off` as false.
 pub(in crate::eval) fn assert(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "default": "baseline", "anyOf": [
-        { "const": "baseline", "description": "It turned wrong since the baseline, and `flips` says so; without a baseline, gates or the verdict. The default." },
+        { "const": "baseline", "description": "It became wrong since the baseline, as `flips` defines; without a baseline, gates or the verdict decide. The default." },
         { "const": "exact", "description": "Its answer or verdict differs from the snapshot at all." },
         { "const": "correct", "description": "It is wrong." },
         { "const": "off", "description": "Only a failing agent fails a sample." },
@@ -114,10 +114,10 @@ pub(in crate::eval) fn assert(_: &mut SchemaGenerator) -> Schema {
 pub(in crate::eval) fn sandbox(generator: &mut SchemaGenerator) -> Schema {
     let long = LongSandbox::json_schema(generator);
     json_schema!({ "anyOf": [
-        { "const": "bwrap", "description": "A file system of its own, by bubblewrap; the network stays." },
+        { "const": "bwrap", "description": "An own file system, by bubblewrap; the network stays." },
         { "const": "landlock", "description": "Rules of the kernel on files, ports, signals and sockets; the network stays." },
         { "const": "auto", "description": "`bwrap` where it works, else `landlock`, else an error." },
-        { "const": "auto?", "description": "`bwrap` where it works, else `landlock`, else nothing, which is told." },
+        { "const": "auto?", "description": "`bwrap` where it works, else `landlock`, else no sandbox, with a notice." },
         long,
         { "type": "null" },
     ] })

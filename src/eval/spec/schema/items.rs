@@ -52,19 +52,19 @@ pub(super) fn element() -> Value {
         "type": "object",
         "properties": {
             "type": { "type": "string", "enum": TYPES, "description": "what it is" },
-            "description": text("what is wanted, in words; agents are told it"),
+            "description": text("a description of the value, which agents see"),
             "required": { "type": ["boolean", "null"], "description": "whether an item must have it; true by default" },
             "range": { "type": ["array", "null"], "minItems": 2, "maxItems": 2, "items": { "type": "number" },
                 "description": "the lowest and the highest of an integer or a number" },
-            "choices": { "description": "what a choice may be, or `topics`", "anyOf": [
+            "choices": { "description": "the allowed choices, or `topics`", "anyOf": [
                 { "const": "topics" },
                 { "type": "array", "minItems": 1, "items": { "type": ["string", "number", "boolean"], "pattern": r"\S" } },
                 { "type": "null" },
             ] },
-            "min_length": length("characters of a text, elements of a list, at least"),
-            "max_length": length("characters of a text, elements of a list, at most"),
+            "min_length": length("the least characters of a text, or elements of a list"),
+            "max_length": length("the most characters of a text, or elements of a list"),
             "items": { "description": "what the elements of a list are", "anyOf": [{ "$ref": "#/$defs/element" }, { "type": "null" }] },
-            "fields": { "type": ["array", "null"], "items": { "$ref": "#/$defs/field" }, "description": "what an object has" },
+            "fields": { "type": ["array", "null"], "items": { "$ref": "#/$defs/field" }, "description": "the members of an object" },
         },
         "required": ["type"],
         "additionalProperties": false,
@@ -106,7 +106,7 @@ pub(super) fn of_checks() -> Value {
     });
     let again = json!({
         "type": ["integer", "null"], "minimum": 0, "maximum": 100,
-        "description": "how often an answer that is refused is asked for again; 3 by default",
+        "description": "how often a refused answer is requested again; 3 by default",
     });
     let near_copy = json!({
         "type": ["number", "null"], "exclusiveMinimum": 0, "maximum": 1,
@@ -117,13 +117,13 @@ pub(super) fn of_checks() -> Value {
         "properties": {
             "again": again,
             "near_copy": near_copy,
-            "copy_of": field("the field whose text must be no near copy; the first text by default"),
-            "differs_in": field("the field that is to differ from that of the reference"),
+            "copy_of": field("the field whose text must not be a near copy; the first text by default"),
+            "differs_in": field("the field that must differ from the reference"),
         },
         "patternProperties": {
             "^complete$|^topic_as_asked$|^no_copy_of_(?:reference|item)$": mode,
             "_in_(?:range|list|form)$|_ends_in_.|_differs_from_reference$": mode,
-            "_ends_in$": field("the field that this one is to end in"),
+            "_ends_in$": field("the field with which this one must end"),
         },
         "additionalProperties": false,
     })

@@ -80,7 +80,7 @@ pub(super) fn solver_of_items() -> Value {
     }
     solver["properties"]["on_disagreement"] = json!({
         "enum": ["refuse", "note", null],
-        "description": "what it means when most votes come to another answer, or to none; `refuse` by default",
+        "description": "what to do if most votes give another answer, or none; `refuse` by default",
     });
     json!({ "anyOf": [solver, { "type": "null" }] })
 }
@@ -112,7 +112,7 @@ fn rubric() -> Value {
             },
             "examples": {
                 "type": "array", "items": { "anyOf": [{ "type": "string", "pattern": "\\S" }, graded] },
-                "description": "what gets how many points",
+                "description": "which answers get how many points",
             },
         },
         "required": ["name"],
@@ -123,7 +123,7 @@ fn rubric() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "instructions": text("what the judge is told first"),
+            "instructions": text("the first instructions to the judge"),
             "dimensions": {
                 "type": "array", "minItems": 1, "items": dimension,
                 "description": "what is graded with points",
@@ -140,7 +140,7 @@ fn rubric() -> Value {
 fn choices() -> Value {
     let value = json!({ "type": "number", "minimum": 0, "maximum": 1 });
     let mut value_schema = value.clone();
-    value_schema["description"] = "what the verdict is worth".into();
+    value_schema["description"] = "the value of the verdict".into();
     let described = json!({
         "type": "object",
         "properties": { "value": value_schema, "description": text("what the verdict means") },

@@ -83,7 +83,7 @@ fn on_schema() -> Value {
 }
 
 fn name_schema() -> Value {
-    json!({ "type": "string", "minLength": 1, "description": "another name for it, so that a list can have two of a kind" })
+    json!({ "type": "string", "minLength": 1, "description": "another name, so that a list can have two scorers of one type" })
 }
 
 /// Required options.

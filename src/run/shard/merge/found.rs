@@ -151,14 +151,13 @@ fn part_named(path: &Path) -> Result<FoundPart> {
     let manifest = dir.manifest()?;
     if manifest.part.is_none() {
         let what = if manifest.merged.is_empty() {
-            "it is a run of its own"
+            "it is a separate run"
         } else {
             "it was merged already"
         };
-        let message = format!("run `{}` is no part of a run: {what}", display(path));
-        return Err(
-            Error::usage(message).hint("merge what `cargo evaltest run --shard m/n` leaves")
-        );
+        let message = format!("run `{}` is not a shard: {what}", display(path));
+        return Err(Error::usage(message)
+            .hint("merge the run directories of `cargo evaltest run --shard m/n`"));
     }
     Ok(FoundPart { dir, manifest })
 }

@@ -327,8 +327,8 @@ pub(super) fn name_of(dir: &RunDir, manifest: &Manifest) -> String {
 }
 
 fn no_part(dir: &RunDir) -> Error {
-    let message = format!("run `{}` is no part of a run", display(dir.path()));
-    Error::usage(message).hint("merge what `cargo evaltest run --shard m/n` leaves")
+    let message = format!("run `{}` is not a shard", display(dir.path()));
+    Error::usage(message).hint("merge the run directories of `cargo evaltest run --shard m/n`")
 }
 
 /// The first difference between two parts, in a word.
