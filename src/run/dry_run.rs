@@ -11,6 +11,7 @@ use crate::agent::{RecordMode, recorded};
 use crate::data::Shard;
 use crate::error::Result;
 use crate::eval::plan::Plan;
+use crate::figure::counted;
 use crate::report::terminal;
 use crate::store::RunDir;
 use crate::store::files::JOURNAL;
@@ -114,7 +115,8 @@ impl fmt::Display for DryRun {
         let perturbed = terminal::perturbed(*perturbed);
         write!(
             f,
-            "{eval}: {shard}{samples} samples{epochs}{perturbed}, {}{}{most_requests} requests",
+            "{eval}: {shard}{}{epochs}{perturbed}, {}{}{}",
+            counted(*samples as u64, "sample"),
             match answered {
                 0 => String::new(),
                 answered => format!("{answered} of {questions} questions answered, "),
@@ -123,7 +125,8 @@ impl fmt::Display for DryRun {
                 String::new()
             } else {
                 format!("{least} to ")
-            }
+            },
+            counted(*most_requests as u64, "request")
         )?;
         if !judges.is_empty() {
             write!(f, ", and those of scorer `{}`", judges.join("`, `"))?;

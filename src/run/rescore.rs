@@ -41,6 +41,7 @@ use crate::data::{Record, Status};
 use crate::error::{Error, Result};
 use crate::eval::plan::with_user;
 use crate::eval::{Budget, Errors, plan};
+use crate::figure::counted;
 use crate::scorer::ask::model_family::{self, Answerer};
 use crate::scorer::extract::{Extract, Extraction};
 use crate::scorer::hash::{scorer_hash, scorers_hash};
@@ -397,15 +398,14 @@ impl Samples {
         let mut notices = Vec::new();
         if self.retained > 0 {
             notices.push(format!(
-                "{} records have a redacted secret, so they keep their verdicts",
-                self.retained
+                "verdicts are kept for {} with a redacted secret",
+                counted(self.retained, "record")
             ));
         }
         if self.skipped > 0 && !is_sure {
             notices.push(format!(
-                "{} samples were never asked; continue the run with `cargo evaltest run --resume {}` and score it \
-                 again",
-                self.skipped,
+                "never asked: {}; continue the run with `cargo evaltest run --resume {}` and score it again",
+                counted(self.skipped, "sample"),
                 dir.path().display()
             ));
         }

@@ -46,7 +46,7 @@ fn an_eval_runs_by_its_name() {
     project
         .run("run two --dry-run")
         .exits(0)
-        .says("two: 1 samples");
+        .says("two: 1 sample");
 }
 
 #[test]

@@ -297,7 +297,7 @@ fn samples_that_were_not_asked_stay_so() {
     project.run("run eval.yaml").exits(3);
     let dir = project.last_run();
     let ran = rescore(&project, &dir, &["--scorer", "substring"]).exits(0);
-    ran.says("2 samples were never asked")
+    ran.says("never asked: 2 samples")
         .says(&format!("--resume {}", project.display(&dir)));
     let statuses: Vec<Value> = project
         .last_lines("samples.jsonl")

@@ -298,7 +298,7 @@ fn redacted_answers_are_not_judged_anew() {
         .run(&format!("rescore {dir} --scorer substring"))
         .exits(0);
     rescore
-        .says("1 records have a redacted secret, so they keep their verdicts")
+        .says("verdicts are kept for 1 record with a redacted secret")
         .says("2 correct");
 }
 

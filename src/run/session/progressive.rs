@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::select::Selected;
 use crate::data::history::{HISTORY_FILE, History, HistoryLine};
 use crate::eval::plan::{Packed, Plan};
-use crate::figure::{Seconds, Share, Usd};
+use crate::figure::{Seconds, Share, Usd, counted};
 use crate::stats::as_f64;
 use crate::store::{Manifest, RunStatus};
 use crate::system::lock;
@@ -213,10 +213,7 @@ pub(in crate::run) fn description(facts: &Facts<'_>, ended_by: &[GateResult]) ->
         (Some(accuracy), Some(ci95)) => format!("accuracy {}", Share(accuracy).with_ci95(ci95)),
         _ => "nothing was scored".to_owned(),
     };
-    let errors = match summary.errors {
-        1 => "1 error".to_owned(),
-        errors => format!("{errors} errors"),
-    };
+    let errors = counted(summary.errors, "error");
     let next = progressive.tiers.get(progressive.at + 1);
     let next = match next.filter(|_| ended_by.is_empty()) {
         Some(next) => format!("continues with `{}`", next.tier),
