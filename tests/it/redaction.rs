@@ -304,7 +304,7 @@ fn nothing_brings_one_back(given: &Secrets) {
     given
         .run(&format!("rescore {dir}"))
         .exits(0)
-        .says("keep their verdicts");
+        .says("verdicts are kept for");
     assert_eq!(verdicts(&given.project.last_lines("samples.jsonl")), before);
     assert_eq!(given.project.runs().len(), 3);
 }

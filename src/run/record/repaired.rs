@@ -16,6 +16,7 @@ use crate::eval::plan::{BaselineUse, Plan};
 use crate::eval::registry::Registry;
 use crate::eval::spec;
 use crate::eval::tiers::Promotion;
+use crate::figure::counted;
 use crate::run::dry_run::lost;
 use crate::run::rescore::reload;
 use crate::run::session::manifest::config_of;
@@ -57,7 +58,7 @@ impl Repaired {
         } = self;
         let lost = match skipped_lines.len() {
             0 => String::new(),
-            lines => format!(", {lines} lines of it are unreadable,"),
+            lines => format!(" ({} unreadable)", counted(lines as u64, "line")),
         };
         format!("with {ended} of its {questions} questions{lost}")
     }
