@@ -305,7 +305,7 @@ fn the_last_run_is_never_passed_over_in_silence() {
         .says("29991231T235959Z_later` is in progress: skipped");
     on(&project, "accept DIR", &new)
         .exits(2)
-        .says("is going on");
+        .says("is still running");
     drop(journal);
     // An older one that cannot be read is in nobody's way.
     fs::write(old.join("manifest.json"), "{").unwrap();

@@ -322,7 +322,7 @@ fn what_cannot_be_read_ends_the_run_before_anything_is_asked_and_accept_rewrites
     check(
         "1a/b.snap",
         &good.replace("verdict: incorrect", "verdict: fine"),
-        "`fine` is no verdict",
+        "`fine` is not a verdict",
     );
     check(
         "1a/b.snap",

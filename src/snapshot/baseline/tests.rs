@@ -279,7 +279,7 @@ fn snapshots_of_an_accept_that_did_not_end_are_no_baseline() {
     let file = accepted(folder.path());
     begin(folder.path()).unwrap();
     let error = read(folder.path()).unwrap_err();
-    assert!(error.message().contains("did not end"), "{error}");
+    assert!(error.message().contains("did not finish"), "{error}");
     write(folder.path(), &file);
     assert!(read(folder.path()).unwrap().unwrap().digest_matches);
 }

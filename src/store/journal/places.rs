@@ -126,6 +126,6 @@ mod tests {
         // The buffer may still have the old data.
         let again = PlaceList(places.lines.clone()).open(&path).unwrap();
         let error = again.events(b'a'.into()).unwrap_err();
-        assert!(error.message().contains("it was changed"), "{error}");
+        assert!(error.message().contains("it changed"), "{error}");
     }
 }

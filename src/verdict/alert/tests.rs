@@ -188,7 +188,7 @@ fn what_is_no_rule_is_a_clear_error() {
     );
     check(
         "drop(accuracy, against=last)",
-        "`last` is nothing",
+        "`last` is not something",
         "against=median(5)",
     );
     check("drop(accuracy, alpha=2)", "alpha is 2", "from 0.001 to 0.5");

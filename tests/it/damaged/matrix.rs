@@ -386,7 +386,7 @@ fn a_pipe_or_a_device_is_no_dataset_and_no_spec() {
                 let ran = run(project.command_of(&words(command, &dir_name)), &what);
                 let output = format!("{what}: {:?}\n{}\n{}", ran.code, ran.out, ran.err);
                 assert!(matches!(ran.code, Some(2 | 3)), "{output}");
-                let is_reported = ["is not a file", "is not here"];
+                let is_reported = ["is not a file", "is not here", "does not exist here"];
                 assert!(
                     is_reported.iter().any(|text| reports(&ran, text)),
                     "{output}"

@@ -273,7 +273,9 @@ fn a_refused_form_is_told_once_and_is_no_failure() {
     // What is refused in every form is a failure, and says nothing of forms.
     let server = Server::new(|_, _| refusal("400 Bad Request", "no such sample"));
     let court = Court::of(1, server, "", "");
-    court.run("eval.yaml").says_nothing_of("the endpoint takes");
+    court
+        .run("eval.yaml")
+        .says_nothing_of("the endpoint accepts");
 }
 
 #[test]

@@ -502,7 +502,7 @@ agent: { type: echo, text: \"42\" }
         check(
             "[hint]",
             "[hnt]",
-            "S:12:17: sample `total`: `visible` names `hnt`, which is no metadata",
+            "S:12:17: sample `total`: `visible` names `hnt`, which is not in `metadata`",
         );
         check(
             "{ hint: add,",

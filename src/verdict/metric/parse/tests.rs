@@ -290,7 +290,7 @@ fn refuses_what_makes_no_sense() {
     refused("min_samples(2.5)", "whole number", "");
     refused("min_samples <= 5", "takes `>=`", "");
     refused("min_samples(5) >= 5", "two thresholds", "");
-    refused("cost_usd <= 50%", "no share", "");
+    refused("cost_usd <= 50%", "not a share", "");
     refused("latency_p95 <= 500ms", "is not a number", "in seconds");
     refused("latency_p101 <= 1", "between 0 and 100", "");
 }
