@@ -127,8 +127,7 @@ impl Session {
         plan.store();
         tidy(eval, &options.origin, &emitter);
         if resumed.as_ref().is_some_and(|manifest| manifest.mixed) {
-            emitter
-                .note("the agent changed since the run began, so the run cannot become a baseline");
+            emitter.note("this run cannot become a baseline: its agent changed since it began");
         }
         if let Some(cache) = &mut cache {
             cache.prepare(options.requested_by(&dir));

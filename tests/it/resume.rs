@@ -365,7 +365,7 @@ fn a_changed_agent_is_refused_or_makes_the_run_mixed() {
         .says("--resume");
 
     project.write("fixed", "");
-    let mixed = "the agent changed since the run began, so the run cannot become a baseline";
+    let mixed = "this run cannot become a baseline: its agent changed since it began";
     project
         .run(&format!("{resume} --allow-changed-agent"))
         .exits(0)

@@ -224,7 +224,7 @@ fn filter_selects_by_test_name() {
     project
         .run("run eval.yaml --filter level1::q003 --limit 1")
         .exits(2)
-        .says("no sample is selected of the first 1, which `limits.limit` leaves");
+        .says("no sample is selected among the first 1 (`limits.limit`)");
     project
         .run("run eval.yaml --filter nothing-like-this")
         .exits(2)

@@ -27,9 +27,9 @@ fn nothing(plan: &Plan) -> Error {
     let name = &plan.eval.name;
     match plan.eval.limits.limit {
         Some(limit) => Error::usage(format!(
-            "eval `{name}`: no sample is selected of the first {limit}, after `limits.limit`"
+            "eval `{name}`: no sample is selected among the first {limit} (`limits.limit`)"
         ))
-        .hint("remove the limit: samples are selected from the first samples that it allows"),
+        .hint("remove the limit: only the samples that it allows can be selected"),
         None => Error::usage(format!("eval `{name}`: no sample is selected"))
             .hint("cargo evaltest list"),
     }
