@@ -84,8 +84,10 @@ pub struct Line(pub Vec<Span>);
 /// A part of a line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Span {
-    /// Text.
+    /// Text, in which names and commands may stand in backticks.
     Plain(String),
+    /// A question, an answer or the like, shown with its backticks.
+    Quoted(String),
     /// Emphasised text.
     Strong(String),
     /// A name or a command.
@@ -230,6 +232,12 @@ impl Line {
         self.with(Span::Plain(text.into()))
     }
 
+    /// Adds a text of a dataset or an agent, whose backticks are its own.
+    #[must_use]
+    pub fn quoted(self, text: impl Into<String>) -> Self {
+        self.with(Span::Quoted(text.into()))
+    }
+
     /// Adds emphasised text.
     #[must_use]
     pub fn strong(self, text: impl Into<String>) -> Self {
@@ -269,14 +277,20 @@ impl Line {
 
     /// Adds a text with its line breaks.
     #[must_use]
-    pub fn lines(mut self, text: &str) -> Self {
-        for (place, line) in text.lines().enumerate() {
-            if place > 0 {
-                self = self.newline();
-            }
-            self = self.plain(line);
-        }
-        self
+    pub fn lines(self, text: &str) -> Self {
+        text.lines().enumerate().fold(self, |line, (place, text)| {
+            let line = if place > 0 { line.newline() } else { line };
+            line.plain(text)
+        })
+    }
+
+    /// Adds a text of a dataset or an agent with its line breaks.
+    #[must_use]
+    pub fn quoted_lines(self, text: &str) -> Self {
+        text.lines().enumerate().fold(self, |line, (place, text)| {
+            let line = if place > 0 { line.newline() } else { line };
+            line.quoted(text)
+        })
     }
 
     fn with(mut self, span: Span) -> Self {
@@ -287,23 +301,29 @@ impl Line {
     /// Adds a text with names or commands in backticks, as in messages of gates and hints.
     #[must_use]
     pub fn marked(self, text: &str) -> Self {
-        let pieces: Vec<&str> = text.split('`').collect();
-        let is_code = |place: usize| place % 2 == 1;
-        let is_empty = |(place, piece): (usize, &&str)| is_code(place) && piece.trim().is_empty();
-        // Unpaired backticks are plain text.
-        if pieces.len().is_multiple_of(2) || pieces.iter().enumerate().any(is_empty) {
-            return self.plain(text);
-        }
-        let pieces = pieces.into_iter().enumerate();
-        let pieces = pieces.filter(|(_, piece)| !piece.is_empty());
-        pieces.fold(self, |line, (place, piece)| {
-            if is_code(place) {
-                line.code(piece)
-            } else {
-                line.plain(piece)
-            }
-        })
+        pieces(text)
+            .into_iter()
+            .fold(self, |line, (is_code, piece)| match is_code {
+                true => line.code(piece),
+                false => line.plain(piece),
+            })
     }
+}
+
+/// The pieces of a text, each with whether it is a name or a command in backticks.
+pub(super) fn pieces(text: &str) -> Vec<(bool, &str)> {
+    let pieces: Vec<&str> = text.split('`').collect();
+    let is_code = |place: usize| place % 2 == 1;
+    let is_empty = |(place, piece): (usize, &&str)| is_code(place) && piece.trim().is_empty();
+    // Unpaired backticks are plain text.
+    if pieces.len().is_multiple_of(2) || pieces.iter().enumerate().any(is_empty) {
+        return vec![(false, text)];
+    }
+    let pieces = pieces.into_iter().enumerate();
+    let pieces = pieces.filter(|(_, piece)| !piece.is_empty());
+    pieces
+        .map(|(place, piece)| (is_code(place), piece))
+        .collect()
 }
 
 impl<T: Into<String>> From<T> for Line {

@@ -154,7 +154,7 @@ fn people_are_told_what_the_interval_says_and_who_flipped() {
         "\n  scorer: exact ",
         "latency p95",
         "\nBecame wrong: 4\n",
-        "  `q000`\n    asked  What is 0?\n    truth  000\n    A      000  (correct)\n    B      99  (wrong, mismatch)\n",
+        "  `q000`\n    question  What is 0?\n    expected  000\n    A         000  (correct)\n    B         99  (wrong, mismatch)\n",
     ] {
         assert!(text.contains(expected), "`{expected}` is not in:\n{text}");
     }

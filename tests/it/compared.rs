@@ -224,7 +224,7 @@ fn a_page_has_prompts_and_answers_beside_each_other() {
     project
         .run("compare before asked")
         .exits(0)
-        .says("    B asked  Think: What is 0?\n");
+        .says("    B question  Think: What is 0?\n");
 }
 
 #[test]

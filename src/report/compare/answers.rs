@@ -65,7 +65,8 @@ pub fn answers(runs: &[ReportedRun], names: &[String]) -> Result<Vec<Block>> {
             let any = samples.clone().flatten().next();
             let question = any.map_or("", |sample| &sample.question);
             let truth = any.and_then(|sample| sample.ground_truth.as_deref());
-            row.extend([question.into(), truth.unwrap_or("-").into()]);
+            let quoted = [question, truth.unwrap_or("-")];
+            row.extend(quoted.map(|text| Line::default().quoted(text)));
         }
         row.extend(
             outcomes[id]
@@ -150,7 +151,7 @@ fn cell(outcome: Option<SampleOutcome>, sample: Option<&ReportedSample>) -> Line
         Some(_) => line.toned(Tone::Unsure, "?"),
     };
     match sample {
-        Some(sample) => line.plain(format!(" {}", sample.answer.as_deref().unwrap_or("-"))),
+        Some(sample) => line.quoted(format!(" {}", sample.answer.as_deref().unwrap_or("-"))),
         None => line,
     }
 }

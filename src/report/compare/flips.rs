@@ -86,23 +86,23 @@ fn flip([a, b]: [&ComparedRun; 2], flip: &FlipTexts, detail: Detail) -> Block {
     let sides = [(a, &flip.a), (b, &flip.b)];
     let id = Line::default().code(&flip.id);
     if detail == Detail::Brief {
-        let mut facts = vec![("asked".to_owned(), excerpt(&flip.prompt).into())];
+        let quoted = |text: &str| Line::default().quoted(excerpt(text));
+        let mut facts = vec![("question".to_owned(), quoted(&flip.prompt))];
         let truth = flip.ground_truth.as_deref();
-        facts.extend(truth.map(|truth| ("truth".to_owned(), excerpt(truth).into())));
+        facts.extend(truth.map(|truth| ("expected".to_owned(), quoted(truth))));
         for (run, side) in sides {
             let question = side.prompt.as_deref();
-            let question = question
-                .map(|question| (format!("{} asked", run.letter), excerpt(question).into()));
+            let question =
+                question.map(|question| (format!("{} question", run.letter), quoted(question)));
             facts.extend(question);
-            let answer = side.answer.as_deref();
-            let answer = answer.map_or_else(|| "(nothing)".to_owned(), excerpt);
-            let line = Line::from(answer).plain("  (").line(correctness(side));
+            let answer = side.answer.as_deref().unwrap_or("(nothing)");
+            let line = quoted(answer).plain("  (").line(correctness(side));
             facts.push((run.letter.clone(), line.plain(")")));
         }
         if let Some(turn) = &flip.turn {
             for (run, text) in [(a, &turn.a), (b, &turn.b)] {
                 let name = format!("turn {}, {}", turn.turn, run.letter);
-                facts.push((name, excerpt(or_nothing(text)).into()));
+                facts.push((name, quoted(or_nothing(text))));
             }
         }
         return Block::group(id, [Block::Facts(facts)]);
@@ -119,7 +119,9 @@ fn flip([a, b]: [&ComparedRun; 2], flip: &FlipTexts, detail: Detail) -> Block {
     }
     let mut facts = Vec::new();
     match flip.ground_truth.as_deref() {
-        Some(truth) if is_short(truth) => facts.push(("expected".to_owned(), truth.into())),
+        Some(truth) if is_short(truth) => {
+            facts.push(("expected".to_owned(), Line::default().quoted(truth)));
+        }
         truth => blocks.extend(truth.iter().flat_map(|truth| text("expected", truth))),
     }
     let answers = [&flip.a, &flip.b].map(|side| side.answer.as_deref().unwrap_or("(nothing)"));
@@ -129,7 +131,10 @@ fn flip([a, b]: [&ComparedRun; 2], flip: &FlipTexts, detail: Detail) -> Block {
     let is_brief = differing.is_none() && sides.iter().all(is_brief) && flip.turn.is_none();
     if is_brief && answers.iter().all(|answer| is_short(answer)) {
         for ((run, side), answer) in sides.into_iter().zip(answers) {
-            let line = Line::from(answer).plain(" (").line(correctness(side));
+            let line = Line::default()
+                .quoted(answer)
+                .plain(" (")
+                .line(correctness(side));
             facts.push((run.letter.clone(), line.plain(")")));
         }
         blocks.push(Block::Facts(facts));

@@ -400,7 +400,12 @@ fn figures(run: &ReportedRun) -> String {
 
 /// A message as a table cell, with the names in it as code.
 fn message(raw: &str) -> Line {
-    let start = ci::beginning(raw, 2000);
+    short_message(raw, 2000)
+}
+
+/// The same, truncated to `most` bytes.
+fn short_message(raw: &str, most: usize) -> Line {
+    let start = ci::beginning(raw, most);
     let lines = start
         .lines()
         .map(|line| Line::default().marked(line.trim()));
@@ -416,7 +421,7 @@ fn message(raw: &str) -> Line {
 /// An untrusted text as a table cell, truncated to `most` bytes.
 fn cell(raw: &str, most: usize) -> Line {
     let start = ci::beginning(raw, most);
-    let display = Line::default().lines(start.trim());
+    let display = Line::default().quoted_lines(start.trim());
     if start.len() < raw.len() {
         display.plain("…")
     } else {

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use self::escape::{lines, text};
 use self::page::HtmlPage;
 use super::super::document::{
-    Align, Block, Document, Fold, Group, Line, Span, Table, TableFilter, Tone,
+    Align, Block, Document, Fold, Group, Line, Span, Table, TableFilter, Tone, pieces,
 };
 
 pub(crate) mod chart;
@@ -55,7 +55,7 @@ fn block(block: &Block, level: usize, out: &mut dyn Write) -> io::Result<()> {
         Block::Facts(facts) => {
             writeln!(out, "<ul class=\"facts\">")?;
             for (name, value) in facts {
-                let (name, value) = (text(name), line(value));
+                let (name, value) = (words(name), line(value));
                 writeln!(
                     out,
                     "<li><span class=\"soft\">{name}</span> <b>{value}</b></li>"
@@ -123,20 +123,30 @@ fn group(content: &Group, level: usize, out: &mut dyn Write) -> io::Result<()> {
 
 fn heading(level: usize, title: &str, out: &mut dyn Write) -> io::Result<()> {
     let level = level.min(6);
-    writeln!(out, "<h{level}>{}</h{level}>", text(title))
+    writeln!(out, "<h{level}>{}</h{level}>", words(title))
+}
+
+/// A text of evaltest: what stands in backticks is code.
+pub(crate) fn words(raw: &str) -> String {
+    let pieces = pieces(raw).into_iter();
+    let pieces = pieces.map(|(is_code, piece)| match is_code {
+        true => format!("<code>{}</code>", text(piece)),
+        false => text(piece).to_string(),
+    });
+    pieces.collect()
 }
 
 /// Renders a line of text.
 pub(crate) fn line(line: &Line) -> String {
     let spans = line.0.iter().map(|span| match span {
-        Span::Plain(words) => text(words).to_string(),
-        Span::Strong(words) => format!("<strong>{}</strong>", text(words)),
-        Span::Code(words) => format!("<code>{}</code>", text(words)),
-        Span::Toned(tone, words) => match tone {
-            Tone::Plain => text(words).to_string(),
-            tone => format!("<span class=\"{}\">{}</span>", class(*tone), text(words)),
-        },
-        Span::Link(words, to) => format!("<a href=\"#{}\">{}</a>", text(to), text(words)),
+        Span::Plain(raw) | Span::Toned(Tone::Plain, raw) => words(raw),
+        Span::Quoted(raw) => text(raw).to_string(),
+        Span::Strong(raw) => format!("<strong>{}</strong>", words(raw)),
+        Span::Code(raw) => format!("<code>{}</code>", text(raw)),
+        Span::Toned(tone, raw) => {
+            format!("<span class=\"{}\">{}</span>", class(*tone), words(raw))
+        }
+        Span::Link(raw, to) => format!("<a href=\"#{}\">{}</a>", text(to), words(raw)),
         Span::Break => "<br>".to_owned(),
     });
     spans.collect()
@@ -200,12 +210,12 @@ fn table(content: &Table, out: &mut dyn Write) -> io::Result<()> {
         text(label)
     )?;
     if !content.caption.is_empty() {
-        writeln!(out, "<caption>{}</caption>", text(&content.caption))?;
+        writeln!(out, "<caption>{}</caption>", words(&content.caption))?;
     }
     writeln!(out, "<thead><tr>")?;
     for (place, (head, _)) in content.heads.iter().enumerate() {
         let class = class(place);
-        writeln!(out, "<th scope=\"col\"{class}>{}</th>", text(head))?;
+        writeln!(out, "<th scope=\"col\"{class}>{}</th>", words(head))?;
     }
     writeln!(out, "</tr></thead><tbody>")?;
     for (number, row) in content.rows.iter().enumerate() {
@@ -244,6 +254,7 @@ mod tests {
         doc.note(Line::default().strong("<b>").plain(" & ").code("rm \"x\""));
         let mut table = Table::new(&[("<i>", Align::Left), ("n", Align::Right)]);
         table.row(["<script>", "1"]);
+        table.row([Line::default().quoted("`<k>`"), "a `<l>`".into()]);
         doc.table(table);
         doc.blocks.push(Block::Numbered(vec!["<u>".into()]));
         doc.blocks.push(Block::Intervals(Intervals {
@@ -268,6 +279,8 @@ mod tests {
             "<h1>&lt;a&gt;</h1>\n<h2>b\\u{202e}</h2>\n",
             "<p class=\"warn\"><strong>&lt;b&gt;</strong> &amp; <code>rm &quot;x&quot;</code></p>",
             "<tr><th scope=\"row\">&lt;script&gt;</th><td class=\"n\" data-label=\"n\">1</td></tr>",
+            "<th scope=\"row\">`&lt;k&gt;`</th>",
+            ">a <code>&lt;l&gt;</code></td>",
             "<ol>\n<li>&lt;u&gt;</li>\n</ol>",
             "&lt;q&gt;",
             "<pre><mark class=\"wrong\">&lt;z&gt;</mark>&quot;</pre>",

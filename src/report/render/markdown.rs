@@ -7,7 +7,7 @@ use std::io;
 use std::io::Write;
 
 use super::super::document::{
-    Align, Block, Chart, Document, IntervalRow, Intervals, Line, Span, Table, Tone,
+    Align, Block, Chart, Document, IntervalRow, Intervals, Line, Span, Table, Tone, pieces,
 };
 use super::terminal::{in_figures, unmarked};
 use crate::printable::{is_unseen, on_one_line};
@@ -17,7 +17,7 @@ const CELLS: u32 = 50;
 
 /// Writes a document with its title as a heading of this level.
 pub fn document(document: &Document, level: usize, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{} {}", "#".repeat(level), text(&document.title))?;
+    writeln!(out, "{} {}", "#".repeat(level), words(&document.title))?;
     blocks(&document.blocks, level, out)
 }
 
@@ -38,7 +38,7 @@ fn block(block: &Block, level: usize, out: &mut dyn Write) -> io::Result<()> {
     match block {
         Block::Heading(below, title) => {
             let level = level + usize::from(*below).max(2) - 1;
-            writeln!(out, "\n{} {}", "#".repeat(level.min(6)), text(title))
+            writeln!(out, "\n{} {}", "#".repeat(level.min(6)), words(title))
         }
         Block::Paragraph(text) => writeln!(out, "\n{}", line(text)),
         Block::Note(text) => writeln!(out, "\n> {}", line(text)),
@@ -111,14 +111,31 @@ pub fn line(line: &Line) -> String {
 
 fn span(span: &Span) -> String {
     match span {
-        Span::Plain(words)
-        | Span::Link(words, _)
-        | Span::Toned(Tone::Plain | Tone::Faint, words) => text(words),
-        Span::Strong(words) | Span::Toned(_, words) => format!("**{}**", text(words)),
-        // A pipe would end a cell even in a code span, and a backtick the code span; write such a command as text.
-        Span::Code(words) if words.contains(['`', '|', '\n', '\r']) => text(words),
-        Span::Code(words) => format!("`{}`", on_one_line(words)),
+        Span::Plain(raw) | Span::Link(raw, _) | Span::Toned(Tone::Plain | Tone::Faint, raw) => {
+            words(raw)
+        }
+        Span::Quoted(raw) => text(raw),
+        Span::Strong(raw) | Span::Toned(_, raw) => format!("**{}**", words(raw)),
+        Span::Code(raw) => code(raw),
         Span::Break => "<br>".to_owned(),
+    }
+}
+
+/// A text of evaltest: what stands in backticks is code.
+fn words(raw: &str) -> String {
+    let pieces = pieces(raw).into_iter();
+    let pieces = pieces.map(|(is_code, piece)| match is_code {
+        true => code(piece),
+        false => text(piece),
+    });
+    pieces.collect()
+}
+
+/// A name or a command. A pipe would end a cell even in a code span, and a backtick the code span: such a one is text.
+fn code(raw: &str) -> String {
+    match raw.contains(['`', '|', '\n', '\r']) {
+        true => text(raw),
+        false => format!("`{}`", on_one_line(raw)),
     }
 }
 
@@ -129,7 +146,7 @@ pub fn begin_table(heads: &[(String, Align)], out: &mut dyn Write) -> io::Result
 }
 
 fn heads(heads: &[(String, Align)], out: &mut dyn Write) -> io::Result<()> {
-    let titles: Vec<String> = heads.iter().map(|(title, _)| text(title)).collect();
+    let titles: Vec<String> = heads.iter().map(|(title, _)| words(title)).collect();
     writeln!(out, "| {} |", titles.join(" | "))?;
     let sides = heads.iter().map(|(_, side)| match side {
         Align::Left => "---|",
@@ -287,12 +304,12 @@ impl Page {
 
     /// Adds the title.
     pub(crate) fn title(&mut self, title: &str) {
-        self.line(&format!("# {}", text(title)));
+        self.line(&format!("# {}", words(title)));
     }
 
     /// Adds a paragraph.
-    pub(crate) fn paragraph(&mut self, words: &Line) {
-        self.line(&format!("\n{}", line(words)));
+    pub(crate) fn paragraph(&mut self, content: &Line) {
+        self.line(&format!("\n{}", line(content)));
     }
 
     /// Adds a table, if it has rows.
@@ -392,6 +409,7 @@ mod tests {
         doc.section("<b>");
         doc.note(Line::default().strong("x|y").plain(" @team"));
         doc.paragraph(Line::default().code("ls `rm`").code(" gate a"));
+        doc.paragraph(Line::default().quoted("`k`").plain(", `k`"));
         let mut table = Table::new(&[("a|b", Align::Left), ("n", Align::Right)]);
         table.row(["c\nd", "1"]);
         doc.table(table);
@@ -412,7 +430,7 @@ mod tests {
         document(&doc, 1, &mut out).unwrap();
         let bar = "█".repeat(50);
         let expect = format!(
-            "# a \\# b\n\n## &lt;b&gt;\n\n> **x\\|y** @&#8288;team\n\nls \\`rm\\`` gate a`\n\n\
+            "# a \\# b\n\n## &lt;b&gt;\n\n> **x\\|y** @&#8288;team\n\nls \\`rm\\`` gate a`\n\n\\`k\\`, `k`\n\n\
              | a\\|b | n |\n|---|---:|\n| c d | 1 |\n\n    {bar} \\u{{3a}}:error::\\nx: 100.0 %\n\n1. one\n"
         );
         assert_eq!(String::from_utf8(out).unwrap(), expect);

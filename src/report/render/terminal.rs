@@ -138,7 +138,9 @@ fn line_of(text: &str, indent: usize, out: &mut dyn Write) -> io::Result<()> {
 /// A line as text, with this indentation after line breaks.
 pub fn text(line: &Line, indent: usize, paint: Paint) -> String {
     let spans = line.0.iter().map(|span| match span {
-        Span::Plain(text) | Span::Strong(text) | Span::Link(text, _) => clean(text),
+        Span::Plain(text) | Span::Quoted(text) | Span::Strong(text) | Span::Link(text, _) => {
+            clean(text)
+        }
         Span::Code(text) => format!("`{}`", clean(text)),
         Span::Toned(tone, text) => paint.tone(*tone, &clean(text)),
         Span::Break => format!("\n{:indent$}", ""),

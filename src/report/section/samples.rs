@@ -78,8 +78,10 @@ impl SampleTable {
         }
         let mut cells = vec![id];
         if self.texts {
-            let or_dash = |text: &Option<String>| text.as_deref().unwrap_or("-").into();
-            cells.push(sample.question.as_str().into());
+            let quoted = |text: &str| Line::default().quoted(text);
+            let or_dash =
+                |text: &Option<String>| text.as_deref().map_or_else(|| "-".into(), quoted);
+            cells.push(quoted(&sample.question));
             if self.subject == Subject::Answers {
                 cells.push(or_dash(&sample.ground_truth));
             }

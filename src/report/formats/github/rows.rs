@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::cell;
+use super::{cell, short_message};
 
 use crate::error::Result;
 use crate::report::formats::ci;
@@ -123,6 +123,6 @@ fn row(run: &ReportedRun, sample: &CiSample, columns: SampleColumns) -> String {
         cell(&record.prompt, CELL),
         cell(ci::truth(record).unwrap_or_default(), CELL),
         cell(&output, CELL),
-        cell(&why, CELL),
+        short_message(&why, CELL),
     ]))
 }
