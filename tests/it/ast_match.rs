@@ -74,7 +74,7 @@ fn calls_are_judged_gated_and_scored_again() {
     };
     show("rome")
         .says("tool calls:\n  {\"function\":{\"name\":\"weather\"")
-        .says("score: 1 (exact_match)\ndetails: {");
+        .says("score: 1 (exact_match)\ndetails: ");
     show("both")
         .says("score: 0 (wrong_arguments)\ndifference: `pay`: `sum`: got `3`, expected `4`\n");
     project

@@ -3,6 +3,7 @@
 mod against;
 mod chat;
 mod failures;
+mod values;
 
 use std::collections::HashMap;
 use std::io;
@@ -31,6 +32,7 @@ use crate::console;
 use crate::run_ids::typed_folder;
 use crate::runs::{named_run, note_part, seen_run};
 use chat::{chat, until_failure};
+use values::in_words;
 
 /// Show a run: its samples, one sample in full, failures or the summary
 ///
@@ -361,7 +363,7 @@ fn whole(record: &Record, attempts: &[Value]) -> Document {
         outcome
             .scores
             .iter()
-            .map(|(name, score)| format!("scorer {name}: {score}")),
+            .map(|(name, score)| format!("scorer {name}: {}", in_words(score))),
     );
     text.blocks.extend(outcome.judged.iter().map(call));
     // Metadata that the agent returned with its answer.
@@ -369,7 +371,7 @@ fn whole(record: &Record, attempts: &[Value]) -> Document {
     text.list(metadata.map(|(key, value)| format!("{}: {}", key.replace('_', " "), plain(value))));
     if let Some(usage) = &outcome.usage {
         text.paragraph(format!(
-            "usage: {} input tokens, {} output tokens, cost {}",
+            "usage: input tokens {}, output tokens {}, cost {}",
             or_unknown(usage.input_tokens),
             or_unknown(usage.output_tokens),
             or_unknown(usage.cost_usd.map(Usd))
@@ -452,17 +454,27 @@ fn verdict_of(score: &Score, text: &mut Document) {
         });
     }
     text.paragraph(format!("score: {} ({})", score.value, score.reason));
+    let mut details = serde_json::to_value(&score.details).unwrap_or_default();
     for key in ["difference", "faults", "unsatisfiable"] {
         let found = score.details.get(key);
         let items = match found.and_then(Value::as_array) {
             Some(items) => items.iter().collect(),
             None => Vec::from_iter(found),
         };
-        let words = items.into_iter().filter_map(Value::as_str);
-        text.list(words.map(|words| format!("{key}: {words}")));
+        let Some(words) = items
+            .into_iter()
+            .map(Value::as_str)
+            .collect::<Option<Vec<_>>>()
+        else {
+            continue;
+        };
+        text.list(words.iter().map(|words| format!("{key}: {words}")));
+        if let Value::Object(details) = &mut details {
+            details.shift_remove(key);
+        }
     }
-    if !score.details.is_empty() {
-        let details = serde_json::to_string(&score.details).unwrap_or_default();
+    let details = in_words(&details);
+    if !details.is_empty() {
         text.paragraph(format!("details: {details}"));
     }
 }
@@ -518,7 +530,7 @@ fn call(call: &JudgeCall) -> Block {
     });
     how.extend(call.usage().map(|usage| {
         format!(
-            "{} input tokens, {} output tokens, cost {}",
+            "input tokens {}, output tokens {}, cost {}",
             or_unknown(usage.input_tokens),
             or_unknown(usage.output_tokens),
             or_unknown(usage.cost_usd.map(Usd))
@@ -575,9 +587,9 @@ mod tests {
             {"scorer": "judge", "key": "k", "repeat": 2, "attempts": 3, "latency_s": 9.0,
              "error": {"kind": "timed_out", "message": "no reply"}},
         ]);
-        let expect = "judge judge: by schema, model m-1, attempts 2, 0.5 s, 30 input tokens, 6 output tokens, cost 0.0100 \
+        let expect = "judge judge: by schema, model m-1, attempts 2, 0.5 s, input tokens 30, output tokens 6, cost 0.0100 \
                       USD\n  no verdict: conflicting\n  {\"clarity\": 4}\n  \\u{1b}[31m\n\
-                      judge judge, asked again: by text, model m-1, from the cache, 30 input tokens, 6 output tokens, \
+                      judge judge, asked again: by text, model m-1, from the cache, input tokens 30, output tokens 6, \
                       cost 0.0100 USD\n  {}\n\
                       judge judge, repeat 2: by text, attempts 3, 9.0 s\n  failed: no reply\n";
         assert_eq!(rendered(&calls), expect);
