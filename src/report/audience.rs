@@ -136,10 +136,7 @@ pub fn overview_of_all(runs: &[ReportedRun]) -> Document {
         let of_one = runs.iter().filter(|run| run.manifest.eval == pair[0]);
         let ids: Vec<_> = of_one.map(|run| shell_word(&run.manifest.run_id)).collect();
         let command = format!("cargo evaltest compare {}", ids.join(" "));
-        document.paragraph(
-            Line::from("The paired test shows which is better, not the figures side by side: ")
-                .code(command),
-        );
+        document.paragraph(Line::from("The paired test shows which is better: ").code(command));
     }
     document
 }

@@ -91,7 +91,7 @@ pub struct UnpairedIds {
 impl UnpairedIds {
     /// The non-empty lists with their descriptions, for runs with these letters.
     fn lists(&self, [a, b]: [&ComparedRun; 2]) -> impl Iterator<Item = (String, &IdList)> {
-        let changed = "with another question, file or ground truth";
+        let changed = "with a different question, file or ground truth";
         let without_verdict = "without a verdict in one of the two";
         let lists = [
             (format!("only in {}", a.letter), &self.only_in_a),
@@ -192,12 +192,14 @@ pub fn compare(dirs: &[RunDir], texts: MaskedTexts) -> Result<ComparedRuns> {
     for (place, id) in manifests.iter().map(|it| &it.run_id).enumerate() {
         if let Some(first) = manifests[..place].iter().position(|it| it.run_id == *id) {
             let message = format!(
-                "{} and {} are one run, `{}`",
+                "{} and {} are the same run, `{}`",
                 letters[first],
                 letters[place],
                 clean(id)
             );
-            return Err(Error::usage(message).hint("name two: cargo evaltest runs lists them"));
+            return Err(
+                Error::usage(message).hint("name two runs; to list them: cargo evaltest runs")
+            );
         }
     }
     let mut names = SideNames::default();
@@ -348,8 +350,7 @@ fn check_scorer([a, b]: [(&RunDir, &Manifest, &String); 2]) -> Result<()> {
         return Ok(());
     }
     let message = format!(
-        "{name_b} (run `{}`) was judged by another scorer, scorer option or extraction than {name_a} (run `{}`), or with \
-         another `errors`",
+        "{name_b} (run `{}`) has a different scorer, scorer option, extraction or `errors` than {name_a} (run `{}`)",
         clean(&second.run_id),
         clean(&first.run_id)
     );
@@ -362,7 +363,7 @@ fn check_scorer([a, b]: [(&RunDir, &Manifest, &String); 2]) -> Result<()> {
         format!("cargo evaltest rescore {dir} {how}")
     };
     let hint = format!(
-        "have both judged alike, and compare what that writes: {} ; {}",
+        "rescore both with one scorer, then compare the new runs: {} ; {}",
         rescore(dir_a),
         rescore(dir_b)
     );
@@ -380,7 +381,7 @@ fn nothing_in_common([a, b]: [&Manifest; 2], [name_a, name_b]: [&str; 2]) -> Err
         )
     };
     let message = format!("{name_a} and {name_b} have no sample in common: {evals}");
-    Error::usage(message).hint("name two runs of one eval: cargo evaltest runs lists them")
+    Error::usage(message).hint("name two runs of one eval; to list them: cargo evaltest runs")
 }
 
 /// Differences besides the agent, and limitations of the runs.
@@ -393,8 +394,8 @@ fn notices(manifests: &[Manifest], letters: &[String]) -> Vec<String> {
     for (manifest, letter) in named().skip(1) {
         if manifest.eval != first.eval {
             notices.push(format!(
-                "two evals: {name} is of `{}`, {letter} of `{}`; samples of one id are compared where question and ground \
-                 truth are the same",
+                "different evals: {name} is of `{}`, {letter} of `{}`; samples with the same id, question and \
+                 ground truth are compared",
                 first.eval, manifest.eval
             ));
         }
@@ -402,18 +403,18 @@ fn notices(manifests: &[Manifest], letters: &[String]) -> Vec<String> {
             && before != now
         {
             notices.push(format!(
-                "the prompt is another one: {before} in {name}, {now} in {letter}"
+                "different prompts: {before} in {name}, {now} in {letter}"
             ));
         }
         if manifest.scorers_hash != first.scorers_hash {
             notices.push(format!(
-                "{letter} and {name} differ in the scorers after the first, which are not compared"
+                "{letter} and {name} have different secondary scorers, which are not compared"
             ));
         }
         let both = first.answers_from();
         if let Some(id) = both.intersection(&manifest.answers_from()).next() {
             notices.push(format!(
-                "{name} and {letter} have answers of one run, `{id}`: they are not independent of each other"
+                "{name} and {letter} share answers of run `{id}`: they are not independent of each other"
             ));
         }
     }

@@ -45,7 +45,7 @@ pub fn format_named(name: &str) -> Result<&'static dyn ReportFormat> {
     let found = FORMATS.iter().find(|format| format.name() == name);
     found.copied().ok_or_else(|| {
         let names: Vec<&str> = FORMATS.iter().map(|format| format.name()).collect();
-        let message = format!("there is no report format `{}`", clean(name));
+        let message = format!("unknown report format `{}`", clean(name));
         let hint = match nearest(name, names.iter().copied()) {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => format!("one of {}", names.join(", ")),

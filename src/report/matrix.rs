@@ -169,7 +169,7 @@ pub fn rank(runs: &[ReportedRun]) -> Ranking {
     for pair in pairs.iter().filter(|pair| pair.comparison.judge.is_some()) {
         let [a, b] = pair.places.map(name);
         notices.push(format!(
-            "`{a}` and `{b}` were judged by another model: what differs may be the judge"
+            "`{a}` and `{b}` were judged by different models: the difference may come from the judge"
         ));
     }
     notices.extend(entries.iter().filter_map(|run| unfinished(&run.manifest)));
@@ -347,15 +347,14 @@ pub fn document(ranking: &Ranking) -> Document {
         ));
         if ranking.runs.iter().any(is_open) {
             document.paragraph(
-                "where answers are missing, accuracy and rank are ranges without an interval, and two differ \
-                 significantly only if no such answer could reverse it",
+                "where answers are missing, accuracy and rank are ranges without an interval, and two runs differ significantly only if no missing answer could reverse their order",
             );
         }
     }
     for run in ranking.runs.iter().filter(|run| run.cached > 0) {
         let note = Line::default().code(&run.eval);
         document.note(note.plain(format!(
-            ": {} of {} answers are from the cache, and in neither cost nor latency",
+            ": {} of {} answers are from the cache and excluded from cost and latency",
             run.cached, run.samples
         )));
     }

@@ -22,7 +22,7 @@ pub(crate) use super::section::LISTED;
 use super::section::{Detail, Source, accuracy, gate_lines};
 pub use super::section::{errors_of, in_epoch};
 use crate::exit::Exit;
-use crate::figure::{Interval, Seconds, Share};
+use crate::figure::{Interval, Seconds, Share, counted};
 use crate::report::event::Event;
 use crate::system::project::display;
 use crate::text::excerpt;
@@ -93,7 +93,7 @@ fn event_lines(event: &Event<'_>) -> Vec<String> {
                 last_message => format!(": {}", excerpt(last_message)),
             };
             let pause = Seconds::whole(pause.as_secs_f64().ceil());
-            format!("{eval}: {who} {why}, and is waited for, first for {pause}{last_message}")
+            format!("{eval}: {who} {why}; waiting, first for {pause}{last_message}")
         }
         Event::WentOn { eval, who, waited } => {
             let waited = Seconds::from(*waited);
@@ -120,8 +120,8 @@ pub fn epochs(epochs: u32) -> String {
 pub fn perturbed(ways: usize) -> String {
     match ways {
         0 => String::new(),
-        1 => ", and once more perturbed".to_owned(),
-        ways => format!(", and once more perturbed in {ways} ways"),
+        1 => ", plus a perturbed version of each".to_owned(),
+        ways => format!(", plus {ways} perturbed versions of each"),
     }
 }
 
@@ -190,14 +190,14 @@ fn first_line(run: &Run) -> String {
     let counts = match (&summary.epochs, section::items::deciding_pairs(summary)) {
         (_, Some(pairs)) => section::items::pair_counts(pairs),
         (None, None) => {
-            let samples = subject.word(["samples", "items", "pairs"]);
-            format!("{requested} {samples}, {correct} {good}")
+            let samples = counted(requested, subject.word(["sample", "item", "pair"]));
+            format!("{samples}, {correct} {good}")
         }
         (Some(figures), None) => format!(
-            "{} samples{}, {correct} of {requested} {}s {good}",
-            figures.samples,
+            "{}{}, {correct} of {} {good}",
+            counted(figures.samples, "sample"),
             epochs(figures.epochs),
-            subject.word(["answer", "verdict", "pair"]),
+            counted(requested, subject.word(["answer", "verdict", "pair"])),
         ),
     };
     let display = accuracy::display(summary.accuracy, summary.accuracy_bounds);
@@ -218,7 +218,7 @@ fn first_line(run: &Run) -> String {
     };
     let decides = summary.scorer.as_deref();
     let uncalibrated = if decides.is_some_and(|name| summary.is_uncalibrated(name)) {
-        "; the judge that decides is uncalibrated"
+        "; the deciding judge is uncalibrated"
     } else {
         ""
     };
@@ -252,11 +252,14 @@ fn stopped(run: &Run) -> Vec<Block> {
     );
     if let Some(reason) = &run.stop_reason {
         let skipped = match (summary.not_judged, summary.skipped - summary.not_judged) {
-            _ if summary.judges_items => format!("{} items not judged", summary.skipped),
-            (0, skipped) => format!("{skipped} samples not asked"),
+            _ if summary.judges_items => {
+                format!("{} not judged", counted(summary.skipped, "item"))
+            }
+            (0, skipped) => format!("{} not asked", counted(skipped, "sample")),
             (open, 0) => format!("{open} answered and not judged"),
             (open, skipped) => {
-                format!("{open} answered and not judged, {skipped} samples not asked")
+                let skipped = counted(skipped, "sample");
+                format!("{open} answered and not judged, {skipped} not asked")
             }
         };
         lines.push(format!("stopped early: {reason} ({skipped})"));
@@ -278,7 +281,7 @@ fn ignored(summary: &Summary) -> Option<String> {
     let whole = if summary.partial {
         "run the whole eval, without `--limit`, `--filter` and `--failed`, or"
     } else {
-        "have the run ask what they are of, or"
+        "run the samples that these gates need, or"
     };
     let code = Exit::Infrastructure.code();
     summary.ignored_matter.then(|| {

@@ -142,7 +142,7 @@ fn the_exact_and_the_partial_stand_side_by_side() {
         &[
             "<h3>By level</h3>",
             "<li>Level 2: 0.00 % exact / 50.00 % partial (0/2)",
-            "<p>Loss of accuracy from level to level (0 % is ideal):</p>",
+            "<p>Loss of accuracy from one level to the next (0 % is ideal):</p>",
             "<li>from level 1 to 2: 100.0 % lost",
         ],
     );
@@ -155,7 +155,7 @@ fn praise_waits_for_the_interval() {
         // The nearest threshold that the interval spans.
         (6, 5, "above or below 50 %", "above or below 70 %"),
         (40, 0, "excellent; harder questions", "settle it"),
-        (98, 2, "excellent; what is still wrong", "most answers"),
+        (98, 2, "excellent; read the remaining wrong", "most answers"),
         (80, 15, "good; ", "excellent"),
         (1, 30, "most answers are wrong", "good; "),
     ] {
@@ -183,15 +183,15 @@ fn product_reads_what_it_decides_by_and_users_plain_words() {
             "**Failed**: `no_regression`.",
             "**0.0 %** correct: 0 of 24, 95 % interval 0.0 % to 13.8 %.",
             "**−50.0 points** since the baseline (95 % interval",
-            "12 became wrong, 0 became right, of 24 compared.",
+            "12 became wrong, 0 became correct, of 24 compared.",
             " baseline: 50.0 %, 24 compared\n",
-            "\nNot known: cost of 1,000 answers (the agent does not report it).\n",
-            "| outages: no answer came | 0 of 24 tries (0.0 %, 95 % interval 0.0 % to 13.8 %) |",
+            "\nUnknown: cost of 1,000 answers (the agent does not report it).\n",
+            "| missing answers | 0 of 24 tries (0.0 %, 95 % interval 0.0 % to 13.8 %) |",
             "(p95), half within",
-            "- Worse: 12 of 24 questions: q000, q002, q004, q006, q008 and 7 more.\n- Better: nothing.\n",
+            "- Worse: 12 of 24 questions: q000, q002, q004, q006, q008 and 7 more.\n- Better: none.\n",
             "- Level 1: 4 worse, 0 better.\n",
-            "- In the long run 86 to 100 of 100 answers to questions like these would be wrong (95 % interval).\n",
-            "- It is worse than what was accepted: −50.0 points",
+            "- Of 100 answers to questions like these, 86 to 100 would be wrong (95 % interval).\n",
+            "- Worse than the accepted run: −50.0 points",
             "- A gate failed, `no_regression`: 12 became wrong, 0 became correct, p &lt; 0.001.\n",
         ],
     );
@@ -203,7 +203,7 @@ fn product_reads_what_it_decides_by_and_users_plain_words() {
             ": how good are the answers?\n\nAsked on ",
             ": 24 questions. Checked: 24 answers.\n",
             "**0 of 24 answers were right: 0 of 100.** With other questions of this kind it would very likely be 0 to 14 of 100",
-            "**Never, in 24 tries.** In the long run it would very likely be 0 to 14 of 100.",
+            "**Never in 24 tries.** In the long run, very likely 0 to 14 of 100.",
             "## How long does an answer take?\n\n**19 of 20 came within ",
         ],
     );
@@ -221,7 +221,7 @@ fn product_reads_what_it_decides_by_and_users_plain_words() {
         &page,
         &[
             "<div class=\"box failed\">\n<p><strong>Failed</strong>: <code>no_regression</code>.</p>",
-            "<li><span class=\"soft\">outages: no answer came</span> <b>0 of 24 tries (0.0 %",
+            "<li><span class=\"soft\">missing answers</span> <b>0 of 24 tries (0.0 %",
             "<li>Level 1: 4 worse, 0 better.</li>",
         ],
     );
@@ -242,12 +242,12 @@ fn what_lacks_a_verdict_leaves_figures_open() {
     has(
         &out,
         &[
-            "**Not decided**: `accuracy >= 0.5`.",
+            "**Inconclusive**: `accuracy >= 0.5`.",
             "| accuracy | 41.7 % to 66.7 % (5 of the 9 scored, 3 of 12 without an answer) |",
-            "1. **3 of 12 answers (25.0 %, 95 % interval 8.9 % to 53.2 %) are errors, all of kind exited**: see what the first of",
+            "1. **3 of 12 answers (25.0 %, 95 % interval 8.9 % to 53.2 %) are errors, all of kind exited**: read the first error",
             "| exited | 3 | q001, q002, q003 | exited with code 7 |",
             "▒",
-            "- from level 1 to 2: open, for samples without a verdict\n",
+            "- from level 1 to 2: undecided: some samples have no verdict\n",
             "| q001 | What is 1? | something else | exited with code 7 | **error** | exited |",
         ],
     );
@@ -260,20 +260,17 @@ fn what_lacks_a_verdict_leaves_figures_open() {
         ],
     );
     let out = report(&project, "one --audience product");
-    has(
-        &out,
-        &["How many answers are right is open: 41.7 % to 66.7 %"],
-    );
+    has(&out, &["The accuracy is 41.7 % to 66.7 %"]);
     // Of one gate that failed and one that is open each is called what it is.
     project.spec(COMMAND, "gates: [error_rate <= 0.1, accuracy >= 0.5]\n");
     project.run("run eval.yaml --run-id two").exits(3);
     for arguments in ["two", "two --audience product"] {
         let out = report(&project, arguments);
-        let ended = "**Failed**: `error_rate <= 0.1`; **not decided**: `accuracy >= 0.5`.\n";
+        let ended = "**Failed**: `error_rate <= 0.1`; **inconclusive**: `accuracy >= 0.5`.\n";
         has(&out, &[ended]);
     }
     let page = report(&project, "two --format html");
-    let ended = "<p><strong>Failed</strong>: <code>error_rate &lt;= 0.1</code>; <strong>not decided</strong>: \
+    let ended = "<p><strong>Failed</strong>: <code>error_rate &lt;= 0.1</code>; <strong>inconclusive</strong>: \
                  <code>accuracy &gt;= 0.5</code>.</p>";
     has(&page, &[ended]);
 
@@ -281,7 +278,7 @@ fn what_lacks_a_verdict_leaves_figures_open() {
     project.run("run eval.yaml --run-id none").exits(3);
     for audience in ["developer", "product", "user"] {
         let out = report(&project, &format!("none --audience {audience}"));
-        has(&out.to_lowercase(), &["not known"]);
+        has(&out.to_lowercase(), &["unknown"]);
         has_not(&out, &["NaN", "inf", "0 to 100"]);
     }
 }
@@ -304,9 +301,9 @@ fn what_was_recorded_before_tells_no_outages_and_no_times() {
     let out = report(&project, "one --audience product");
     has(
         &out,
-        &["outages and waits (the answers were recorded before)."],
+        &["missing answers and latency (the answers are recorded)."],
     );
-    has_not(&out, &["Outages: no answer came in"]);
+    has_not(&out, &["No answer in"]);
     let page = report(&project, "one --format html");
     has_not(&page, &["Slowest"]);
 }
@@ -322,7 +319,8 @@ fn repeats_and_several_runs_are_told() {
         &out,
         &[
             "| samples | 12, each asked 3 times: 36 answers |",
-            "### Flaky samples\n\n6 of 12 samples (50.0 %, 95 % interval 25.4 % to 74.6 %) are right in some epochs and wrong in others.",
+            "### Flaky samples\n\n6 of 12 samples (50.0 %, 95 % interval 25.4 % to 74.6 %) are correct in some \
+             epochs and wrong in others.",
             "| q000 | 2 of 3 |",
             "a gate on `pass^k`: `cargo evaltest show one q000`",
             "| q000 (epoch 1) | What is 0? | 000 | no | **wrong** | mismatch |",
@@ -349,7 +347,7 @@ fn repeats_and_several_runs_are_told() {
         &out,
         &[
             "# 2 runs\n\n| eval | run | agent |",
-            "The paired test shows which is better, not the figures side by side: `cargo evaltest compare one two`",
+            "The paired test shows which is better: `cargo evaltest compare one two`",
             "\n## ",
             "\n### Recommendations",
             "\n#### Flaky samples",
@@ -435,7 +433,7 @@ fn what_is_masked_is_in_no_report() {
     has(
         &out,
         &[
-            "> Questions, answers and expected answers are not shown",
+            "> Questions, answers and expected answers are hidden",
             "| q1-3 | **wrong** | mismatch |",
         ],
     );

@@ -104,7 +104,7 @@ fn a_run_is_labelled_calibrated_and_then_its_gate_decides() {
         .says("judge `judge` is calibrated on only 60 labels");
     project.script("agent.sh", "#!/bin/sh\ncat > /dev/null\necho other\n");
     let ran = project.run("run -v eval.yaml").exits(3);
-    ran.says("corrected, if the judge errs on this agent as on that one")
+    ran.says("corrected, if the judge errs on this agent as on the labelled one")
         .says("INCONCLUSIVE: no labels of this run, the calibration has those of run");
     let calibration = calibration(&project);
     assert_eq!(calibration["corrected"], Value::Null);

@@ -65,7 +65,7 @@ fn what_a_jury_says_is_corrected_by_labels_of_its_run() {
         .run("run -v eval.yaml")
         .exits(0)
         .says("judge `jury` is uncalibrated (no labels of people)")
-        .says("alpha 0.86, pairs agree in 80.0 % to 100.0 %, uncalibrated (no labels of people)")
+        .says("alpha 0.86, pairs agree on 80.0 % to 100.0 %, uncalibrated (no labels of people)")
         .says(", uncalibrated (as its jury is)");
     let dir = project.last_run().display().to_string();
     let gate = |bound: &str| format!("gate -v {dir} --gate corrected(jury.total)>={bound}");

@@ -147,7 +147,8 @@ fn people_are_told_what_the_interval_says_and_who_flipped() {
         "A: before of e, ",
         "e: B looks worse than A (two-sided p = 0.051)\n",
         "B − A: −33.3 points (95 % interval −60.9 to −1.0) over 12 samples\n",
-        "the interval is approximate: the exact test does not tell the two apart in either direction at 0.05, and does on",
+        "the interval is approximate: the exact test finds no significant difference in either direction at \
+         0.05, but a",
         "of these 50.0 % are correct in A and 16.7 % in B; 4 became wrong, 0 became correct",
         "p = 0.026: chance of a drop this large if nothing had changed, as in `no_regression`; 0.051 in either",
         "\n  level: 1 ",
@@ -230,7 +231,7 @@ fn without_a_name_the_last_run_is_compared_with_the_one_before() {
     project
         .run("compare first first")
         .exits(2)
-        .says("A and B are one run, `first`");
+        .says("A and B are the same run, `first`");
 }
 
 #[test]
@@ -242,7 +243,7 @@ fn runs_that_were_judged_otherwise_are_refused_until_both_are_judged_alike() {
     project
         .run("compare before after")
         .exits(2)
-        .says("B (run `after`) was judged by another scorer")
+        .says("B (run `after`) has a different scorer")
         .says("cargo evaltest rescore evaltest-runs/")
         .says("--spec eval.yaml");
     let before = project.runs()[0].clone();
@@ -274,7 +275,7 @@ fn what_cannot_be_paired_is_named() {
         .exits(0)
         .says("only in A: 1\n    `q001`\n")
         .says("only in B: 1\n    `q900`\n")
-        .says("with another question, file or ground truth: 1\n    `q000`\n")
+        .says("with a different question, file or ground truth: 1\n    `q000`\n")
         .says("without a verdict in one of the two: 1\n    `q002`\n");
     // Of more runs the table says how many.
     run_with(&project, &[], "--run-id third");
@@ -282,9 +283,10 @@ fn what_cannot_be_paired_is_named() {
         .run("compare before after third")
         .exits(0)
         .says(
-            "B − A leaves out 1 only in A, 1 only in B, 1 with another question, file or ground truth, 1 without a verdict",
+            "B − A omits 1 only in A, 1 only in B, 1 with a different question, file or ground truth, 1 without \
+             a verdict",
         )
-        .says("C − B leaves out 1 without a verdict");
+        .says("C − B omits 1 without a verdict");
     let found = compared(&project, "before after third");
     assert_eq!(found["pairs"][0]["unpaired"], expect);
     // Nothing in common at all.
@@ -305,7 +307,7 @@ fn two_evals_with_the_same_questions_are_told_to_be_two() {
     project
         .run("compare before after")
         .exits(0)
-        .says("two evals: A is of `e`, B of `f`")
+        .says("different evals: A is of `e`, B of `f`")
         .says("4 became wrong");
 }
 

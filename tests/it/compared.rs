@@ -70,7 +70,7 @@ fn what_errors_could_change_is_told() {
         .run("compare before after")
         .exits(0)
         .says("errors: 4 answers have no verdict (4 in B); with them the difference is from −33.3 points (")
-        .says("so they could change what is said: B worse");
+        .says("so the conclusion could change: B worse");
     let back = compared(&project, "after before");
     assert_eq!(back["error_bounds"]["errors_a"], 4);
     assert_eq!(back["error_bounds"]["highest"]["better"], 4);
@@ -106,7 +106,7 @@ fn means_of_scorers_are_compared() {
     project
         .run("compare before after")
         .exits(0)
-        .says("\nMeans of what scorers give\n  mean of ")
+        .says("\nOther scores\n  mean of ")
         .says("fuzzy similarity");
 }
 
@@ -128,7 +128,7 @@ fn a_page_marks_the_words_in_which_two_answers_differ() {
             // The right answer is green, and the wrong one red.
             "<pre>I get <mark class=\"right\">002</mark> at last</pre>",
             "<pre>I get <mark class=\"wrong\">&lt;3&gt;</mark> at last</pre>",
-            "<h2>Another answer, the same verdict: 1</h2>\n<details><summary>Both answers</summary>\n\
+            "<h2>Different answer, same verdict: 1</h2>\n<details><summary>Both answers</summary>\n\
              <details open><summary><code>q000</code>",
             "<pre>I <mark class=\"other\">think</mark>, it is 000.</pre>",
             "<pre>I <mark class=\"other\">am sure</mark>, it is 000.</pre>",
@@ -216,7 +216,7 @@ fn a_page_has_prompts_and_answers_beside_each_other() {
     has(
         &page(&project, "before asked"),
         &[
-            "<p class=\"warn\">the prompt is another one",
+            "<p class=\"warn\">different prompts",
             "<pre>What is 0?</pre>\n<pre>000</pre>\n</div>",
             "<p><span class=\"soft\">asked as</span></p>\n<pre>Think: What is 0?</pre>\n<pre>99</pre>",
         ],
@@ -248,7 +248,7 @@ fn a_page_of_three_runs_has_all_pairs_and_what_they_leave_out() {
             "<td data-label=\"C three\">-</td></tr>",
             "<th scope=\"row\">C − B</th>",
             "12 pairs, p 0.051, Holm 0.10: not significantly different",
-            "<li>C − A leaves out 4 only in A</li>",
+            "<li>C − A omits 4 only in A</li>",
         ],
     );
 }

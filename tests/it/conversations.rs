@@ -80,7 +80,7 @@ fn each_turn_is_asked_judged_and_recorded() {
         .run("run -v c.yaml")
         .exits(0)
         .says("1 correct")
-        .says("4 turns, went wrong first in turn 1 (1)");
+        .says("4 turns, first went wrong in turn 1 (1)");
     let records = project.last_lines("samples.jsonl");
     let result = &records[1]["result"];
     assert_eq!(result["ended"], "script");
@@ -422,7 +422,7 @@ fn tools_are_offered_by_a_server() {
     project
         .run("run -v c.yaml")
         .exits(0)
-        .says("1 samples, 1 correct");
+        .says("1 sample, 1 correct");
     let replies = project.read("replies");
     assert!(replies.contains(r#""name":"weather""#), "{replies}");
     assert!(replies.contains("there is no tool `nothing`"), "{replies}");

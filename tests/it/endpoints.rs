@@ -195,7 +195,7 @@ fn a_busy_endpoint_is_asked_again_when_it_wants_to() {
         "limits: { backoff_s: 0 }\n",
     );
     let started = Instant::now();
-    run(&project).exits(0).says("1 samples, 1 correct");
+    run(&project).exits(0).says("1 sample, 1 correct");
     assert!(started.elapsed() >= Duration::from_secs(1));
     // Every request is in the record.
     assert_eq!(server.requested().len(), 3);
@@ -370,7 +370,7 @@ fn tools_are_called_natively_or_in_words() {
         project
             .run("run -v eval.yaml --output-root runs")
             .exits(0)
-            .says("1 samples, 1 correct");
+            .says("1 sample, 1 correct");
     }
     assert_eq!(server.requested().len(), 2);
 }
@@ -423,7 +423,7 @@ fn an_outage_is_waited_for_and_costs_no_sample() {
         .exits(0)
         .says("30 correct")
         .says("0 errors")
-        .says("e: the agent does not answer, and is waited for, first for 1 s: ")
+        .says("e: the agent does not answer; waiting, first for 1 s: ")
         .says("e: the agent answers again after ");
     // A few in vain, and then one at a time.
     assert!(server.requested().len() < 30 + 12);

@@ -55,7 +55,7 @@ fn each_sample_is_asked_so_often_and_its_answers_are_weighed_together() {
         .says("4 samples, 3 epochs each, 9 of 12 answers correct, accuracy 75.0 %")
         .says("pass@3 100.0 %")
         .says("pass^3 50.0 %, majority 75.0 %")
-        .says("flaky: 2 of 4 samples; asked again, 33.3 % of the verdicts change; correct: q2 2 of 3, q3 1 of 3")
+        .says("flaky: 2 of 4 samples; 33.3 % of the verdicts change when asked again; correct: q2 2 of 3, q3 1 of 3")
         .says("gate majority[level=1] >= 0.5: passed: majority[level=1] 100.0 % (2 of 2 samples");
     assert_eq!(requested(&project).len(), 12);
     let records = project.last_lines("samples.jsonl");

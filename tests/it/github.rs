@@ -59,7 +59,8 @@ fn gates_and_flips_are_at_their_lines() {
     assert!(errors[0].starts_with(gate), "{errors:?}");
     assert_eq!(
         errors[1],
-        "::error file=data.jsonl,line=2,title=e%3A q001 became wrong::mismatch: said `::error::wrong|<b>`, expected `001`"
+        "::error file=data.jsonl,line=2,title=e%3A q001 became wrong::mismatch: got `::error::wrong|<b>`, \
+         expected `001`"
     );
     assert!(errors[4].starts_with("::error file=data.jsonl,line=8,title=e%3A q007 "));
     let summary = project.read("step.md");
@@ -186,18 +187,18 @@ fn what_could_not_start_is_told_at_its_line() {
     let ran = step(&project, "run eval.yaml --pr-comment out/comment.md").exits(2);
     let comment = project.read("out/comment.md");
     assert!(
-        comment.starts_with("<!-- evaltest:all -->\n# evaltest: ❌ evaltest left no run\n"),
+        comment.starts_with("<!-- evaltest:all -->\n# evaltest: ❌ evaltest did not run\n"),
         "{comment}"
     );
     let errors = annotations(&ran, "error");
     assert!(
-        errors[0].starts_with("::error file=eval.yaml,line=6,title=evaltest left no run::"),
+        errors[0].starts_with("::error file=eval.yaml,line=6,title=evaltest did not run::"),
         "{errors:?}"
     );
     assert!(
         project
             .read("step.md")
-            .starts_with("# evaltest: ❌ evaltest left no run\n")
+            .starts_with("# evaltest: ❌ evaltest did not run\n")
     );
 }
 

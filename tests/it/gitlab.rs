@@ -35,7 +35,7 @@ fn what_got_worse_has_a_place_and_a_name_that_stays() {
     );
     let text = flip["description"].as_str().unwrap();
     assert!(
-        text.starts_with("e: q004 became wrong: mismatch: said `\\u{1b}[1m"),
+        text.starts_with("e: q004 became wrong: mismatch: got `\\u{1b}[1m"),
         "{text}"
     );
     let printed = flip["fingerprint"].as_str().unwrap();

@@ -104,11 +104,11 @@ fn reports_on_items_have_the_words_of_a_flow() {
         .says("**88.9 %** of the items pass: 8 of 9")
         .says("| points on average | 4.36/5.0")
         .says("| difficulty match, on average | 3.67/5.0")
-        .says("of 100 items like these would not pass");
+        .says("Of 100 items like these, 2 to 43 would not pass");
     report(&["--audience", "user"])
         .says("# items: how good are the items?")
         .says("**8 of 9 items pass: 89 of 100.**")
-        .says("Excellent are 7 of 9.")
+        .says("7 of 9 are excellent.")
         .says("difficulty match: **3.67/5.0");
     report(&["--format", "html"])
         .says("of the items pass")

@@ -67,7 +67,7 @@ fn each_loads_and_judges() {
         project
             .run("run -v")
             .exits(0)
-            .says("judged: 1 samples, 1 correct")
+            .says("judged: 1 sample, 1 correct")
             .says("judge judge: 1 call on 1 answer");
         let record = project.last_lines("samples.jsonl").remove(0);
         assert_eq!(record["result"]["status"], "scored", "{name}");

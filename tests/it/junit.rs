@@ -62,11 +62,11 @@ fn samples_and_gates_are_cases_with_the_names_of_their_tests() {
     assert!(case(&top, "e::level1", "q000").children.is_empty());
     let (element, kind, message) = complaint(case(&top, "e::level2", "q001"));
     assert_eq!((element, kind), ("failure", "mismatch"));
-    assert_eq!(message, "mismatch: said `001`, expected `something else`");
+    assert_eq!(message, "mismatch: got `001`, expected `something else`");
     let text = &case(&top, "e::level2", "q001").children[0].text;
     assert_eq!(
         text,
-        "asked: What is 1?\nexpected: something else\nsaid: 001"
+        "question: What is 1?\nexpected: something else\ngot: 001"
     );
     let (element, kind, message) = complaint(case(&top, "e::level1", "q003"));
     assert_eq!((element, kind), ("error", "agent_failed"));
@@ -392,10 +392,7 @@ fn it_is_red_where_the_tests_are() {
     let top = written(&project);
     let wrong = case(&top, "e::level2", "q001");
     let text = &wrong.all("system-out")[0].text;
-    assert!(
-        text.starts_with("wrong, and no gate fails for it: "),
-        "{text}"
-    );
+    assert!(text.starts_with("wrong, but fails no gate: "), "{text}");
     assert_eq!(failures("--junit-strict", 0), 8);
     // Nothing but the verdicts decides.
     spec("");

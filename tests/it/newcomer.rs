@@ -216,7 +216,7 @@ fn spreadsheets_and_arrays_are_datasets() {
     project
         .run("run -v e.yaml")
         .exits(0)
-        .says("1 samples, 1 correct");
+        .says("1 sample, 1 correct");
     project.write(
         "data.json",
         "[{\"question\": \"a\"},\n {\"question\": \"\"}]",

@@ -60,12 +60,12 @@ fn drop_of_each_kind_is_reported_beside_the_unperturbed_headline() {
     project
         .run("run -v eval.yaml --dry-run")
         .exits(0)
-        .says("4 samples, and once more perturbed in 3 ways, 16");
+        .says("4 samples, plus 3 perturbed versions of each, 16");
     let ran = project
         .run("run -v eval.yaml")
         .exits(1)
         .says("4 samples, 4 correct, accuracy 100.0 %")
-        .says("reordered_options: changes nothing in 4 answers, which are in no pair")
+        .says("reordered_options: leaves 4 questions unchanged (not compared)")
         .says("gate drop(irrelevant_context) <= 0.1: passed: drop(irrelevant_context) 0.0 % (4 pairs")
         .says("gate drop(typos) <= 0.1: FAILED: drop(typos) 100.0 % (4 pairs, 4 became wrong and 0 correct")
         .says("gate accuracy[perturb=irrelevant_context] >= 0.9: passed")
@@ -276,7 +276,7 @@ esac
         .exits(1)
         .says("2 samples, 2 correct")
         .says("drop(tool_error) 100.0 % (1 pair,")
-        .says("tool_timeout: changes nothing in 1 answer");
+        .says("tool_timeout: leaves 1 question unchanged");
     let records = project.last_lines("samples.jsonl");
     assert_eq!(records[1]["result"]["turns"][0]["injected"], true);
     let heard = &records[2]["result"]["output"]["messages"][2]["content"];

@@ -125,7 +125,7 @@ fn the_same_trouble_is_shown_three_times_and_counted_on_a_terminal_too() {
     let project = project(30, &server.openai(""), limits);
     let check = |seen: &str| {
         assert_eq!(seen.matches("attempt 1 failed").count(), 3, "{seen}");
-        let counted = "e: 30 attempts failed alike, 3 of them are shown: ";
+        let counted = "e: 30 attempts failed with the same error (3 shown): ";
         assert_eq!(seen.matches(counted).count(), 1, "{seen}");
     };
     check(&project.run("run eval.yaml").exits(3).err);

@@ -26,7 +26,7 @@ pub(super) fn document(run: &ReportedRun, figures: &RunFigures) -> Document {
     let (known, unknown) = amounts(run);
     document.blocks.push(Block::Facts(known));
     if !unknown.is_empty() {
-        let text = format!("Not known: {}.", unknown.join("; "));
+        let text = format!("Unknown: {}.", unknown.join("; "));
         document.paragraph(Line::default().toned(Tone::Faint, text));
     }
     changes(summary, figures, &mut document);
@@ -44,7 +44,7 @@ fn amounts(run: &ReportedRun) -> (Vec<(String, Line)>, Vec<String>) {
         Err(why) => unknown.push(format!("{name} ({why})")),
     };
     if summary.change.is_none() {
-        row("change", Err("there is no accepted run to compare it with"));
+        row("change", Err("no accepted run to compare with"));
     }
     if let Some(points) = items::deciding_points(summary) {
         if points.excellent.of > 0 {
@@ -70,12 +70,12 @@ fn amounts(run: &ReportedRun) -> (Vec<(String, Line)>, Vec<String>) {
     } else {
         of_agent(run, &mut row);
         if let Some(cost) = judged {
-            row("cost of the judges of this run", Ok(cost));
+            row("cost of judging", Ok(cost));
         }
     }
     if let Some(reviewed) = &summary.reviewed {
         let lines = reviewed_lines(reviewed);
-        row("what people say", Ok(lines.join("; ")));
+        row("human review", Ok(lines.join("; ")));
     }
     row(
         "gates",
@@ -93,19 +93,16 @@ fn of_agent(run: &ReportedRun, row: &mut impl FnMut(&str, Result<String, &str>))
         cost.ok_or("the agent does not report it"),
     );
     if run.is_recorded() {
-        let why = "the answers were recorded before";
-        return row("outages and waits", Err(why));
+        let why = "the answers are recorded";
+        return row("missing answers and latency", Err(why));
     }
     let (lacking, attempts) = outages(summary);
-    row(
-        "outages: no answer came",
-        Ok(part_of(lacking, attempts, "tries")),
-    );
+    row("missing answers", Ok(part_of(lacking, attempts, "tries")));
     let wait = summary.latency_s.map(|latency| {
         let [p95, p50] = [latency.p95, latency.p50].map(Seconds);
         format!("19 of 20 within {p95} (p95), half within {p50}")
     });
-    row("wait for an answer", wait.ok_or("no answer came"));
+    row("time to an answer", wait.ok_or("no answer came"));
 }
 
 /// Improvements and regressions.
@@ -124,7 +121,7 @@ fn changes(summary: &Summary, figures: &RunFigures, document: &mut Document) {
     ] {
         let first = &ids[..ids.len().min(NAMED)];
         lines.push(if count == 0 {
-            format!("{what}: nothing.").into()
+            format!("{what}: none.").into()
         } else {
             let named = listed(first, count);
             let noun = summary.subject().word(["question", "item", "pair"]);
@@ -146,35 +143,30 @@ fn risks(run: &ReportedRun) -> Vec<Line> {
     if let Some(change) = &summary.change {
         let text = difference(change);
         risks.push(Line::from(match change_verdict(change, summary) {
-            ChangeVerdict::Worse => format!("It is worse than what was accepted: {text}."),
-            ChangeVerdict::Better => format!("It is better than what was accepted: {text}."),
+            ChangeVerdict::Worse => format!("Worse than the accepted run: {text}."),
+            ChangeVerdict::Better => format!("Better than the accepted run: {text}."),
             ChangeVerdict::Open => format!(
-                "Whether it is better than what was accepted is open: {text} where both have a verdict."
+                "Undecided whether it differs from the accepted run: {text} where both have a verdict."
             ),
             ChangeVerdict::Indistinguishable => format!(
-                "It is not significantly different from what was accepted: {text}. A loss of up to {} points is not ruled out.",
+                "No significant difference from the accepted run: {text}. A loss of up to {} points is not \
+                 ruled out.",
                 Points((-change.difference_ci95[0]).max(0.0)).unsigned()
             ),
         }));
     }
     let (lacking, attempts) = outages(summary);
     if lacking > 0 && !run.is_recorded() && !summary.judges_items {
-        risks.push(
-            format!(
-                "Outages: no answer came in {}.",
-                part_of(lacking, attempts, "tries")
-            )
-            .into(),
-        );
+        risks.push(format!("No answer in {}.", part_of(lacking, attempts, "tries")).into());
     }
     if let Some(figures) = summary.epochs.as_ref().filter(|it| it.flaky > 0) {
         risks.push(
             if summary.judges_items {
                 let text = part_of(figures.flaky, figures.samples, "items");
-                format!("Judged again, the verdict is another one on {text}.")
+                format!("The verdict changes between epochs on {text}.")
             } else {
                 let text = part_of(figures.flaky, figures.samples, "questions");
-                format!("Asked again, it is now right, now wrong, on {text}.")
+                format!("Correct in some epochs, wrong in others: {text}.")
             }
             .into(),
         );
@@ -193,7 +185,7 @@ fn risks(run: &ReportedRun) -> Vec<Line> {
     for result in &summary.gates {
         let what = match result.verdict {
             Verdict::Failed => "A gate failed",
-            Verdict::Inconclusive => "A gate is open",
+            Verdict::Inconclusive => "A gate is inconclusive",
             Verdict::Passed | Verdict::Ignored => continue,
         };
         let name = result.gate.to_string();
@@ -210,40 +202,40 @@ fn risks(run: &ReportedRun) -> Vec<Line> {
 fn whole(summary: &Summary) -> Line {
     let is_rated = summary.scored > 0;
     if let Some(pairs) = items::deciding_pairs(summary) {
-        let rate = items::win_rate(pairs).unwrap_or_else(|| "not known".to_owned());
-        return format!("The win rate is {rate}; one half is neither better nor worse.").into();
+        let rate = items::win_rate(pairs).unwrap_or_else(|| "unknown".to_owned());
+        return format!("The win rate is {rate}; 50 % means equally good.").into();
     }
     if summary.subject() == Subject::Items {
         return match (summary.accuracy_bounds, summary.accuracy_ci95) {
             (Some([low, high]), _) if low < high && is_rated => format!(
-                "How many items pass is open: {}, for not every item has a verdict.",
+                "The pass rate is {}: some items have no verdict.",
                 accuracy::spelled(summary.accuracy, Some([low, high]), None)
             )
             .into(),
             (_, Some([low, high])) if is_rated => format!(
-                "In the long run {} to {} of 100 items like these would not pass ({}).",
+                "Of 100 items like these, {} to {} would not pass ({}).",
                 Of100(1.0 - high),
                 Of100(1.0 - low),
                 ci95!()
             )
             .into(),
-            _ => "No item was judged: this run says nothing of them.".into(),
+            _ => "No item was judged.".into(),
         };
     }
     match (summary.accuracy_bounds, summary.accuracy_ci95) {
         (Some([low, high]), _) if low < high && summary.scored > 0 => format!(
-            "How many answers are right is open: {}, for not every question has a verdict.",
+            "The accuracy is {}: some questions have no verdict.",
             accuracy::spelled(summary.accuracy, Some([low, high]), None)
         )
         .into(),
         (_, Some([low, high])) if summary.scored > 0 => format!(
-            "In the long run {} to {} of 100 answers to questions like these would be wrong ({}).",
+            "Of 100 answers to questions like these, {} to {} would be wrong ({}).",
             Of100(1.0 - high),
             Of100(1.0 - low),
             ci95!()
         )
         .into(),
-        _ => "Nothing was scored: this run says nothing of the answers.".into(),
+        _ => "Nothing was scored.".into(),
     }
 }
 

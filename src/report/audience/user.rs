@@ -34,8 +34,8 @@ fn judged(run: &ReportedRun) -> Document {
         let counts = Line::default().strong(format!("{}.", items::pair_counts(pairs)));
         document.paragraph(match pairs.win_rate.zip(pairs.ci95) {
             Some((rate, ci95)) => counts.plain(format!(
-                " That is a win rate of {} of 100, where ties, and pairs whose verdict changes with the order, count half. In \
-                 the long run it would very likely be {} of 100; 50 is neither better nor worse.",
+                " That is a win rate of {} of 100; ties, and pairs whose verdict changes with the order, count \
+                 half. With more pairs it would very likely be {} of 100; 50 means equally good.",
                 Of100(rate),
                 hundred(ci95)
             )),
@@ -60,7 +60,7 @@ fn judged(run: &ReportedRun) -> Document {
     }
     let scorer = summary.scorer.as_deref();
     if scorer.is_some_and(|name| summary.is_uncalibrated(name)) {
-        document.paragraph("A program judged them, and no people have checked how well it judges.");
+        document.paragraph("A program judged them; no person has checked how well it judges.");
     }
     if summary.errors > 0 {
         document.section("How many could not be judged?");
@@ -89,11 +89,11 @@ fn passing(summary: &Summary) -> Line {
                 hundred(ci95)
             ))
         }
-        _ => return line.plain("That is not known: no item could be judged."),
+        _ => return line.plain("Unknown: no item could be judged."),
     };
     let excellent = items::deciding_points(summary).map(|points| points.excellent);
     match excellent.filter(|share| share.of > 0) {
-        Some(share) => line.plain(format!(" Excellent are {} of {}.", share.part, share.of)),
+        Some(share) => line.plain(format!(" {} of {} are excellent.", share.part, share.of)),
         None => line,
     }
 }
@@ -104,7 +104,7 @@ fn requests(run: &ReportedRun) -> String {
     let date = run.manifest.started_at.get(..10).unwrap_or_default();
     let checked = counted(summary.scored, "answer");
     if run.is_recorded() {
-        return format!("{checked} that were given and kept before were checked on {date}.");
+        return format!("{checked} from a recording, checked on {date}.");
     }
     let requests = match (&summary.epochs, summary.skipped) {
         (Some(epochs), 0) => {
@@ -156,40 +156,40 @@ fn right(summary: &Summary, document: &mut Document) {
                 ),
             };
             document.paragraph(Line::default().strong(text).plain(format!(
-                " With other questions of this kind it would very likely be {} of 100; the more are asked, the closer it can \
-                 be told.",
+                " With other questions of this kind it would very likely be {} of 100; more questions would \
+                 narrow this down.",
                 hundred(ci95)
             )));
         }
-        _ => document.paragraph("That is not known: no answer could be checked."),
+        _ => document.paragraph("Unknown: no answer could be checked."),
     }
     let scorer = summary.scorer.as_deref();
     if scorer.is_some_and(|name| summary.is_uncalibrated(name)) {
-        document.paragraph(
-            "The answers were judged by a program, and no people have checked how well it judges.",
-        );
+        document
+            .paragraph("A program judged the answers; no person has checked how well it judges.");
     }
-    document.paragraph("A wrong answer can look as sure as a right one: check what matters.");
+    document
+        .paragraph("A wrong answer can sound as confident as a correct one: check what matters.");
 }
 
 fn lacking(run: &ReportedRun, document: &mut Document) {
     document.section("How often was there no answer?");
     let (lacking, requests) = outages(&run.summary);
     if run.is_recorded() {
-        document.paragraph("Not known: the answers came from the cache.");
+        document.paragraph("Unknown: the answers came from the cache.");
         return;
     }
     let Some(ci95) = wilson95(lacking, requests) else {
-        document.paragraph("Not known: no question was asked.");
+        document.paragraph("Unknown: no question was asked.");
         return;
     };
     let text = match lacking {
-        0 => format!("Never, in {requests} tries."),
+        0 => format!("Never in {requests} tries."),
         1 => format!("Once in {requests} tries."),
         lacking => format!("{lacking} times in {requests} tries."),
     };
     document.paragraph(Line::default().strong(text).plain(format!(
-        " In the long run it would very likely be {} of 100.",
+        " In the long run, very likely {} of 100.",
         hundred(ci95)
     )));
 }
@@ -198,7 +198,7 @@ fn wait(run: &ReportedRun, document: &mut Document) {
     document.section("How long does an answer take?");
     let latency = run.summary.latency_s.as_ref();
     let Some(latency) = latency.filter(|_| !run.is_recorded()) else {
-        document.paragraph("That is not known: no answer was timed.");
+        document.paragraph("Unknown: no answer was timed.");
         return;
     };
     let (half, most) = (waited(latency.p50), waited(latency.p95));

@@ -85,7 +85,7 @@ pub fn answers(runs: &[ReportedRun], names: &[String]) -> Result<Vec<Block>> {
     blocks.extend(table.block());
     if rows < order.len() {
         blocks.push(Block::paragraph(format!(
-            "{rows} of {} samples, those on which the models disagree first.",
+            "{rows} of {} samples; those where the models disagree come first.",
             order.len()
         )));
     }

@@ -39,7 +39,7 @@ pub(super) fn flips(
     if let Some(texts) = texts.filter(|texts| texts.all_changed > 0) {
         let (shown, all) = (texts.changed.len(), texts.all_changed);
         blocks.push(Block::section(format!(
-            "Another answer, the same verdict: {all}"
+            "Different answer, same verdict: {all}"
         )));
         let title = if shown < all {
             format!("The first {shown}")
@@ -166,7 +166,7 @@ fn flip([a, b]: [&ComparedRun; 2], flip: &FlipTexts, detail: Detail) -> Block {
     });
     blocks.push(Block::Columns(sides.into()));
     if let Some(turn) = &flip.turn {
-        let title = format!("turn {}, the first that differs", turn.turn);
+        let title = format!("turn {}, the first difference", turn.turn);
         let title = Line::default().toned(Tone::Faint, title);
         blocks.push(Block::Paragraph(title));
         let sides = [&turn.a, &turn.b];

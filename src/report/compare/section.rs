@@ -161,7 +161,11 @@ fn differences(compared: &RunsComparison, detail: Detail) -> Vec<Block> {
         let note = format!("{pairs}, {a} to {b}{}", p.unwrap_or_default());
         difference(name, it, note)
     });
-    let heads = ["", ci95!("B − A in points, "), "of, p (two-sided)"];
+    let heads = [
+        "",
+        ci95!("B − A in points, "),
+        "pairs, A to B, p (two-sided)",
+    ];
     let mut blocks = vec![
         Block::section("Difference"),
         intervals("B − A", heads, rows.collect()),
@@ -217,10 +221,7 @@ fn means(compared: &RunsComparison, detail: Detail) -> Vec<Block> {
             or_dash(mean.difference_ci95.map(|ends| Interval(ends.map(signed)))),
         ]);
     }
-    let mut blocks = vec![
-        Block::section("Means of what scorers give"),
-        Block::Table(table),
-    ];
+    let mut blocks = vec![Block::section("Other scores"), Block::Table(table)];
     blocks.extend(more_rows(means.len().saturating_sub(most_rows(detail))));
     blocks
 }
@@ -230,7 +231,7 @@ fn amounts(compared: &RunsComparison) -> Vec<Block> {
     if compared.figures.is_empty() {
         return Vec::new();
     }
-    let mut table = Table::of_numbers(["what B took", "pairs", "times A", ci95!()]);
+    let mut table = Table::of_numbers(["", "pairs", "B / A", ci95!()]);
     let times = |ratio: f64| format!("{ratio:.3}");
     for (name, figure) in &compared.figures {
         table.row([
@@ -354,7 +355,7 @@ fn several(
     let rows: Vec<_> = rows.collect();
     let labels = rows.iter().map(|row| &*row.label);
     let note = contradictions(labels.zip(pairs.iter().map(|pair| &pair.comparison.whole)));
-    let heads = ["", ci95!("points, "), "what it says"];
+    let heads = ["", ci95!("points, "), "result"];
     blocks.push(Block::section("All pairs"));
     blocks.push(intervals("Difference", heads, rows));
     blocks.extend(note.map(|note| Block::Paragraph(Line::default().marked(&note))));
@@ -365,7 +366,7 @@ fn several(
             .map(|(what, ids)| format!("{} {what}", ids.count()))
             .collect();
         let names = [&b.letter, &a.letter].map(String::as_str).join(" − ");
-        (!lists.is_empty()).then(|| format!("{names} leaves out {}", lists.join(", ")))
+        (!lists.is_empty()).then(|| format!("{names} omits {}", lists.join(", ")))
     })));
     blocks.push(Block::Paragraph(Line::default().toned(
         Tone::Faint,

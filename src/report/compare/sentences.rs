@@ -38,7 +38,7 @@ pub(super) fn sentences([a, b]: [&ComparedRun; 2], compared: &RunsComparison) ->
     let whole = &compared.whole;
     let mut sentences = match whole.difference.zip(whole.difference_ci95) {
         None => {
-            vec!["no sample is the same question with a verdict in both runs".to_owned()]
+            vec!["no sample has the same question and a verdict in both runs".to_owned()]
         }
         Some((difference, ci95)) => vec![
             format!(
@@ -65,7 +65,7 @@ pub(super) fn sentences([a, b]: [&ComparedRun; 2], compared: &RunsComparison) ->
     sentences.extend(why_apart(whole).map(str::to_owned));
     if let Some(groups) = whole.groups {
         sentences.push(format!(
-            "the samples come in {groups} groups, and only groups are independent of each other"
+            "the samples form {groups} groups; only groups are independent of each other"
         ));
     }
     if whole.verdict == ComparedVerdict::Indistinguishable {
@@ -109,18 +109,18 @@ fn why_apart(figures: &PairedFigures) -> Option<&'static str> {
     let (p, both) = (figures.p?, figures.p_two_sided?);
     match (is_apart(figures.verdict), both < ALPHA) {
         (true, false) if p < ALPHA => Some(
-            "the interval is approximate: the exact test does not tell the two apart in either direction at 0.05, and does \
-             on the side of a loss alone, which is what a gate asks",
+            "the interval is approximate: the exact test finds no significant difference in either direction at \
+             0.05, but a significant loss, which is what a gate checks",
         ),
-        (true, false) => {
-            Some("the interval is approximate: the exact test does not tell the two apart at 0.05")
-        }
-        (false, true) => {
-            Some("the interval is approximate: the exact test tells the two apart at 0.05")
-        }
+        (true, false) => Some(
+            "the interval is approximate: the exact test finds no significant difference at 0.05",
+        ),
+        (false, true) => Some(
+            "the interval is approximate: the exact test finds a significant difference at 0.05",
+        ),
         (false, false) if p < ALPHA => Some(
-            "a gate `no_regression` would be red all the same: it allows for 0.05 on the side of a loss, and the interval \
-             for 0.025 on each side",
+            "a gate `no_regression` would still fail: it tests for a loss at 0.05, and the interval allows \
+             0.025 on each side",
         ),
         _ => None,
     }
@@ -137,8 +137,8 @@ pub(super) fn contradictions<'a>(
     let names: Vec<_> = rows.map(|(name, _)| format!("`{name}`")).collect();
     (!names.is_empty()).then(|| {
         format!(
-            "p and interval do not say the same of {}: both are of the same answers, but p is an exact test of whether \
-             these samples are answered otherwise, and the interval is approximate and allows for other samples too",
+            "p and interval disagree on {}: p is an exact test on these samples, and the interval is \
+             approximate and allows for other samples",
             names.join(", ")
         )
     })
@@ -181,11 +181,8 @@ fn of_errors([a, b]: [&str; 2], compared: &RunsComparison) -> Option<[String; 2]
             end(ends[1])
         ),
         match &*others {
-            [] => "so they change nothing of what is said".to_owned(),
-            others => format!(
-                "so they could change what is said: {}",
-                others.join(", or ")
-            ),
+            [] => "so the conclusion does not change".to_owned(),
+            others => format!("so the conclusion could change: {}", others.join(", or ")),
         },
     ])
 }
@@ -231,7 +228,7 @@ mod tests {
             };
             let note = contradictions([("one", &figures)]);
             assert_eq!(note.is_some(), expect, "{figures:?}");
-            assert!(note.is_none_or(|note| note.contains("say the same of `one`: ")));
+            assert!(note.is_none_or(|note| note.contains("disagree on `one`: ")));
         };
         check(ComparedVerdict::Indistinguishable, Some(0.0239), true);
         check(ComparedVerdict::Indistinguishable, Some(0.3), false);

@@ -179,7 +179,7 @@ pub(in crate::report) fn why(record: &Record) -> String {
     match &result.score {
         Some(score) => {
             let output =
-                output(record).map(|output| format!(": said `{}`", beginning(&output, 200)));
+                output(record).map(|output| format!(": got `{}`", beginning(&output, 200)));
             let truth =
                 truth(record).map(|truth| format!(", expected `{}`", beginning(truth, 200)));
             let more = [output, truth].into_iter().flatten();
@@ -187,7 +187,7 @@ pub(in crate::report) fn why(record: &Record) -> String {
                 .chain(more)
                 .collect()
         }
-        None => "there is no ground truth".to_owned(),
+        None => "no ground truth".to_owned(),
     }
 }
 
@@ -217,7 +217,7 @@ pub(in crate::report) fn interruption(run: &ReportedRun) -> Option<String> {
     let reason = run.manifest.stop_reason.clone();
     Some(reason.unwrap_or_else(|| match run.manifest.status {
         RunStatus::Interrupted => "the run was interrupted".to_owned(),
-        _ => "the run did not come to its end".to_owned(),
+        _ => "the run did not finish".to_owned(),
     }))
 }
 
@@ -273,7 +273,7 @@ mod tests {
         let output = output(&record).map_or(0, |output| output.len());
         assert!(record.prompt.len() <= MAX_TEXT && truth <= MAX_TEXT && output <= MAX_TEXT + 3);
         assert!(
-            why(&record).starts_with("mismatch: said `xxx"),
+            why(&record).starts_with("mismatch: got `xxx"),
             "{}",
             why(&record)
         );

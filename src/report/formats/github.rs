@@ -23,7 +23,7 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::figure::{Seconds, Share, Usd};
 use crate::verdict::result::Verdict;
-use crate::verdict::summary::{Subject, Summary};
+use crate::verdict::summary::Summary;
 use rows::{SampleColumns, SampleRows};
 
 /// Maximum bytes that a step writes into its summary; above 1 MiB GitHub shows nothing.
@@ -38,7 +38,7 @@ impl ReportFormat for GithubReport {
     }
 
     fn about(&self) -> &'static str {
-        "Markdown as the summary of a step of GitHub Actions: what became wrong first, then gates"
+        "Markdown for the step summary of GitHub Actions: regressions first, then gates"
     }
 
     fn extension(&self) -> &'static str {
@@ -90,7 +90,7 @@ fn written(runs: &[ReportedRun], unstarted: &[UnstartedEval], mut page: Page) ->
     let lacking = unstarted
         .iter()
         .map(|eval| row_text(&[eval.eval.as_str().into(), message(&eval.error)]));
-    page.table("Left no run", &["eval", "why"], lacking.collect());
+    page.table("Did not run", &["eval", "why"], lacking.collect());
     let worse = subject.word(["Became wrong", "Pass no longer", "No longer won"]);
     page.counted_table(worse, &titles, samples.worse);
     let wrong = subject.word(["Wrong", "Do not pass", "Not won"]);
@@ -99,7 +99,7 @@ fn written(runs: &[ReportedRun], unstarted: &[UnstartedEval], mut page: Page) ->
     Ok(page.end() + &rest)
 }
 
-/// Gates, figures, and what became right.
+/// Gates, figures, and what became correct.
 fn rest(runs: &[ReportedRun], samples: &[&str], better: CountedRows, mut page: Page) -> String {
     let heads = ["", "eval", "gate", "result"];
     page.table("Gates", &heads, gates(runs, is_open));
@@ -136,7 +136,7 @@ fn rest(runs: &[ReportedRun], samples: &[&str], better: CountedRows, mut page: P
     let all = rows.len();
     let heads = ["eval", "gate", "intervals and power"];
     page.folded_table("Statistics", &heads, CountedRows { rows, all });
-    let title = subject_of_all(runs).word(["Became right", "Pass now", "Won now"]);
+    let title = subject_of_all(runs).word(["Became correct", "Pass now", "Won now"]);
     page.folded_table(&format!("{title}: {}", better.all), samples, better);
     page.end()
 }
@@ -170,12 +170,7 @@ fn sentence(runs: &[ReportedRun]) -> Option<Line> {
             .iter()
             .any(|gate| gate.verdict == Verdict::Failed && gate.regression.is_some());
         let [before, now] = [change.accuracy_before, change.accuracy_now].map(Share);
-        let flips = match summary.subject() {
-            Subject::Answers => {
-                format!("{} became wrong, {} right", change.worse, change.better)
-            }
-            _ => flip_counts(change, summary),
-        };
+        let flips = flip_counts(change, summary);
         let (place, words) = match change_verdict(change, summary) {
             _ if change.worse + change.better == 0 => {
                 parts[4].push(name);
@@ -272,8 +267,8 @@ fn title(runs: &[ReportedRun], unstarted: &[UnstartedEval]) -> String {
     };
     match (worst, of(Verdict::Failed), of(Verdict::Inconclusive)) {
         _ if !unstarted.is_empty() => match unstarted.len() {
-            1 => format!("❌ {} left no run", unstarted[0].eval),
-            count => format!("❌ {count} evals left no run"),
+            1 => format!("❌ {} did not run", unstarted[0].eval),
+            count => format!("❌ {count} evals did not run"),
         },
         (Exit::Failed, 0, _) if !alerts(runs).is_empty() => match alerts(runs).len() {
             1 => "❌ 1 alert raised".to_owned(),
@@ -282,7 +277,7 @@ fn title(runs: &[ReportedRun], unstarted: &[UnstartedEval]) -> String {
         (_, failed @ 1.., _) => format!("❌ {}", gates(failed, "failed")),
         (_, _, open @ 1..) => format!("⚠️ {}", gates(open, "inconclusive")),
         (Exit::Passed, ..) => format!("✅ {}", gates(of(Verdict::Passed), "passed")),
-        (Exit::Failed, ..) => "❌ answers are not what their snapshots say".to_owned(),
+        (Exit::Failed, ..) => "❌ answers differ from their snapshots".to_owned(),
         (Exit::Interrupted, ..) => "⚠️ interrupted".to_owned(),
         _ if stopped.is_some() => "⚠️ stopped early".to_owned(),
         (code, ..) => format!("⚠️ exit code {}", code.code()),
@@ -441,7 +436,7 @@ impl ReportFormat for PrComment {
     }
 
     fn about(&self) -> &'static str {
-        "Markdown as a comment on a pull request, with a mark by which it is found again"
+        "Markdown for a comment on a pull request, with a hidden mark to find it again"
     }
 
     fn extension(&self) -> &'static str {

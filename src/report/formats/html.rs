@@ -132,7 +132,7 @@ fn failing(run: &ReportedRun, figures: &RunFigures) -> Vec<Block> {
     };
     let more = (all > MOST_FAILING as u64).then(|| {
         Block::paragraph(format!(
-            "The first {MOST_FAILING}. All samples, with whole texts, are in this page for a browser that runs its script."
+            "The first {MOST_FAILING}. Enable JavaScript to see all samples in full."
         ))
     });
     let blocks = [Block::Heading(2, format!("{title}: {all}")), table];

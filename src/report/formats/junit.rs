@@ -249,7 +249,7 @@ impl<'a> Suite<'a> {
             CaseEnd::Passed if *end == CaseEnd::Failed => {
                 let why = ci::why(record);
                 xml.output(&format!(
-                    "wrong, and no gate fails for it: {why}\n{}",
+                    "wrong, but fails no gate: {why}\n{}",
                     texts(records)
                 ))?;
             }
@@ -268,7 +268,7 @@ impl<'a> Suite<'a> {
             CaseEnd::Failed if *end == CaseEnd::Passed => xml.complaint(
                 Complaint::Failure,
                 "snapshot",
-                "the answer is not what its snapshot says",
+                "the answer differs from its snapshot",
                 &texts(records),
             )?,
             CaseEnd::Failed => {
@@ -285,9 +285,9 @@ impl<'a> Suite<'a> {
             }
             CaseEnd::Skipped => {
                 let what = match (record.result.status, self.run.summary.early_stop) {
-                    (Status::Skipped, Some(_)) => "not asked: every gate was sure before",
+                    (Status::Skipped, Some(_)) => "not asked: every gate was already decided",
                     (Status::Skipped, None) => "never asked",
-                    _ => "there is no ground truth",
+                    _ => "no ground truth",
                 };
                 xml.complaint(Complaint::Skipped, record.result.status.as_str(), what, "")?;
             }
@@ -353,14 +353,14 @@ fn texts(records: &[Record]) -> String {
         }
     };
     let record = &records[0];
-    add("asked", &record.prompt);
+    add("question", &record.prompt);
     add("expected", ci::truth(record).unwrap_or_default());
     match records {
-        [one] => add("said", &ci::output(one).unwrap_or_default()),
+        [one] => add("got", &ci::output(one).unwrap_or_default()),
         several => {
             for record in several {
                 let end = match CaseEnd::of(std::slice::from_ref(record)) {
-                    CaseEnd::Passed => "right".to_owned(),
+                    CaseEnd::Passed => "correct".to_owned(),
                     CaseEnd::Skipped => record.result.status.as_str().to_owned(),
                     CaseEnd::Failed | CaseEnd::Errored => ci::why(record),
                 };

@@ -233,7 +233,7 @@ fn accuracy(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let known = known.filter(|(_, ci95)| is_answered && !is_wide(*ci95) && !is_uncalibrated);
     let figure = known.map(|(share, ci95)| {
         let text = format!(
-            "{} of the answers are right ({})",
+            "{} of the answers are correct ({})",
             Share(share),
             Interval(ci95.map(Share)).ci95()
         );
@@ -266,7 +266,7 @@ fn precision(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
         let more = (summary.scored..=MOST).find(says);
         let more = more.map(|n| format!("; about {n} answers would settle it"));
         let text = format!(
-            "{} of {} answers are right ({}), the true accuracy could be above or below {:.0} %{}",
+            "{} of {} answers are correct ({}); the true accuracy could be above or below {:.0} %{}",
             Share(share),
             summary.scored,
             Interval([low, high].map(Share)).ci95(),
@@ -299,7 +299,7 @@ fn uncalibrated(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     });
     let why = known.and_then(|known| known.reason.clone());
     let text = format!(
-        "The judge that decides, {name}, is uncalibrated: {}{}",
+        "The deciding judge, {name}, is uncalibrated: {}{}",
         why.unwrap_or_else(|| "no labels of people".to_owned()),
         text.unwrap_or_default()
     );
@@ -356,7 +356,7 @@ fn weaker_parts(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
                 "{dimension} {}: {} {} ({}), all {} ({})",
                 excerpt(value),
                 Share(part),
-                summary.subject().word(["right", "pass", "won"]),
+                summary.subject().word(["correct", "pass", "won"]),
                 Interval(ci95.map(Share)).ci95(),
                 Share(share),
                 Interval(whole.map(Share)).ci95()
@@ -379,7 +379,7 @@ fn one_cause(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let same = case.figures.same_answer.as_ref();
     let same = same.filter(|same| same.count > 2).map(|same| {
         let (part, interval, weight) = case.of_wrong(same.count);
-        let text = format!("{part} are one and the same, “{}”", beginning(&same.answer));
+        let text = format!("{part} are identical, “{}”", beginning(&same.answer));
         AdvisedFigure {
             next: case.show(std::slice::from_ref(&same.id)),
             ..AdvisedFigure::new(text, interval, weight)
@@ -477,7 +477,7 @@ fn flaky(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
         let (flaky, samples) = (epochs.flaky, epochs.samples);
         let first = case.figures.failures.flaky.samples.first();
         let text = format!(
-            "{} are right in some epochs and wrong in others",
+            "{} are correct in some epochs and wrong in others",
             part_of(flaky, samples, "samples")
         );
         AdvisedFigure {

@@ -193,7 +193,7 @@ fn verdict(run: &RunOverview) -> Line {
         (_, Some(Exit::Passed)) => (Tone::Good, "passed"),
         (_, Some(Exit::Failed)) => (Tone::Bad, "failed"),
         (OverviewStatus::Interrupted, _) => (Tone::Unsure, "interrupted"),
-        _ => (Tone::Unsure, "not decided"),
+        _ => (Tone::Unsure, "inconclusive"),
     };
     let partial = if run.partial { ", partial" } else { "" };
     Line::default().toned(tone, word).plain(partial)

@@ -78,7 +78,7 @@ pub(in crate::report) fn known(summary: &Summary) -> Option<(f64, [f64; 2])> {
 /// The accuracy of a run with the number of answers; of pairs the win rate.
 pub(in crate::report) fn value(summary: &Summary) -> String {
     if let Some(pairs) = items::deciding_pairs(summary) {
-        let rate = items::win_rate(pairs).unwrap_or_else(|| "not known".to_owned());
+        let rate = items::win_rate(pairs).unwrap_or_else(|| "unknown".to_owned());
         return format!("{rate} ({})", items::pair_counts(pairs));
     }
     let share = spelled(
@@ -89,7 +89,7 @@ pub(in crate::report) fn value(summary: &Summary) -> String {
     let (correct, scored) = (summary.correct, summary.scored);
     match (summary.accuracy_bounds, missing(summary)) {
         (None, None) => share,
-        (_, Some(missing)) if scored == 0 => format!("not known, {missing}"),
+        (_, Some(missing)) if scored == 0 => format!("unknown, {missing}"),
         (_, Some(missing)) => format!("{share} ({correct} of the {scored} scored, {missing})"),
         (_, None) => format!("{share} ({correct} of {scored})"),
     }
@@ -101,7 +101,7 @@ pub(in crate::report) fn sentence(summary: &Summary) -> Line {
     let (correct, scored) = (summary.correct, summary.scored);
     let line = Line::default();
     if let Some(pairs) = items::deciding_pairs(summary) {
-        let rate = items::win_rate(pairs).unwrap_or_else(|| "not known".to_owned());
+        let rate = items::win_rate(pairs).unwrap_or_else(|| "unknown".to_owned());
         let counts = items::pair_counts(pairs);
         return line.plain("Win rate ").strong(rate).plain(format!(
             ", ties and inconsistent pairs count half: {counts}."

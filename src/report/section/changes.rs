@@ -9,7 +9,7 @@ use crate::report::document::{
 };
 use crate::snapshot::assertion::ACCEPT;
 use crate::verdict::conclude::Run;
-use crate::verdict::summary::{BaselineChange, Subject, Summary};
+use crate::verdict::summary::{BaselineChange, Summary};
 
 /// Maximum number of ids on a terminal.
 const BRIEF: usize = super::source::LISTED;
@@ -51,24 +51,21 @@ pub(in crate::report) fn change_value(change: &BaselineChange, summary: &Summary
         ChangeVerdict::Worse => "worse",
         ChangeVerdict::Better => "better",
         ChangeVerdict::Indistinguishable => "not significantly different",
-        ChangeVerdict::Open => "open for those without a verdict",
+        ChangeVerdict::Open => "undecided because of missing verdicts",
     };
     format!(
-        "{}, {verdict}: {}, of {} that both have",
+        "{}, {verdict}: {}, {} compared",
         difference(change),
         flip_counts(change, summary),
         change.n
     )
 }
 
-/// `4 became wrong, 1 became right`, or the words for items and pairs.
+/// `4 became wrong, 1 became correct`, or the words for items and pairs.
 pub(in crate::report) fn flip_counts(change: &BaselineChange, summary: &Summary) -> String {
     let subject = summary.subject();
     let worse = subject.became_bad();
-    let better = match subject {
-        Subject::Answers => "became right",
-        _ => subject.became_good(),
-    };
+    let better = subject.became_good();
     format!("{} {worse}, {} {better}", change.worse, change.better)
 }
 
@@ -114,11 +111,11 @@ pub(in crate::report) fn became_wrong(source: &Source<'_>) -> Option<Block> {
     side(source, title, &change.became_wrong, Fold::Open)
 }
 
-/// The samples that became right since the baseline.
+/// The samples that became correct since the baseline.
 pub(in crate::report) fn became_right(source: &Source<'_>) -> Option<Block> {
     let change = source.summary.change.as_ref()?;
     let subject = source.summary.subject();
-    let title = subject.word(["Became right", "Pass now", "Won now"]);
+    let title = subject.word(["Became correct", "Pass now", "Won now"]);
     side(source, title, &change.became_correct, Fold::Closed)
 }
 

@@ -50,7 +50,7 @@ pub(super) fn costs(source: &Source<'_>) -> Vec<Block> {
         );
         if steps.annotated > 0 {
             fact(
-                "the same by annotated steps",
+                "steps of correct answers by annotated steps",
                 mean(steps.ratio, steps.annotated),
             );
         }
@@ -67,7 +67,7 @@ pub(super) fn costs(source: &Source<'_>) -> Vec<Block> {
         let sums = [
             ("turns", conversations.turns),
             ("replies", conversations.steps),
-            ("calls of tools", conversations.tool_calls),
+            ("tool calls", conversations.tool_calls),
             ("failed calls", conversations.failed_calls),
             ("repeated calls", conversations.repeated_calls),
         ];
@@ -75,7 +75,7 @@ pub(super) fn costs(source: &Source<'_>) -> Vec<Block> {
             fact(&format!("{name} of conversations"), Count(sum).to_string());
         }
         if let Some(turns) = first_wrong(conversations) {
-            fact("conversations went wrong first in", turns);
+            fact("conversations first went wrong in", turns);
         }
         if let Some(tokens) = conversations.user_usage.tokens() {
             fact("tokens of the simulated user", Count(tokens).to_string());
@@ -138,7 +138,7 @@ fn brief(summary: &Summary) -> Vec<String> {
             }
         }
         let turns = first_wrong(conversations);
-        parts.extend(turns.map(|turns| format!("went wrong first in {turns}")));
+        parts.extend(turns.map(|turns| format!("first went wrong in {turns}")));
     }
     let usage = &summary.usage;
     let tokens = usage.tokens();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::accuracy;
 use super::source::{Source, number};
-use crate::figure::{Interval, P, Points, Share, part_of};
+use crate::figure::{Interval, P, Points, Share, counted, part_of};
 use crate::report::document::{Align, Block, Table, list};
 use crate::verdict::summary::{EpochFigures, Estimate, PerturbFigures, Summary};
 
@@ -43,7 +43,7 @@ fn brief(summary: &Summary, figures: &EpochFigures) -> Vec<String> {
     if figures.flaky > 0 {
         let again = figures.disagreement.map(Share);
         let again = again.map_or_else(String::new, |share| {
-            format!("; asked again, {share} of the verdicts change")
+            format!("; {share} of the verdicts change when asked again")
         });
         let named = summary.flaky.iter().take(BRIEF);
         let named = named.map(|sample| {
@@ -129,7 +129,7 @@ fn full(summary: &Summary, figures: &EpochFigures) -> Vec<Block> {
     let mut blocks = vec![
         Block::section("Epochs"),
         Block::paragraph(format!(
-            "{} samples, each asked {} times; {} lack a verdict in some epoch. The counts above are of answers; \
+            "{} samples, each asked {} times; {} lack a verdict in some epoch. The counts above count answers; \
              intervals of accuracy are clustered by sample.",
             figures.samples, figures.epochs, figures.incomplete
         )),
@@ -142,13 +142,13 @@ fn full(summary: &Summary, figures: &EpochFigures) -> Vec<Block> {
 fn flaky(summary: &Summary, figures: &EpochFigures, blocks: &mut Vec<Block>) {
     if figures.flaky == 0 {
         blocks.push(Block::paragraph(
-            "No sample is right in one epoch and wrong in another.",
+            "No sample is correct in one epoch and wrong in another.",
         ));
         return;
     }
     let again = figures.disagreement.map(Share);
     let again = again.map_or_else(String::new, |share| {
-        format!(" Asked again, {share} of all verdicts change.")
+        format!(" {share} of all verdicts change when asked again.")
     });
     let share = part_of(figures.flaky, figures.samples, "samples");
     let mut table = Table::of_numbers(["sample", "correct", "different answers"]);
@@ -162,7 +162,7 @@ fn flaky(summary: &Summary, figures: &EpochFigures, blocks: &mut Vec<Block>) {
     let more = figures.flaky.saturating_sub(table.rows.len() as u64);
     blocks.push(Block::Heading(3, "Flaky samples".to_owned()));
     blocks.push(Block::paragraph(format!(
-        "{share} are right in some epochs and wrong in others.{again}"
+        "{share} are correct in some epochs and wrong in others.{again}"
     )));
     blocks.extend(table.block());
     if more > 0 {
@@ -183,7 +183,7 @@ pub(super) fn perturbed(source: &Source<'_>) -> Vec<Block> {
         "drop",
         "95 % interval",
         "became wrong",
-        "became right",
+        "became correct",
         "p",
     ]);
     for (kind, figures) in kinds {
@@ -230,10 +230,8 @@ fn wrong(figures: &PerturbFigures) -> Option<String> {
 /// What is in no pair.
 fn open(figures: &PerturbFigures) -> Option<String> {
     let unchanged = (figures.unchanged > 0).then(|| {
-        format!(
-            "changes nothing in {} answers, which are in no pair",
-            figures.unchanged
-        )
+        let questions = counted(figures.unchanged, "question");
+        format!("leaves {questions} unchanged (not compared)")
     });
     let missing =
         (figures.missing > 0).then(|| format!("{} answers have no verdict", figures.missing));

@@ -121,12 +121,13 @@ pub(in crate::report) fn decision(summary: &Summary) -> Option<String> {
     match summary.account.decision? {
         Decision::Decided => None,
         Decision::Undecided => Some(
-            "nothing was decided: only the error rate was judged (exit code 3 where `CI` is set). Accept a whole run \
-             with `cargo evaltest accept`, write `gates:`, or ask for none with `gates: []`, in Rust `Eval::no_gates()`"
+            "nothing was decided: only the error rate was checked (exit code 3 if `CI` is set). Accept a whole run \
+             with `cargo evaltest accept`, add `gates:`, or turn gates off with `gates: []`, in Rust \
+             `Eval::no_gates()`"
                 .to_owned(),
         ),
         Decision::NotRequested => {
-            Some("nothing was decided: the eval asks for no gates (`gates: []`)".to_owned())
+            Some("nothing was decided: the eval turns gates off (`gates: []`)".to_owned())
         }
     }
 }

@@ -118,16 +118,17 @@ pub(crate) fn compared(pairs: &PairsSummary, first: &str) -> Vec<Block> {
     ];
     let verdicts = verdicts.map(|(verdict, count)| (verdict, CountedShare::of(count, read)));
     let mut blocks = vec![Block::paragraph(format!(
-        "Each of {} was judged twice, with either {first} first. The same verdict both times is a win of the {first} of \
-         this run, a loss or a tie; two that differ are inconsistent.",
+        "The judge saw each of {} twice, once in each order. The same verdict both times is a win for the \
+         {first} of this run, a loss or a tie; two different verdicts are inconsistent.",
         counted(pairs.n, "pair")
     ))];
     blocks.extend(shares(["verdict", "pairs"], verdicts).block());
     if let Some(rate) = win_rate(pairs) {
         blocks.push(Block::Paragraph(
-            Line::default().plain("Win rate ").strong(rate).plain(
-                ": ties and inconsistent pairs count half. One half is neither better nor worse.",
-            ),
+            Line::default()
+                .plain("Win rate ")
+                .strong(rate)
+                .plain(": ties and inconsistent pairs count half; 50 % means equally good."),
         ));
     }
     blocks
@@ -200,7 +201,7 @@ fn rated(mean: &PointMean) -> String {
     let rating = ItemRating::of(value, scale);
     let ends = mean.ci95;
     match ends.map(|ends| ends.map(|end| ItemRating::of(end, scale))) {
-        Some([low, high]) if low < high => format!(": {rating}, by its interval {low} to {high}"),
+        Some([low, high]) if low < high => format!(": {rating} ({low} to {high} by its interval)"),
         _ => format!(": {rating}"),
     }
 }

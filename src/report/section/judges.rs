@@ -174,7 +174,7 @@ pub fn corrected_lines(calibration: Option<&JudgeCalibration>) -> Vec<String> {
     let others = others.map(|figure| {
         line(
             figure,
-            "corrected, if the judge errs on this agent as on that one",
+            "corrected, if the judge errs on this agent as on the labelled one",
         )
     });
     let mut lines: Vec<String> = own.chain(others).collect();
@@ -221,7 +221,7 @@ fn corrected(
         });
     }
     blocks.push(Block::Intervals(Intervals {
-        caption: format!("What labels of people make of {what} {name}"),
+        caption: format!("Means of {what} {name}, corrected by human labels"),
         heads: ["", ci95!("mean, "), "of"].map(str::to_owned),
         scale: around(&ends),
         rows,
@@ -264,7 +264,7 @@ fn agreement_chart(judge: &JudgeSummary, blocks: &mut Vec<Block>) {
     let rows: Vec<_> = rows.collect();
     if !rows.is_empty() {
         blocks.push(Block::Intervals(Intervals {
-            caption: "Agreement with people: 1 is always, 0 is by chance".to_owned(),
+            caption: "Agreement with people: 1 is full, 0 is chance".to_owned(),
             heads: ["", ci95!("kappa, "), "of"].map(str::to_owned),
             scale: IntervalScale {
                 low: -1.0,
@@ -279,9 +279,9 @@ fn agreement_chart(judge: &JudgeSummary, blocks: &mut Vec<Block>) {
 }
 
 fn jury_blocks(name: &str, jury: &JurySummary, noun: &str, blocks: &mut Vec<Block>) {
-    let mut heads = vec!["judge", "judged", "unread", "far from the others"];
+    let mut heads = vec!["judge", "judged", "unread", "outlier"];
     if jury.panel.is_some() {
-        heads.push("against the labels");
+        heads.push("agreement with labels");
     }
     let mut table = Table::of_numbers(heads);
     for judge in &jury.judges {
@@ -306,7 +306,7 @@ fn jury_blocks(name: &str, jury: &JurySummary, noun: &str, blocks: &mut Vec<Bloc
             agreement(panel),
         ]);
     }
-    let mut pairs = Table::of_numbers(["judges", "find the same correct"]);
+    let mut pairs = Table::of_numbers(["judges", "accept the same answers"]);
     for pair in &jury.pairs {
         let judges = format!("{}, {}", pair.one, pair.other);
         pairs.row([judges, pair_agreement(pair)]);
@@ -329,9 +329,9 @@ fn jury_line(jury: &JurySummary, noun: &str) -> String {
     if let Some((low, high)) = ends {
         let [low, high] = [low, high].map(|share| Share(share).to_string());
         figures.push(if low == high {
-            format!("pairs agree in {low}")
+            format!("pairs agree on {low}")
         } else {
-            format!("pairs agree in {low} to {high}")
+            format!("pairs agree on {low} to {high}")
         });
     }
     if jury.unread > 0 {
@@ -350,17 +350,17 @@ fn labels_line(jury: &JurySummary) -> Option<String> {
     let judges = judges.filter_map(|judge| Some(of(&judge.name, judge.labels.as_ref()?)));
     let all: Vec<_> = std::iter::once(of("panel", panel)).chain(judges).collect();
     let what = match panel.agreement {
-        Some(_) => "how many agree",
-        None => "how far off",
+        Some(_) => "agreement",
+        None => "mean distance",
     };
     let labels = counted(jury.labelled, "label");
     let what = match jury.compared {
         // Choices always cover all.
         0 => what.to_owned(),
         compared if compared == jury.labelled => what.to_owned(),
-        compared => format!("{what} on the {compared} that all gave a verdict on"),
+        compared => format!("{what} on the {compared} judged by all"),
     };
-    Some(format!("of {labels}, {what}: {}", all.join(", ")))
+    Some(format!("{labels}, {what}: {}", all.join(", ")))
 }
 
 /// A judge's agreement with human labels, with its interval.
@@ -433,7 +433,8 @@ pub fn pair_lines(pairs: &PairsSummary) -> Vec<String> {
     }
     if let Some(bias) = pairs.position_bias {
         lines.push(format!(
-            "position bias {}: the first shown was preferred both times in {} of {inconsistent} inconsistent pairs",
+            "position bias {}: the text shown first was preferred both times in {} of {inconsistent} \
+             inconsistent pairs",
             Share(bias),
             pairs.first_shown_wins
         ));
@@ -444,7 +445,7 @@ pub fn pair_lines(pairs: &PairsSummary) -> Vec<String> {
             |ends| Interval(ends.map(|end| format!("{end:+.2}"))).ci95(),
         );
         lines.push(format!(
-            "length coefficient {length:+.2}, {ci95}: what the win rate gains where the answer is much longer than the other"
+            "length coefficient {length:+.2}, {ci95}: gain in win rate where the answer is much longer than the other"
         ));
     }
     lines
@@ -525,7 +526,7 @@ mod tests {
                 "20 pairs of 20 items: 0 wins, 0 losses, 0 ties, 20 inconsistent (the verdict changes with the order); ties \
                  and inconsistent pairs count half; 1 more unreadable (skipped)",
                 "win rate 50.0 %, 95 % interval 41.0 % to 59.0 %: not significantly different from one half",
-                "position bias 100.0 %: the first shown was preferred both times in 20 of 20 inconsistent pairs",
+                "position bias 100.0 %: the text shown first was preferred both times in 20 of 20 inconsistent pairs",
             ]
         );
     }

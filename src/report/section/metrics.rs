@@ -87,7 +87,7 @@ impl Metrics {
 
     fn brief(self) -> Vec<Block> {
         let with = if self.has_bounds() {
-            ", and what they could be had every sample a verdict"
+            ", with their range over missing verdicts"
         } else {
             ""
         };
@@ -122,7 +122,7 @@ impl Metrics {
     fn full(self, is_excluded: impl Fn(&str) -> bool) -> Vec<Block> {
         let mut heads = vec!["metric", "value"];
         if self.has_bounds() {
-            heads.push("had every sample a verdict");
+            heads.push("range over missing verdicts");
         }
         let mut table = Table::of_numbers(heads);
         for (name, value, bounds) in self.numbers {

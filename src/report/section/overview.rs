@@ -26,16 +26,16 @@ pub(in crate::report) fn ending(run: &ReportedRun) -> (Tone, &'static str) {
         Exit::Passed if !run.is_finished() => (Tone::Unsure, "Ended early"),
         Exit::Passed => (Tone::Good, "Passed"),
         Exit::Failed => (Tone::Bad, "Failed"),
-        Exit::Infrastructure if has_failed() => (Tone::Bad, "Failed, and not all is decided"),
+        Exit::Infrastructure if has_failed() => (Tone::Bad, "Failed, some gates are inconclusive"),
         Exit::Infrastructure if run.summary.judges_items => (
             Tone::Unsure,
-            "Not decided: too little is known of the items",
+            "Inconclusive: not enough verdicts on the items",
         ),
         Exit::Infrastructure => (
             Tone::Unsure,
-            "Not decided: too little is known of the agent",
+            "Inconclusive: not enough verdicts on the answers",
         ),
-        Exit::Usage => (Tone::Unsure, "Not decided: a mistake in the eval"),
+        Exit::Usage => (Tone::Unsure, "Invalid: the eval has a mistake"),
         Exit::Interrupted => (Tone::Unsure, "Interrupted"),
     }
 }
@@ -48,7 +48,7 @@ pub(in crate::report) fn verdict(run: &ReportedRun) -> Option<Line> {
     Some(match summary.exit_code {
         Exit::Passed if !summary.gates.iter().any(is_judged) || !run.is_finished() => return None,
         Exit::Passed => line.strong("Passed").plain(": no gate failed."),
-        Exit::Interrupted => line.strong("Interrupted").plain(": somebody stopped it."),
+        Exit::Interrupted => line.strong("Interrupted").plain(": the run was stopped."),
         Exit::Failed | Exit::Infrastructure | Exit::Usage => not_passed(summary).plain("."),
     })
 }
@@ -137,19 +137,19 @@ pub(in crate::report) fn next_commands(run: &ReportedRun, figures: &RunFigures) 
     if let Some(sample) = flip.or(failing) {
         command(
             format!("show {id} {}", shell_word(sample)),
-            "all of one sample",
+            "one sample in full",
         );
     }
     if run.summary.errors > 0 {
         let why = if run.summary.judges_items {
-            "judge those with errors again"
+            "judge items with errors again"
         } else {
-            "ask those with errors again"
+            "rerun samples with errors"
         };
         command(format!("run --failed {id}"), why);
     }
     if run.manifest.parent.is_none() && !run.is_finished() && !run.going_on {
-        command(format!("run --resume {id}"), "go on with it");
+        command(format!("run --resume {id}"), "continue the run");
     }
     if change.is_some() && run.summary.exit_code == Exit::Failed {
         command(format!("accept {id}"), "if the change is intended");
@@ -160,24 +160,24 @@ pub(in crate::report) fn next_commands(run: &ReportedRun, figures: &RunFigures) 
         .collect()
 }
 
-/// `Failed: GATE, GATE; not decided: GATE`: each gate by its own verdict, regardless of that of the run.
+/// `Failed: GATE, GATE; inconclusive: GATE`: each gate by its own verdict, regardless of that of the run.
 pub(in crate::report) fn not_passed(summary: &Summary) -> Line {
     let (failed, open) = match summary.exit_code {
         Exit::Failed if summary.alerts.iter().any(AlertResult::is_raised) => {
             (Some("an alert was raised"), None)
         }
-        Exit::Failed => (Some("samples differ from what was accepted"), None),
+        Exit::Failed => (Some("answers differ from the accepted snapshots"), None),
         Exit::Infrastructure if summary.judges_items => {
-            (None, Some("too little is known of the items"))
+            (None, Some("not enough verdicts on the items"))
         }
-        Exit::Infrastructure => (None, Some("too little is known of the agent")),
-        Exit::Usage => (None, Some("there is a mistake in the eval")),
+        Exit::Infrastructure => (None, Some("not enough verdicts on the answers")),
+        Exit::Usage => (None, Some("the eval has a mistake")),
         Exit::Passed | Exit::Interrupted => (None, None),
     };
     let mut line = Line::default();
     for (word, verdict, why) in [
         ("failed", Verdict::Failed, failed),
-        ("not decided", Verdict::Inconclusive, open),
+        ("inconclusive", Verdict::Inconclusive, open),
     ] {
         let gates = summary.gates.iter().filter(|it| it.verdict == verdict);
         let gates: Vec<String> = gates.map(|it| it.gate.to_string()).collect();
@@ -211,14 +211,14 @@ pub(in crate::report) fn notes(source: &Source<'_>) -> Vec<Block> {
     if let Some(analysis) = summary.early_stop {
         let (number, of, remaining) = (analysis.number, analysis.of, summary.skipped);
         notes.push(line().strong("Stopped early").plain(format!(
-            ": every gate was sure at look {number} of {of}; {remaining} were not asked."
+            ": every gate was sure at look {number} of {of}; {remaining} samples were not asked."
         )));
     } else if let Some(run) = run.filter(|run| run.going_on) {
         let all = run.summary.samples;
         let answered = all.saturating_sub(run.summary.skipped);
         notes.push(
             format!(
-                "It is going on: figures and verdicts are those of the {answered} of {all} that are {}.",
+                "The run is still going: figures and verdicts cover the {answered} of {all} that are {}.",
                 if summary.judges_items { "judged" } else { "answered" }
             )
             .into(),
@@ -234,11 +234,13 @@ pub(in crate::report) fn notes(source: &Source<'_>) -> Vec<Block> {
         } else {
             "asked"
         };
-        notes.push(format!("The run ended early{reason}; {skipped} were not {what}.").into());
+        notes.push(
+            format!("The run ended early{reason}; {skipped} samples were not {what}.").into(),
+        );
     }
     if let Some(tier) = &summary.tier {
         let note = line().plain("A run of tier ").code(tier);
-        notes.push(note.plain(": figures and gates are those of its samples."));
+        notes.push(note.plain(": figures and gates cover only its samples."));
     }
     if let Some(progressive) = summary.progressive.as_ref().filter(|it| it.is_ended()) {
         let description = progressive.description();
@@ -253,13 +255,13 @@ pub(in crate::report) fn notes(source: &Source<'_>) -> Vec<Block> {
             line()
                 .plain("This is ")
                 .strong(part.description())
-                .plain(" of the eval: its gates are judged when all shards are merged."),
+                .plain(" of the eval: its gates are checked when all shards are merged."),
         );
     } else if summary.partial {
         notes.push(
             line()
                 .strong("A partial run")
-                .plain(": less was asked than the eval has, and its gates are ignored."),
+                .plain(": only some samples of the eval were asked, so its gates are ignored."),
         );
     }
     if let Some(name) = summary
@@ -267,18 +269,16 @@ pub(in crate::report) fn notes(source: &Source<'_>) -> Vec<Block> {
         .as_ref()
         .filter(|name| summary.is_uncalibrated(name))
     {
-        let note = line().plain("The judge that decides, ").code(name);
-        notes.push(
-            note.plain(", is uncalibrated: how often people would agree with it is unknown."),
-        );
+        let note = line().plain("The deciding judge, ").code(name);
+        notes.push(note.plain(", is uncalibrated: how often people agree with it is unknown."));
     }
     if summary.failed_as_wrong > 0 {
         let failed = summary.failed_as_wrong;
-        notes.push(format!("{failed} gave no answer, which counts as wrong here.").into());
+        notes.push(format!("{failed} samples gave no answer and count as wrong.").into());
     }
     if run.is_some_and(|run| run.hides_texts) {
         notes.push(line().marked(
-            "Questions, answers and expected answers are not shown, for the snapshots of this eval are masked. \
+            "Questions, answers and expected answers are hidden: this eval masks its snapshots. \
              `cargo evaltest report --show-texts` shows them.",
         ));
     }
@@ -323,13 +323,13 @@ pub(in crate::report) fn facts(source: &Source<'_>) -> Block {
     if run.is_some() {
         let change = summary.change.as_ref();
         let change = change.map(|change| change_value(change, summary));
-        let none = || "no baseline that can be compared".to_owned();
+        let none = || "no comparable baseline".to_owned();
         fact("change to the baseline", change.unwrap_or_else(none));
     }
     fact("errors", errors(summary));
     if let Some(run) = run {
         if let Some(steps) = steps(summary) {
-            fact("steps of a right answer", steps);
+            fact("steps per correct answer", steps);
         }
         fact("cost", cost(summary));
         fact("time", time(run));
@@ -382,9 +382,10 @@ fn samples(summary: &Summary) -> String {
         ),
         None => summary.samples.to_string(),
     };
-    let unscored = summary
-        .subject()
-        .word(["without a truth", "without a verdict", "not compared"]);
+    let unscored =
+        summary
+            .subject()
+            .word(["without ground truth", "without a verdict", "not compared"]);
     let skipped = if is_of_items {
         "not judged"
     } else {
@@ -422,11 +423,11 @@ fn errors(summary: &Summary) -> String {
 fn steps(summary: &Summary) -> Option<String> {
     let steps = summary.steps.as_ref()?;
     let mean = format!(
-        "{:.1} on average, of the {} that tell",
+        "{:.1} on average, over {} answers with known steps",
         steps.mean?, steps.samples
     );
     Some(match steps.ratio {
-        Some(ratio) => format!("{mean}; {ratio:.2} times those of people"),
+        Some(ratio) => format!("{mean}; {ratio:.2} times the annotated steps"),
         None => mean,
     })
 }
@@ -455,7 +456,7 @@ fn cost(summary: &Summary) -> String {
         cost = format!("{cost}, {tokens}");
     }
     match judges {
-        Some(judges) => format!("{cost}; judges {} more", Usd(judges)),
+        Some(judges) => format!("{cost}; plus {} for judges", Usd(judges)),
         None => cost,
     }
 }
@@ -469,7 +470,7 @@ pub(in crate::report) fn cost_per_thousand(summary: &Summary, of: &str) -> Optio
     let requested = requested.saturating_sub(summary.cached);
     Some(if usage.samples < requested {
         format!(
-            "{cost}{of}, by the {} of {requested} that tell",
+            "{cost}{of}, from the {} of {requested} with a known cost",
             usage.samples
         )
     } else {
@@ -481,7 +482,7 @@ fn time(run: &ReportedRun) -> String {
     let whole = or_dash(run.manifest.duration_s.map(Seconds));
     match &run.summary.latency_s {
         _ if run.summary.judges_items => whole,
-        _ if run.is_recorded() => format!("{whole}; the answers were recorded before"),
+        _ if run.is_recorded() => format!("{whole}; the answers are recorded"),
         Some(latency) => format!(
             "{whole}; an answer took {} (median), {} (p95), {} (slowest)",
             Seconds(latency.p50),

@@ -127,8 +127,8 @@ fn disagreements(source: &Source<'_>, blocks: &mut Vec<Block>) {
     };
     let nouns = format!("{}s", source.summary.subject().noun());
     let mut table = Table::new(&[
-        ("the one that decides", Align::Left),
-        ("the other", Align::Left),
+        ("deciding scorer", Align::Left),
+        ("other scorer", Align::Left),
         (&*nouns, Align::Left),
         ("samples", Align::Left),
     ]);

@@ -158,8 +158,8 @@ fn full(dimension: &str, values: &BTreeMap<String, Group>, summary: &Summary) ->
     ];
     blocks.extend(list(matches));
     if remaining > 0 {
-        let line = Line::from(format!("and {remaining} more, which "));
-        blocks.push(Block::Paragraph(line.code("summary.json").plain(" has.")));
+        let line = Line::from(format!("and {remaining} more: see "));
+        blocks.push(Block::Paragraph(line.code("summary.json").plain(".")));
     }
     if dimension == "level" {
         drops(summary, &mut blocks);
@@ -300,20 +300,20 @@ pub(in crate::report) fn level_drops(summary: &Summary) -> Vec<LevelDrop<'_>> {
 fn drops(summary: &Summary, blocks: &mut Vec<Block>) {
     let steps = level_drops(summary).into_iter().map(|step| {
         let lost = match step.drop {
-            _ if step.is_open => "open, for samples without a verdict".to_owned(),
-            None => "undefined: no answer was right before".to_owned(),
+            _ if step.is_open => "undecided: some samples have no verdict".to_owned(),
+            None => "undefined: no answer of the level before is correct".to_owned(),
             Some(drop) if drop < 0.0 => format!("{} gained", Share(-drop)),
             Some(drop) => format!("{} lost", Share(drop)),
         };
         let ci95 = step.interval.map(|ends| {
             let lost = Interval(ends.map(Share));
-            format!(" ({} of what is lost: {lost})", ci95!())
+            format!(" ({} of the loss: {lost})", ci95!())
         });
         let ci95 = ci95.unwrap_or_default();
         format!("from level {} to {}: {lost}{ci95}", step.from, step.to)
     });
     if let Some(steps) = list(steps) {
-        let title = "Loss of accuracy from level to level (0 % is ideal):";
+        let title = "Loss of accuracy from one level to the next (0 % is ideal):";
         blocks.push(Block::group(title, [steps]));
     }
 }

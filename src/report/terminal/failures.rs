@@ -53,7 +53,7 @@ impl FailureTracker {
             Event::AttemptFailed { error, .. } => match self.again(error) {
                 1..=MAX_REPEATS => {}
                 times if times == MAX_REPEATS + 1 => {
-                    return vec![format!("{}: more of the same is counted", self.eval)];
+                    return vec![format!("{}: more of the same is only counted", self.eval)];
                 }
                 _ => return Vec::new(),
             },
@@ -63,7 +63,8 @@ impl FailureTracker {
                 if waits.times > MAX_REPEATS {
                     let is_next = *first && waits.times == MAX_REPEATS + 1;
                     let eval = &self.eval;
-                    let line = format!("{eval}: {who} is waited for again; more of it is counted");
+                    let line =
+                        format!("{eval}: waiting for {who} again; more of it is only counted");
                     return is_next.then_some(line).into_iter().collect();
                 }
             }
@@ -100,14 +101,14 @@ impl FailureTracker {
         more.sort_by(|one, other| other.cmp(one));
         let failed = more.into_iter().map(|(times, first)| {
             format!(
-                "{eval}: {times} attempts failed alike, {MAX_REPEATS} of them are shown: {first}"
+                "{eval}: {times} attempts failed with the same error ({MAX_REPEATS} shown): {first}"
             )
         });
         let waits = std::mem::take(&mut self.waits).into_iter();
         let waits = waits.filter(|(_, waits)| waits.times > MAX_REPEATS);
         let waits = waits.map(|(who, Waits { times, waited })| {
             let waited = Seconds::from(waited);
-            format!("{eval}: {who} was waited for {times} times, {waited} in all")
+            format!("{eval}: waited {times} times for {who}, {waited} in total")
         });
         failed.chain(waits).collect()
     }
@@ -168,8 +169,8 @@ mod tests {
             "a: attempt 1 failed: no answer on port 4000\n\
              a: attempt 1 failed: no answer on port 4001\n\
              a: attempt 1 failed: no answer on port 4002\n\
-             e: more of the same is counted\n\
-             e: 30 attempts failed alike, 3 of them are shown: no answer on port 4000\n"
+             e: more of the same is only counted\n\
+             e: 30 attempts failed with the same error (3 shown): no answer on port 4000\n"
         );
     }
 
@@ -221,8 +222,8 @@ mod tests {
         assert_eq!(
             lines[6..],
             [
-                "e: the agent is waited for again; more of it is counted",
-                "e: the agent was waited for 5 times, 30.0 s in all"
+                "e: waiting for the agent again; more of it is only counted",
+                "e: waited 5 times for the agent, 30.0 s in total"
             ]
         );
     }

@@ -141,7 +141,7 @@ fn headline(run: &Run) -> Line {
     parts.extend((summary.errors > 0).then(|| errors_of(summary.errors)));
     let decides = summary.scorer.as_deref();
     let is_uncalibrated = decides.is_some_and(|name| summary.is_uncalibrated(name));
-    parts.extend(is_uncalibrated.then(|| "the judge that decides is uncalibrated".to_owned()));
+    parts.extend(is_uncalibrated.then(|| "the deciding judge is uncalibrated".to_owned()));
     let lead = super::lead(summary);
     let text = format!(" {}: {lead}{}", run.eval, parts.join(", "));
     mark(all).plain(text)

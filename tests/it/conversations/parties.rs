@@ -83,7 +83,7 @@ fn judge_is_asked_once_for_each_turn() {
         .run("run -v c.yaml")
         .exits(0)
         .says("0 correct")
-        .says("went wrong first in turn 2 (1)")
+        .says("first went wrong in turn 2 (1)")
         .says("2 calls on 1 answer,");
     // What it gave before is taken.
     let dir = project.last_run();

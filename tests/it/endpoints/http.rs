@@ -38,7 +38,7 @@ fn the_smallest_http_spec_works() {
     project
         .run("run -v eval.yaml --output-root runs --agent-option deep=true")
         .exits(0)
-        .says("1 samples, 1 correct");
+        .says("1 sample, 1 correct");
     let body = &server.requested()[3].body;
     assert_eq!(
         (&body["options"], &body["attempt"]),
@@ -55,7 +55,7 @@ fn an_http_spec_says_where_things_are() {
     let url = server.url("/q/{id}?level=hard");
     let agent = format!("{{ type: http, method: GET, url: \"{url}\", answer: /data/0/text }}");
     let project = Project::with_eval(&THREE[..1], &agent, "");
-    run(&project).exits(0).says("1 samples, 1 correct");
+    run(&project).exits(0).says("1 sample, 1 correct");
     for (agent, expect) in [
         (
             "{ type: http, url: \"http://h/\", answer: data }",

@@ -206,5 +206,5 @@ fn labels_of_others_are_refused_where_answers_are_scored_anew() {
     court.edit(" }]\nlimits", ", labels: labels.jsonl }]\nlimits");
     rescore(&part)
         .exits(0)
-        .says("of 1 label, how far off: panel");
+        .says("1 label, mean distance: panel");
 }

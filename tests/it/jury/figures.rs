@@ -67,7 +67,7 @@ fn how_far_judges_agree() {
     let output = std::fs::read_to_string(court.project.last_run().join("summary.md")).unwrap();
     for part in [
         "## Jury jury",
-        "| judge | judged | unread | far from the others |",
+        "| judge | judged | unread | outlier |",
         "| odd | 10 | 0 | 3 (30.0 %) |",
         "| flat, odd | 70.0 % of 10, kappa ",
     ] {
@@ -100,7 +100,7 @@ fn a_panel_that_is_worse_than_its_best_judge_is_told() {
     court
         .run("eval.yaml")
         .exits(0)
-        .says("of 1 label, how many agree: panel 0.0 %")
+        .says("1 label, agreement: panel 0.0 %")
         .says_nothing_of("is worse than");
 }
 
@@ -142,7 +142,7 @@ fn distances_are_over_the_answers_that_all_gave_a_verdict_on() {
     court
         .run("eval.yaml")
         .exits(0)
-        .says("of 12 labels, how far off on the 8 that all gave a verdict on: panel 2.00 points (2.00 to 2.00), good 0.00 points")
+        .says("12 labels, mean distance on the 8 judged by all: panel 2.00 points (2.00 to 2.00), good 0.00 points")
         .says("the panel is 2.00 points from the labels of 8 answers, its judge `good` alone 0.00")
         .says("judge `jury/one` gave no verdict on 4 of 12 answers (4 exited)");
     let jury = court.jury();

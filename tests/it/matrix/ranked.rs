@@ -170,7 +170,7 @@ fn an_outage_makes_nobody_better_or_worse() {
     let output = output
         .says("25.0 % to 100.0 %")
         .says("1 to 4")
-        .says("no such answer could reverse it");
+        .says("no missing answer could reverse their order");
     // The interval of ten answers says nothing of forty.
     let rows = output.out.lines();
     let row = rows.map(str::trim).find(|row| row.starts_with("flaky"));

@@ -181,7 +181,7 @@ fn pairs(samples: &[ComparedSample]) -> impl Iterator<Item = &ComparedSample> {
     samples.iter().filter(is_pair)
 }
 
-/// The number of pairs that became wrong, and that became right.
+/// The number of pairs that became wrong, and that became correct.
 fn one_way(samples: &[ComparedSample]) -> (u64, u64) {
     let worse = pairs(samples).filter(|both| both.before.right > both.now.right);
     let better = pairs(samples).filter(|both| both.before.right < both.now.right);

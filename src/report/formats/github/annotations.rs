@@ -79,7 +79,7 @@ pub fn annotations(
     let mut found = Annotations::default();
     for eval in unstarted {
         let place = of_error(&eval.error, workspace);
-        let title = format!("{} left no run", eval.eval);
+        let title = format!("{} did not run", eval.eval);
         found.add(AnnotationKind::Error, place.as_ref(), &title, &eval.error);
     }
     let places: Vec<_> = runs
@@ -129,7 +129,7 @@ pub fn annotations(
 fn samples(run: &ReportedRun, places: &CodePlaces, found: &mut Annotations) -> Result<()> {
     let flips = run.flips();
     let [worse, better] = run.summary.subject().word([
-        ["became wrong", "became right"],
+        ["became wrong", "became correct"],
         ["passes no longer", "passes now"],
         ["is no longer won", "is won now"],
     ]);
@@ -146,7 +146,7 @@ fn samples(run: &ReportedRun, places: &CodePlaces, found: &mut Annotations) -> R
         let id = &*sample.id;
         let (kind, what) = match (flips.get(id), sample.end) {
             (Some(true), _) => (AnnotationKind::Error, worse),
-            _ if asserted.contains(id) => (AnnotationKind::Error, "is not what its snapshot says"),
+            _ if asserted.contains(id) => (AnnotationKind::Error, "differs from its snapshot"),
             (Some(false), _) => (AnnotationKind::Notice, better),
             (None, CaseEnd::Errored) => (AnnotationKind::Warning, "has no verdict"),
             _ => continue,

@@ -101,7 +101,7 @@ fn full(title: String, labels: &Labels, blocks: &mut Vec<Block>) {
     blocks.push(Block::section(title));
     let Some(macro_f1) = labels.macro_f1 else {
         blocks.push(Block::paragraph(format!(
-            "Macro-F1 and the confusion matrix are not shown: more than {MAX_LABELS} different answers are no labels."
+            "Macro-F1 and the confusion matrix are not shown: there are more than {MAX_LABELS} different answers."
         )));
         return;
     };

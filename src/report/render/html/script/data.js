@@ -1,6 +1,6 @@
 // The samples of a run: rows at once, texts when somebody looks at them.
 
-const WORDS = ["correct", "wrong", "error", "unscored", "skipped", "became wrong", "became right"];
+const WORDS = ["correct", "wrong", "error", "unscored", "skipped", "became wrong", "became correct"];
 const CLASSES = ["good", "bad", "warn", "soft", "soft"];
 const [ID, EPOCH, STANDING, FLIP, SECONDS, COST, TOKENS, SCORE, SLICES, WHY] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 
@@ -34,7 +34,7 @@ class Samples {
   }
 }
 
-// Whether it flipped since the baseline: red became wrong, green became right.
+// Whether it flipped since the baseline: red became wrong, green became correct.
 const changed = (row, words) => (row[FLIP] > 0 ? make("span", { class: `tag ${["bad", "good"][row[FLIP] - 1]}` }, words[4 + row[FLIP]]) : null);
 
 // All runs of a page, in its order.
