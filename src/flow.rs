@@ -212,7 +212,7 @@ fn reviews(
     });
     let agreement = figures.agreement.as_ref().map(|agreement| {
         format!(
-            "People and the judge say the same of {} of {} items ({}): who approves, and what passes.",
+            "People and the judge agree on {} of {} items ({}): approved by people, passed by the judge.",
             Share(agreement.share),
             agreement.n,
             Interval(agreement.ci95.map(Share)).ci95()
@@ -264,7 +264,7 @@ fn ids(items: &Path) -> Result<HashSet<String>> {
     });
     let all = all.map_err(|error| {
         Error::usage(format!(
-            "`{}` is no file of items: {error}",
+            "`{}` is not a file of items: {error}",
             items.display()
         ))
     })?;

@@ -148,9 +148,9 @@ impl Review {
         let changed = self.order.iter().filter(|place| self.is_changed(**place));
         match changed.count() {
             0 => Vec::new(),
-            1 => vec!["1 item was changed since it was reviewed: look at it again".to_owned()],
+            1 => vec!["1 item changed since its review: review it again".to_owned()],
             count => vec![format!(
-                "{count} items were changed since they were reviewed: look at them again"
+                "{count} items changed since their review: review them again"
             )],
         }
     }

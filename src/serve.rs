@@ -110,7 +110,7 @@ impl LocalServer {
     pub fn bind(port: u16) -> Result<Self> {
         let failed = |error: io::Error| {
             let message = format!("cannot listen on 127.0.0.1:{port}: {error}");
-            Error::infrastructure(message).hint("leave `--port` out for one that is free")
+            Error::infrastructure(message).hint("omit `--port` to use a free one")
         };
         let token = system::token()
             .map_err(|error| Error::infrastructure(format!("no random bits: {error}")))?;

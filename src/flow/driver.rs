@@ -147,9 +147,10 @@ impl Flow {
             if !fixed {
                 let folder = shell_word(&display(&folder));
                 return Err(Error::usage(format!(
-                    "the flow in `{folder}` was begun with another spec than this is now"
+                    "the spec changed since the flow in `{folder}` was started"
                 ))
-                .hint("put the spec back as it was, or begin a new flow; only a judge of which no reply could be read may be another one"));
+                .hint("restore the spec, or start a new flow; only a judge whose replies could not be read may \
+                change"));
             }
             state.configuration = configuration;
         }
@@ -177,10 +178,10 @@ impl Flow {
     pub fn run(mut self, host: &FlowHost<'_>) -> Result<FlowEnd> {
         if let Some(dir) = runs_in(&self.folder).iter().find(|dir| dir.is_going_on()) {
             let dir = display(dir.path());
-            return Err(
-                Error::usage(format!("the flow is going on: its run `{dir}` is"))
-                    .hint("wait for its end, or stop it first"),
-            );
+            return Err(Error::usage(format!(
+                "the flow is still running: its run `{dir}` has not ended"
+            ))
+            .hint("wait for its end, or stop it first"));
         }
         let mut figures = FlowFigures::default();
         let source = match self.checked.spec.items.clone() {

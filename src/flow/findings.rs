@@ -280,7 +280,7 @@ fn of_generated(generated: &GeneratedItems) -> Vec<FlowFinding> {
         found.push(FlowFinding::of_share(
             FindingTopic::Accepted,
             &share,
-            "asked items",
+            "requested items",
             &target,
         ));
     }

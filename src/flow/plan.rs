@@ -144,16 +144,15 @@ impl FlowPlan {
         let (items, mut notices) = checked.items()?;
         if spec.judges_itself {
             notices.push(
-                "the generator judges its own items, and models favour what they wrote themselves: name another by `--judge`"
+                "the generator judges its own items, and models favour their own output: name another judge \
+                 with `--judge`"
                     .to_owned(),
             );
         } else {
             notices.extend(checked.family_notices.iter().cloned());
         }
         if spec.winrate.is_none() && spec.only.is_none() {
-            notices.push(
-                "there is no `--reference`, so nothing is compared with real items".to_owned(),
-            );
+            notices.push("no `--reference`: nothing is compared with real items".to_owned());
         }
         Ok(Self {
             checked,

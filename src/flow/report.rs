@@ -43,7 +43,7 @@ pub(super) fn write_reports(
     };
     if figures.judge.found().is_some() {
         let name = format!("llm_judge_report_{time}.md");
-        let title = format!("{} before a judge", items_of(figures));
+        let title = format!("{} scored by a judge", items_of(figures));
         let report = single(figures, FlowStage::Judge, &title);
         write(name, &|out| markdown::document(&report, 1, out))?;
     }
@@ -179,7 +179,7 @@ fn basics(figures: &FlowFigures, report: &mut Document) {
     let basics = &figures.basics;
     let started = basics.started_at.split('.').next().unwrap_or_default();
     let started = started.trim_end_matches('Z').replace('T', " ");
-    let reference = basics.reference.as_deref().unwrap_or("none were named");
+    let reference = basics.reference.as_deref().unwrap_or("none");
     let accepted = figures.generation.found().map(|items| items.accepted);
     let version = concat!("evaltest ", env!("CARGO_PKG_VERSION"));
     let facts = [
@@ -195,7 +195,7 @@ fn basics(figures: &FlowFigures, report: &mut Document) {
         (
             match basics.items {
                 Some(_) => "number of items",
-                None => "items asked for",
+                None => "items requested",
             },
             Some(basics.count.to_string()),
         ),
@@ -211,8 +211,8 @@ fn basics(figures: &FlowFigures, report: &mut Document) {
     report.blocks.push(Block::Facts(facts.collect()));
     if basics.judges_itself {
         report.note(
-            "The judge is the generator itself. Models favour what they wrote themselves: its points and wins are no \
-             independent opinion.",
+            "The judge is the generator itself. Models favour their own output, so its points and wins are not \
+             independent.",
         );
     }
     for family_notices in basics
@@ -274,7 +274,7 @@ fn winrate(compared: &ComparedItems, report: &mut Document) {
             reasons => format!(" ({reasons})"),
         };
         report.note(format!(
-            "{} could not be read{reasons}; no share counts them.",
+            "{} could not be read{reasons}; no share includes them.",
             counted(pairs.unreadable, "pair")
         ));
     }
@@ -283,7 +283,7 @@ fn winrate(compared: &ComparedItems, report: &mut Document) {
     if pairs.inconsistent > 0 {
         let first = CountedShare::of(pairs.first_shown_wins, pairs.inconsistent);
         notes.push(format!(
-            "position bias: in {} the first shown item was preferred both times",
+            "position bias: in {} the item shown first was preferred both times",
             first.text("inconsistent pairs")
         ));
     }
@@ -293,7 +293,7 @@ fn winrate(compared: &ComparedItems, report: &mut Document) {
             format!(" ({})", interval.ci95())
         });
         notes.push(format!(
-            "length: a much longer item gains {slope:+.2} of a win{ci95}; nothing is corrected for it"
+            "length: a much longer item gains {slope:+.2} wins{ci95} (not corrected)"
         ));
     }
     notes.extend(compared.notes.iter().cloned());
@@ -304,11 +304,11 @@ fn winrate(compared: &ComparedItems, report: &mut Document) {
 fn generation(items: &GeneratedItems, report: &mut Document) {
     report.paragraph(format!(
         "Accepted: {}. {}.",
-        items.share().text("asked items"),
+        items.share().text("requested items"),
         match items.refused {
             0 => "No reply was refused".to_owned(),
-            1 => "1 reply was refused on the way".to_owned(),
-            refused => format!("{refused} replies were refused on the way"),
+            1 => "1 reply was refused".to_owned(),
+            refused => format!("{refused} replies were refused"),
         }
     ));
     if items.errors > 0 {
@@ -321,7 +321,7 @@ fn generation(items: &GeneratedItems, report: &mut Document) {
     checks(items, report);
     if let Some(solver) = &items.solver {
         report.paragraph(format!(
-            "An independent solver, who does not see the solution, comes to the answer of {}.",
+            "An independent solver, without seeing the solution, finds the answer of {}.",
             solver.text("items")
         ));
     }
@@ -334,8 +334,8 @@ fn topics(items: &GeneratedItems, report: &mut Document) {
     report.part("Topics");
     let mut table = Table::new(&[
         ("topic", Left),
-        ("asked", Right),
-        ("quantity", Right),
+        ("requested", Right),
+        ("accepted", Right),
         (ci95!("share ("; ")"), Left),
     ]);
     for topic in &items.topics {
@@ -350,7 +350,7 @@ fn topics(items: &GeneratedItems, report: &mut Document) {
     if let Some(p) = items.topics_p {
         let p = P(p);
         report.paragraph(format!(
-            "Exact test of the spread against the asked one: {p}."
+            "Exact test of the topic distribution against the requested one: {p}."
         ));
     }
 }

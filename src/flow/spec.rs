@@ -255,8 +255,9 @@ impl FlowSpec {
         };
         spec.winrate = spec.pairwise(winrate);
         if of_winrate && spec.winrate.is_none() {
-            return Err(Error::usage("there are no real items to compare with")
-                .hint("add `--reference PATH`"));
+            return Err(
+                Error::usage("no real items to compare with").hint("add `--reference PATH`")
+            );
         }
         spec.assign_gates();
         Ok(spec)
@@ -282,13 +283,13 @@ impl FlowSpec {
     pub(super) fn skip_reason(&self, stage: FlowStage) -> Option<String> {
         match (stage, self.only, &self.items) {
             (FlowStage::Generate, _, Some(items)) => {
-                Some(format!("the items are those of `{}`", display(items)))
+                Some(format!("the items come from `{}`", display(items)))
             }
             (_, Some(only), _) if stage.reads_items() && stage != only => {
-                Some(format!("`{}` alone was asked for", only.as_str()))
+                Some(format!("only `{}` was requested", only.as_str()))
             }
             (FlowStage::Winrate, ..) if self.winrate.is_none() => {
-                Some("no real items were named (`--reference`)".to_owned())
+                Some("no real items given (`--reference`)".to_owned())
             }
             _ => None,
         }
@@ -378,8 +379,8 @@ impl Made {
         let count = match generate.get("count") {
             None => COUNT,
             Some(count) => count.as_u64().filter(|count| *count > 0).ok_or_else(|| {
-                Error::usage(format!("`count` is {count}, and must be 1 or more"))
-                    .hint("name how many items: `--count 30`")
+                Error::usage(format!("`count` is {count}, but must be 1 or more"))
+                    .hint("set the number of items: `--count 30`")
             })?,
         };
         generate.insert("count".to_owned(), count.into());
@@ -435,7 +436,7 @@ impl FlowFile {
 fn file_of(path: &Path) -> Result<FlowFile> {
     let bytes = read_given(path).map_err(|error| Error::io("read", path, &error))?;
     let text = String::from_utf8(bytes).map_err(|_| {
-        Error::usage(format!("`{}` is no text in UTF-8", path.display()))
+        Error::usage(format!("`{}` is not UTF-8 text", path.display()))
             .hint("name a flow in YAML, or `aime`, which needs no file")
     })?;
     let text = text.trim_start_matches('\u{feff}');
@@ -443,15 +444,14 @@ fn file_of(path: &Path) -> Result<FlowFile> {
         yaml::read(text).map_err(|error| another(text, path, explain(path, text, &error)))?;
     let path_of = path.display();
     if file.generate.is_none() && file.items.is_none() {
-        let message = format!("{path_of}: the flow has no `generate` and no `items`");
+        let message = format!("{path_of}: the flow has neither `generate` nor `items`");
         return Err(Error::usage(message)
             .hint("add `generate: { ready: aime, agent: … }`, or `items: FILE`"));
     }
     if file.generate.is_some() && file.items.is_some() {
         let message = format!("{path_of}: the flow has both `generate` and `items`");
-        return Err(
-            Error::usage(message).hint("leave one out: items are generated, or are there already")
-        );
+        return Err(Error::usage(message)
+            .hint("remove one: items are either generated or read from a file"));
     }
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     file.name.get_or_insert_with(|| name.into_owned());
@@ -459,7 +459,7 @@ fn file_of(path: &Path) -> Result<FlowFile> {
         && let Some(kind) = judge.remove("type")
         && kind != "judge"
     {
-        let message = format!("`judge` of a flow is the scorer `judge`, and not `{kind}`");
+        let message = format!("`judge` of a flow must be the scorer `judge`, not `{kind}`");
         return Err(Error::usage(message)
             .at(path.display())
             .hint("run other scorers on the items: a spec with `benchmark: { type: items, … }`"));
@@ -471,8 +471,10 @@ fn file_of(path: &Path) -> Result<FlowFile> {
 fn another(text: &str, path: &Path, error: Error) -> Error {
     if crate::eval::spec::is_spec(text) {
         let path = path.display();
-        return Error::usage(format!("{path}: this is the spec of an eval, and no flow"))
-            .hint(format!("cargo evaltest run {path}"));
+        return Error::usage(format!(
+            "{path}: this is the spec of an eval, not of a flow"
+        ))
+        .hint(format!("cargo evaltest run {path}"));
     }
     error
 }

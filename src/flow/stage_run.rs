@@ -135,8 +135,7 @@ impl StageRun {
     fn notes(&self) -> Vec<String> {
         let why = self.run.manifest.stop_reason.as_deref();
         let why = why.and_then(|why| why.lines().next());
-        let stopped =
-            why.map(|why| format!("not all was asked, for the stage stopped early: {why}"));
+        let stopped = why.map(|why| format!("incomplete, because the stage stopped early: {why}"));
         let notes = judge_notices(self.summary());
         stopped.into_iter().chain(notes).collect()
     }

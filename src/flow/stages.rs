@@ -35,7 +35,7 @@ impl FlowSpec {
                 pairwise
             }
             (FlowStage::Winrate, None) => {
-                return Err(Error::usage("there are no real items to compare with"));
+                return Err(Error::usage("no real items to compare with"));
             }
             _ => judges(&self.judge),
         };

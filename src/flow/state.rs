@@ -164,9 +164,9 @@ impl FlowState {
         if version != Some(u64::from(FORMAT_VERSION)) {
             let version = version.map_or_else(|| "no version".to_owned(), |it| it.to_string());
             return Err(Error::usage(format!(
-                "`{display}` is of format {version}, and this evaltest knows {FORMAT_VERSION}"
+                "`{display}` has format {version}, but this evaltest reads format {FORMAT_VERSION}"
             ))
-            .hint("go on with the evaltest that began it"));
+            .hint("continue with the version of evaltest that started it"));
         }
         serde_json::from_value(value).map_err(|error| {
             Error::usage(format!("`{display}` is damaged: {error}")).hint(

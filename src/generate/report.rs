@@ -52,11 +52,11 @@ fn first_line(of: &GenerationStatistics, report: &mut Document) {
     let whole = if tried == items.requested {
         String::new()
     } else {
-        format!(", of {} that were asked for", items.requested)
+        format!(", of {} requested", items.requested)
     };
     report.paragraph(Line::default().strong(format!("{accepted} items were accepted{whole}.")));
     if items.accepted == 0 {
-        report.note("Not one item was accepted: the file of items is empty.");
+        report.note("No item was accepted: the file of items is empty.");
     }
     let reason = of.stop_reason.as_deref();
     match of.status {
@@ -91,7 +91,7 @@ fn basics(of: &GenerationStatistics, report: &mut Document) {
     };
     let took = of.latency_s.as_ref().map(|it| {
         let (median, most) = (Seconds(it.p50), Seconds(it.max));
-        format!("{median} in the median, {most} at most")
+        format!("median {median}, maximum {most}")
     });
     let usages = [Some(&of.usage), of.judge_usage.as_ref()];
     let [tokens, solver_tokens] = usages.map(|it| Some(Count(it?.tokens()?).to_string()));
@@ -132,7 +132,7 @@ fn statistics(of: &GenerationStatistics, report: &mut Document) {
     let refused = share_cell(replies.share, replies.ci95);
     let mut table = Table::of_numbers(["figure", "count", "share"]);
     for (name, count, share) in [
-        ("items asked for", items.requested, ""),
+        ("items requested", items.requested, ""),
         ("accepted", items.accepted, &accepted),
         ("never passed", items.never_passed, ""),
         ("without a reply", items.errors, ""),
@@ -158,7 +158,7 @@ fn topics(of: &GenerationStatistics, report: &mut Document) {
     let mut table = Table::of_numbers([
         "topic",
         "asked for",
-        "share asked for",
+        "requested share",
         "accepted",
         "share accepted",
     ]);
@@ -175,9 +175,9 @@ fn topics(of: &GenerationStatistics, report: &mut Document) {
     report.table(table);
     if let (Some(p), Some(test)) = (of.topics.p, &of.topics.test) {
         let sentence = if p < ALPHA {
-            "The accepted items are spread over the topics otherwise than they were asked for"
+            "The topics of the accepted items differ from the requested distribution"
         } else {
-            "The accepted items show no difference from the topics that were asked for"
+            "The topics of the accepted items do not differ significantly from the requested distribution"
         };
         report.paragraph(format!("{sentence} ({test}, {}).", P(p)));
     }
@@ -191,7 +191,7 @@ fn meaning(check: &str) -> String {
         ("_in_form", "is of its type and length"),
         (
             "_differs_from_reference",
-            "is not that of the reference that was shown",
+            "differs from that of the shown reference",
         ),
     ];
     if let Some((name, end)) = check.split_once("_ends_in_") {
@@ -203,9 +203,9 @@ fn meaning(check: &str) -> String {
         let known = match check {
             "readable" => "the reply is one JSON object",
             "complete" => "no field is missing or blank",
-            "no_copy_of_reference" => "it is no near copy of a reference",
-            "no_copy_of_item" => "it is no near copy of another item",
-            "topic_as_asked" => "the topic is the one that was asked for",
+            "no_copy_of_reference" => "the item is not a near copy of a reference",
+            "no_copy_of_item" => "the item is not a near copy of another item",
+            "topic_as_asked" => "the topic is the requested one",
             "solver_agrees" => "a second solution has the same answer",
             _ => "",
         };
@@ -239,14 +239,14 @@ fn checks(of: &GenerationStatistics, report: &mut Document) {
     }
     report.table(table);
     report.paragraph(
-        "A check looks at the replies in which there is something to look at. What failed and was accepted all the same is \
-         a failure that the spec only has noted.",
+        "Each check covers the replies to which it applies. Failed and accepted replies failed a check that the \
+         spec only notes.",
     );
     if let Some(solver) = &of.solver {
         report.part("Solved again");
         let agrees = part_of(solver.agrees, solver.solved, "");
         report.paragraph(format!(
-            "Of the accepted items, who saw the problem alone came to the same answer in {agrees}."
+            "A solver that sees only the problem finds the same answer in {agrees} of the accepted items."
         ));
     }
     nearest(of, report);
@@ -258,12 +258,11 @@ fn nearest(of: &GenerationStatistics, report: &mut Document) {
     };
     report.part("Nearest references");
     if first.share <= 0.0 {
-        report
-            .paragraph("No accepted item has a phrase of eight words with a reference in common.");
+        report.paragraph("No accepted item shares a phrase of eight words with a reference.");
         return;
     }
     report.paragraph(format!(
-        "The accepted item that is nearest to a reference has {} of its phrases of eight words in common with it.",
+        "The accepted item nearest to a reference shares {} of its eight-word phrases with it.",
         Share(first.share)
     ));
     let mut table = Table::new(&[
@@ -287,15 +286,15 @@ fn refused(of: &GenerationStatistics, report: &mut Document) {
     let replies = &of.replies;
     if replies.refused == 0 {
         report.paragraph(match replies.checked {
-            0 => "There was no reply to refuse.".to_owned(),
-            1 => "None of 1 reply was refused.".to_owned(),
-            many => format!("None of {many} replies was refused."),
+            0 => "There were no replies.".to_owned(),
+            1 => "The only reply was accepted.".to_owned(),
+            many => format!("None of the {many} replies was refused."),
         });
         return;
     }
     let share = part_of(replies.refused, replies.checked, "");
     report.paragraph(format!(
-        "{share} replies were refused, by the first check that they failed:"
+        "{share} replies were refused. By the first failed check:"
     ));
     report.list(replies.reasons.iter().map(|(reason, refused)| {
         let line = Line::default()
@@ -314,14 +313,14 @@ fn refused(of: &GenerationStatistics, report: &mut Document) {
 fn never_passed(of: &GenerationStatistics, report: &mut Document) {
     report.section("5 Items that never passed");
     if of.items.never_passed == 0 {
-        report.paragraph("None: each item that was replied to was accepted in the end.");
+        report.paragraph("None: every item with a reply was accepted in the end.");
         return;
     }
     let mut table = Table::new(&[
         ("item", Left),
-        ("topic asked for", Left),
+        ("requested topic", Left),
         ("replies", Right),
-        ("the last failed", Left),
+        ("last failed check", Left),
     ]);
     for it in of.never_passed.iter().take(LISTED) {
         table.row([
@@ -353,7 +352,7 @@ fn next_steps(files: &GeneratedFiles, dir: &RunDir, report: &mut Document) {
     table.row([name(&files.report), "this report".into()]);
     table.row([
         name(dir.path()),
-        "the run: every prompt and reply, also those that were refused".into(),
+        "the run: every prompt and reply, including refused ones".into(),
     ]);
     report.table(table);
     let run = shell_word(&display(dir.path()));
@@ -364,7 +363,7 @@ fn next_steps(files: &GeneratedFiles, dir: &RunDir, report: &mut Document) {
         steps.push(typed(
             format!("cargo evaltest generate --resume {run}"),
             &format!(
-                " asks for the {} that is open; what was paid is not paid again",
+                " requests the missing {}; answered requests are not repeated",
                 counted(open, "item")
             ),
         ));
@@ -372,13 +371,13 @@ fn next_steps(files: &GeneratedFiles, dir: &RunDir, report: &mut Document) {
     if of.replies.refused > 0 {
         steps.push(typed(
             format!("cargo evaltest show {run}"),
-            " shows what was refused, and why",
+            " shows refused replies and the reasons",
         ));
     }
     if of.items.accepted > 0 {
         steps.push(typed(
             format!("cargo evaltest review {}", shell_word(&display(&files.items))),
-            " has people look at the items one by one: checks find what is malformed, not what is wrong or dull",
+            " opens the items for review by people: checks find malformed items, not wrong or dull ones",
         ));
     }
     if of.replies.share.is_some_and(|share| share > 0.5) {

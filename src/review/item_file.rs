@@ -81,7 +81,7 @@ impl ItemFile {
             let id = id_of(head.id.as_ref(), number).map_err(at)?;
             asks_answers |= head.asks_answer;
             if let Some(other) = lines.insert(id.clone(), line) {
-                let error = Error::usage(format!("the id `{id}` is that of line {other}, too"));
+                let error = Error::usage(format!("the id `{id}` is already in line {other}"));
                 return Err(at(error.hint("give each item an `id` of its own")));
             }
             listed.push(ListedItem {
@@ -280,7 +280,7 @@ fn heads(text: &str, places: &[Range<usize>]) -> Vec<serde_json::Result<Option<I
 }
 
 fn no_object() -> Error {
-    Error::usage("an item is an object").hint(WANTED)
+    Error::usage("an item must be an object").hint(WANTED)
 }
 
 /// The hint for a file of another form.
@@ -326,7 +326,7 @@ fn id_of(id: Option<&Value>, number: usize) -> Result<String> {
         Some(Value::String(id)) if !id.is_empty() => Ok(id.clone()),
         Some(Value::Number(id)) => Ok(id.to_string()),
         None => Ok(format!("item_{number}")),
-        Some(_) => Err(Error::usage("`id` is neither a text nor a number").hint(WANTED)),
+        Some(_) => Err(Error::usage("`id` is neither text nor a number").hint(WANTED)),
     }
 }
 

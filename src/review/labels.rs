@@ -119,8 +119,7 @@ pub(super) fn check(path: &Path) -> Result<()> {
         if !is_ours && !line.trim_ascii().is_empty() {
             let place = format!("{}:{number}", display(path));
             let message = format!("{place}: no review wrote this label");
-            let hint =
-                "nothing was written over it: move the file away, and keep it as labels of its own";
+            let hint = "the file is unchanged: move it away, and use it as separate labels";
             return Err(Error::usage(message).hint(hint));
         }
     }

@@ -88,7 +88,7 @@ impl ReviewChoice {
                 let mut answered = all;
                 answered.retain(is_answered);
                 if answered.is_empty() {
-                    let message = format!("`{}` has no answer to be drawn", items.source());
+                    let message = format!("`{}` has no answer to review", items.source());
                     return Err(Error::usage(message).hint("look at its errors: `--only failed`"));
                 }
                 let drawn = by_lot(answered, count, seed);
@@ -97,7 +97,7 @@ impl ReviewChoice {
             Self::Only(only) => {
                 if items.run().is_none() {
                     let message = format!(
-                        "`--only {}` is of answers of a run, and `{}` is a file of items",
+                        "`--only {}` needs the answers of a run, but `{}` is a file of items",
                         only.as_str(),
                         items.source()
                     );

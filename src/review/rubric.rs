@@ -118,7 +118,7 @@ pub(super) fn dimensions(rubric: Option<&str>) -> Result<Vec<ReviewDimension>> {
             .hint("name one with at most nine dimensions on a scale of [1, 5]: `--rubric aime`, or a file")
     };
     let Grading::Rubric(rubric) = Grading::given(name, Path::new(""))? else {
-        return Err(refusal("it has choices, and no dimensions".to_owned()));
+        return Err(refusal("it has choices instead of dimensions".to_owned()));
     };
     if rubric.dimensions.len() > MOST {
         let count = rubric.dimensions.len();

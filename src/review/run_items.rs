@@ -43,12 +43,12 @@ impl RunItems {
         let run = ReportedRun::read(dir.clone(), MaskedTexts::Visible)?;
         if run.manifest.masked && texts == MaskedTexts::Hidden {
             let message = format!(
-                "the answers of `{}` are masked, and a page without them has nothing to review",
+                "the answers of `{}` are masked, so there is nothing to review",
                 run.manifest.eval
             );
             let again = shell_word(&display(dir.path()));
             return Err(Error::usage(message).hint(format!(
-                "on this machine alone: cargo evaltest review {again} --show-texts"
+                "to show them on this machine: cargo evaltest review {again} --show-texts"
             )));
         }
         let path = dir.file(RECORDS);
@@ -228,7 +228,7 @@ fn kind_of(kind: impl serde::Serialize) -> String {
 fn read_record(line: &[u8]) -> Result<Record> {
     serde_json::from_slice(line).map_err(|error| {
         Error::usage(format!("not a record: {error}"))
-            .hint("the run was changed meanwhile: begin again with `cargo evaltest review`")
+            .hint("the run changed meanwhile: start `cargo evaltest review` again")
     })
 }
 

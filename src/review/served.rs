@@ -112,7 +112,7 @@ impl Review {
         let index = index.and_then(|index| index.parse::<usize>().ok());
         let place = index.and_then(|index| Some((index, *self.order.get(index)?)));
         let Some((index, place)) = place else {
-            return Ok(ServedAnswer::refused(404, "there is no such item"));
+            return Ok(ServedAnswer::refused(404, "no such item"));
         };
         // Another program of this reviewer may have written since. Errors in what it wrote are reported on the next
         // write.
@@ -150,12 +150,12 @@ impl Review {
         let refused = |why: &str| Ok(ServedAnswer::refused(400, why));
         let sent: SentWord = match serde_json::from_slice(&request.body) {
             Ok(sent) => sent,
-            Err(error) => return refused(&format!("this is no word on an item: {error}")),
+            Err(error) => return refused(&format!("this is not a review: {error}")),
         };
         let known = self.order.iter();
         let mut known = known.filter(|place| self.items.id(**place) == sent.id);
         let Some(&place) = known.next() else {
-            return refused("there is no such item");
+            return refused("no such item");
         };
         let hash = self.items.hash(place);
         let item = SeenItem {
@@ -192,7 +192,7 @@ impl Review {
             }
             ReviewOutcome::Stale => {
                 let message = json!({
-                    "error": "something else was said of it in another window meanwhile: both are kept, and yours counts once it is sent again",
+                    "error": "another window changed this review meanwhile: both are kept, and yours counts if you send it again",
                     "version": current.version,
                     "mine": current.mine.as_ref().map(mine),
                 });

@@ -322,12 +322,13 @@ impl ReviewStore {
             }
             if !self.may_be_lost(state, &entry) {
                 let message = format!(
-                    "{}:{line}: `{}` is not as a reviewer said it, by the journals in `{}`",
+                    "{}:{line}: `{}` differs from the reviewers' journals in `{}`",
                     display(path),
                     entry.problem_id,
                     display(&self.places.journals)
                 );
-                let hint = "nothing was written over it: take the change back, or keep the file under another name, and it is made again of what the journals have";
+                let hint = "the file is unchanged: undo the edit, or rename the file to have it rebuilt from \
+                the journals";
                 return Err(Error::usage(message).hint(hint));
             }
             lost.push(entry);
@@ -479,7 +480,7 @@ impl ReviewersAgreement {
             _ => ("items", "were"),
         };
         let near = ratio(self.near, self.pairs);
-        let near = near.map(|near| format!(", scores a point apart at most in {}", Share(near)));
+        let near = near.map(|near| format!(", scores within one point in {}", Share(near)));
         Some(format!(
             "{} {items} {were} reviewed by several people: the same status on {} ({}){}",
             self.items,
@@ -554,7 +555,8 @@ mod tests {
         ];
         assert_eq!(
             ReviewersAgreement::of(words.iter()).summary().unwrap(),
-            "2 items were reviewed by several people: the same status on 1 (50.0 %), scores a point apart at most in 50.0 %"
+            "2 items were reviewed by several people: the same status on 1 (50.0 %), scores within one point in \
+             50.0 %"
         );
         assert_eq!(ReviewersAgreement::of(words[4..].iter()).summary(), None);
     }

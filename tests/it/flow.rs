@@ -218,7 +218,7 @@ fn a_comparison_that_is_down_leaves_the_judge_and_without_items_nothing_is_judge
     assert_eq!(of_model(&server, "judge") + of_model(&server, "pairs"), 0);
     let text = report(&project);
     for words in [
-        "Accepted: 0 of 6 asked items",
+        "Accepted: 0 of 6 requested items",
         "| readable | 24 |",
         "Not run: no item was accepted",
         "Many items never passed",
@@ -286,7 +286,7 @@ fn a_gate_that_fails_is_exit_1_and_without_a_judge_the_generator_judges() {
     let text = report(&project);
     for words in [
         "The judge is the generator itself",
-        "Not run: no real items were named",
+        "Not run: no real items given",
         "name a judge of another family",
     ] {
         assert!(text.contains(words), "`{words}` is not in:\n{text}");
@@ -396,10 +396,10 @@ fn what_people_say_is_in_the_report_and_has_a_gate() {
         .says("gate passed, review: reviewed.approved 100.0 %");
     let text = report(&project);
     for words in [
-        "### What people say",
+        "### Human review",
         "Reviewed: 4 of 6 items",
         "| approved | 4 | 100.0 % (51.0 % to 100.0 %) |",
-        "People approve of 4 of 4 reviewed items",
+        "People approve 4 of 4 reviewed items",
         "enough for 90.0 %, but the interval reaches below",
         "| correctness | 5.00 |",
     ] {
@@ -410,7 +410,7 @@ fn what_people_say_is_in_the_report_and_has_a_gate() {
         .run_of(&resume)
         .exits(1)
         .says("gate failed, review: reviewed.approved 0.0 %");
-    assert!(report(&project).contains("People do not approve of enough items"));
+    assert!(report(&project).contains("People do not approve enough items"));
     reviewed("no such status");
     project.run_of(&resume).exits(2).says("is no verification");
     // What the journals have not, or have otherwise, nobody said.

@@ -187,12 +187,9 @@ fn only_its_own_page_is_answered() {
     }
     // What is no word, or one on no item.
     for (body, says) in [
-        (json!([]), "this is no word on an item"),
+        (json!([]), "this is not a review"),
         (json!({"id": "gen_aime_1"}), "missing field `version`"),
-        (
-            word("gen_aime_9", 0, 5, "approved"),
-            "there is no such item",
-        ),
+        (word("gen_aime_9", 0, 5, "approved"), "no such item"),
         (
             word("gen_aime_1", 0, 6, "approved"),
             "`clarity` from 1 to 5",
@@ -255,7 +252,7 @@ fn what_is_wrong_is_one_clear_line_and_nothing_is_lost() {
     refused("items.json --rubric none", "`none` is not a ready rubric");
     refused(
         "items.json --rubric qa",
-        "it has choices, and no dimensions",
+        "it has choices instead of dimensions",
     );
     refused(
         "items.json --sample 0",
@@ -265,10 +262,10 @@ fn what_is_wrong_is_one_clear_line_and_nothing_is_lost() {
     refused("items.json --reviewer=", "the reviewer has no name");
     for (text, says) in [
         ("[]", "`bad.json` has no items"),
-        ("{\"id\": 1}\n[2]", "bad.json:2: an item is an object"),
+        ("{\"id\": 1}\n[2]", "bad.json:2: an item must be an object"),
         (
             "[{\"id\": \"a\"},\n{\"id\": \"a\"}]",
-            "bad.json:2: the id `a` is that of line 1, too",
+            "bad.json:2: the id `a` is already in line 1",
         ),
         ("[{\"id\": \"a\"},\n{", "bad.json:2: broken JSON"),
         (
@@ -307,7 +304,7 @@ fn what_was_edited_or_damaged_is_told_by_its_line_and_stays_as_it_is() {
         (
             0,
             edited(0, "\"approved\"", "\"rejected\""),
-            "items_verifications.json:2: `gen_aime_1` is not as a reviewer said it",
+            "items_verifications.json:2: `gen_aime_1` differs from the reviewers' journals",
         ),
         (
             0,
@@ -398,9 +395,7 @@ fn several_reviewers_are_told_how_far_they_agree_and_changed_items_are_named() {
     let anna = ReviewWindow::open(&project, "items.json --reviewer anna");
     assert_eq!(anna.get("/item?index=0")["changed"], true);
     assert_eq!(anna.get("/item?index=1")["changed"], false);
-    anna.ends()
-        .exits(0)
-        .says("1 item was changed since it was reviewed");
+    anna.ends().exits(0).says("1 item changed since its review");
 }
 
 #[test]

@@ -155,8 +155,11 @@ fn a_word_whose_line_was_torn_is_taken_from_the_file() {
     project.write(ANNA, torn);
     let edited = file.replacen("\"approved\"", "\"rejected\"", 1);
     project.write(FILE, &edited);
-    let ran = refused(&project, "`gen_aime_1` is not as a reviewer said it");
-    ran.says("keep the file under another name");
+    let ran = refused(
+        &project,
+        "`gen_aime_1` differs from the reviewers' journals",
+    );
+    ran.says("rename the file");
     assert_eq!(
         (project.read(ANNA), project.read(FILE)),
         (torn.to_owned(), edited)

@@ -107,7 +107,7 @@ fn a_table_says_where_an_eval_goes_and_where_that_changed() {
     assert!(rows[rows.len() - 1].contains(fell), "{text}");
     assert!(
         rows[rows.len() - 1].contains(
-            "with run gaia-25 of 2026-09-26 07:51, commit abcd019; new there: agent changed"
+            "with run gaia-25 of 2026-09-26 07:51, commit abcd019; in the same run: agent changed"
         ),
         "{text}"
     );

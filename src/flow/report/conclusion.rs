@@ -17,12 +17,12 @@ pub(super) fn conclusion(figures: &FlowFigures, found: &[FlowFinding], report: &
                 .strong(format!("Stage {stage} failed"))
                 .plain(": ")
                 .marked(why)
-                .plain(". Nothing is concluded about it."),
+                .plain(". It has no conclusions."),
         );
     }
     let sentences = found.iter().filter_map(FlowFinding::text);
     let sentences = list(sentences.map(|text| Line::default().marked(&text)));
-    let nothing = || Block::paragraph("There is no figure to conclude from.");
+    let nothing = || Block::paragraph("There are no figures to conclude from.");
     let blocks = chart(figures).into_iter();
     let blocks = blocks.chain([sentences.unwrap_or_else(nothing)]);
     let framed = Block::Framed(tone(figures), blocks.collect());
@@ -92,7 +92,7 @@ fn gates(figures: &FlowFigures, report: &mut Document) {
     }));
     let passed = gates.iter().filter(|gate| gate.verdict == Verdict::Passed);
     report.paragraph(format!(
-        "{} of {} passed. A gate compares a figure with a number; how sure that figure is, its interval says.",
+        "{} of {} passed. A gate compares a figure with a limit; the interval shows how certain the figure is.",
         passed.count(),
         counted(gates.len() as u64, "gate")
     ));
@@ -111,7 +111,7 @@ pub(super) fn suggestions(figures: &FlowFigures, found: &[FlowFinding], report: 
         advice.extend(finding.advice().filter(|one| !advice.contains(one)));
     }
     if advice.is_empty() {
-        report.paragraph("No figure asks for anything.");
+        report.paragraph("No suggestions.");
         return;
     }
     let advice = advice.iter().map(|one| Line::default().marked(one));
@@ -129,13 +129,13 @@ pub(super) fn next_steps(figures: &FlowFigures, report: &mut Document) {
     if failures(figures).next().is_some() {
         let folder = shell_word(&places.folder);
         step(
-            "go on where a stage failed",
+            "continue from the failed stage",
             format!("flow --resume {folder}"),
         );
         let is_unread = |why: Option<&str>| why.is_some_and(|why| why.contains("could be read"));
         if is_unread(figures.judge.failure()) || is_unread(figures.winrate.failure()) {
             step(
-                "the same with another judge, whose replies can be read",
+                "the same with another judge",
                 format!("flow --resume {folder} --judge JUDGE"),
             );
         }
@@ -144,15 +144,12 @@ pub(super) fn next_steps(figures: &FlowFigures, report: &mut Document) {
     let is_given = figures.basics.items.is_some();
     let has_items = is_given || made.is_some_and(|made| made.accepted > 0);
     if let Some(items) = places.items.as_deref().filter(|_| has_items) {
-        step(
-            "have people look at the items",
-            format!("review {}", shell_word(items)),
-        );
+        step("review the items", format!("review {}", shell_word(items)));
     }
     let runs = [
-        ("what was refused, and why", &places.generation),
-        ("what the judge said of each item", &places.judge),
-        ("what the judge said of each pair", &places.winrate),
+        ("refused replies and reasons", &places.generation),
+        ("the judge's verdict on each item", &places.judge),
+        ("the judge's verdict on each pair", &places.winrate),
     ];
     for (what, run) in runs {
         if let Some(run) = run {
@@ -164,12 +161,12 @@ pub(super) fn next_steps(figures: &FlowFigures, report: &mut Document) {
     if let Some(judge) = places.judge.as_deref().filter(|_| uncalibrated) {
         let judge = shell_word(judge);
         step(
-            "hold the judge against what people say",
+            "compare the judge with human labels",
             format!("judge calibrate {judge} --labels FILE"),
         );
     }
     if steps.is_empty() {
-        report.paragraph("There is nothing to look at.");
+        report.paragraph("There are no next steps.");
     }
     report.list(steps);
 }

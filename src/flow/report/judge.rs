@@ -13,15 +13,15 @@ pub(super) fn judge(judged: &ItemPoints, report: &mut Document) {
     report.blocks.extend(rated);
     if judged.unread > 0 {
         report.note(format!(
-            "{} of {} could not be judged, for no reply could be read ({}). They are in no figure here, and gates count them \
-             as the best and as the worst.",
+            "{} of {} could not be judged: no reply could be read ({}). They are in no figure here, and gates \
+             count them once as the best and once as the worst.",
             judged.unread,
             counted(judged.items, "item"),
             counts(&judged.reasons)
         ));
     }
     if judged.topics.len() > 1 {
-        report.part("Topics before the judge");
+        report.part("Points by topic");
         report.table(means("topic", &judged.topics));
     }
     report.part("Judge calibration");
@@ -30,7 +30,7 @@ pub(super) fn judge(judged: &ItemPoints, report: &mut Document) {
 
 /// The verifications by people.
 pub(super) fn people(reviewed: &ReviewedItems, report: &mut Document) {
-    report.part("What people say");
+    report.part("Human review");
     report.paragraph(format!("Reviewed: {}.", reviewed.reviewed.text("items")));
     let statuses = [
         ("approved", reviewed.approved),

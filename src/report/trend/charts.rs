@@ -130,10 +130,10 @@ impl<'a> TierCharts<'a> {
             ("B", "baseline accepted"),
             ("A", "agent changed"),
             ("P", "prompt changed"),
-            ("M", "another model was served"),
+            ("M", "different model served"),
             ("J", "judge changed"),
-            ("D", "another dataset: not compared with what is before"),
-            ("S", "another scorer: not compared with what is before"),
+            ("D", "different dataset: not compared with earlier runs"),
+            ("S", "different scorer: not compared with earlier runs"),
             ("▼", "the level fell"),
             ("▲", "the level rose"),
         ];

@@ -65,7 +65,7 @@ fn alerts(eval: &EvalTrend<'_>) -> impl Iterator<Item = Block> {
         let (word, tone) = match result.verdict {
             AlertVerdict::Raised => ("ALERT", Tone::Bad),
             AlertVerdict::Quiet => ("quiet", Tone::Good),
-            AlertVerdict::Silent => ("cannot say yet", Tone::Faint),
+            AlertVerdict::Silent => ("not enough runs yet", Tone::Faint),
         };
         let tier = result.tier.as_deref();
         let tier = tier.map_or_else(String::new, |tier| format!(" (tier {tier})"));
@@ -214,7 +214,7 @@ fn mark(mark: &TrendMark) -> String {
                 names.join(", ")
             };
             match &*less(after, before) {
-                "" => format!("served no more {}", less(before, after)),
+                "" => format!("no longer served {}", less(before, after)),
                 new => format!("served {new}"),
             }
         }
@@ -263,7 +263,7 @@ fn change(entry: &TrendEntry<'_>, of: &TrendMark) -> Option<String> {
     let new = entry.marks.iter().filter(|mark| mark.is_of_the_agent());
     let new = match &*new.map(mark).collect::<Vec<_>>() {
         [] => String::new(),
-        new => format!("; new there: {}", new.join(", ")),
+        new => format!("; in the same run: {}", new.join(", ")),
     };
     Some(format!(
         "accuracy {verb} by {} points, from {} to {} ({}), with run {} of {}{tier}{commit}{new}",

@@ -177,7 +177,7 @@ const submit = async () => {
   const of = item;
   const answer = await posted("/submit", { id: of.id, version: of.version, scores: draft.scores, status: draft.status, comments: draft.comments, answer: draft.answer });
   if (answer.status === 409) return showConflict(answer.said);
-  if (answer.status !== 200) return failed(`Not saved: ${visible(answer.said.error)}. What you gave is kept here; Enter tries again.`);
+  if (answer.status !== 200) return failed(`Not saved: ${visible(answer.said.error)}. Your entries are kept; Enter tries again.`);
   alarm("");
   taken(answer.said);
   last = { index: of.index };

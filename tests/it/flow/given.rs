@@ -54,7 +54,7 @@ fn a_flow_starts_from_a_file_of_items() {
     project
         .run_of(&flow)
         .exits(0)
-        .says("generate: left out: the items are those of `mine.json`")
+        .says("generate: left out: the items come from `mine.json`")
         .says("judge: mean 4.38")
         .says("100.0 % (95 % interval 34.2 % to 100.0 %) pass, 50.0 %")
         .says("against real items: wins 1, ties 0, losses 0, inconsistent 1, unreadable 0")
@@ -77,7 +77,7 @@ fn a_flow_starts_from_a_file_of_items() {
         "| excellent | 1 | 50.0 %",
         "| difficulty match | 4.00 |",
         "The items are not significantly different from real ones",
-        "judge more items before the mean is relied on",
+        "judge more items before you rely on the mean",
         "cargo evaltest review mine.json",
     ] {
         assert!(text.contains(words), "`{words}` is not in:\n{text}");
@@ -136,7 +136,7 @@ fn a_file_of_items_is_judged_or_compared_by_one_command() {
         .run_of(&["judge", "mine.json", "--judge", JUDGE])
         .exits(0)
         .says("judge: mean 4.38")
-        .says("winrate: left out: `judge` alone was asked for");
+        .says("winrate: left out: only `judge` was requested");
     assert_eq!(project.read("calls.log").lines().count(), 2);
     let text = report(&project);
     assert!(text.starts_with("# mine: items, judged\n"), "{text}");
@@ -145,7 +145,7 @@ fn a_file_of_items_is_judged_or_compared_by_one_command() {
     let winrate = ["winrate", "mine.json", "--judge", &judge];
     project
         .run_of(&[&winrate[..], &["--reference", "real.json", "--pairs", "1"]].concat())
-        .says("judge: left out: `winrate` alone was asked for")
+        .says("judge: left out: only `winrate` was requested")
         .says("winrate: done")
         .says("against real items: wins ");
     assert_eq!(project.read("calls.log").lines().count(), 2);

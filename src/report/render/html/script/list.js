@@ -126,7 +126,7 @@ class List {
     if (this.state.from >= this.found.length) this.state.from = 0;
     const { from } = this.state;
     const until = Math.min(from + ROWS, this.found.length);
-    this.count.textContent = this.found.length === 0 ? "No sample is so." : `${from + 1} to ${until} of ${this.found.length} samples`;
+    this.count.textContent = this.found.length === 0 ? "No matching samples." : `${from + 1} to ${until} of ${this.found.length} samples`;
     this.body.replaceChildren(...this.found.slice(from, until).map((number) => this.row(number)));
     const turn = (label, to, can) => make("button", { type: "button", disabled: !can, on: { click: () => { this.state.from = to; this.draw(); this.element.scrollIntoView(); } } }, label);
     const several = this.found.length > ROWS;

@@ -20,12 +20,12 @@ const failure = (error) => {
   delete more.message;
   delete more.stderr_tail;
   for (const [name, value] of Object.entries(more)) if (value === null) delete more[name];
-  return make("div", { class: "box inconclusive" }, make("h4", {}, "Error"), pre(error.message), block("stderr, its end", error.stderr_tail), folded("more of it", more));
+  return make("div", { class: "box inconclusive" }, make("h4", {}, "Error"), pre(error.message), block("stderr (end)", error.stderr_tail), folded("More", more));
 };
 
 const judge = (calls) => {
   if (!Array.isArray(calls) || calls.length === 0) return null;
-  const each = calls.map((asked) => make("li", {}, make("code", {}, visible(asked.scorer)), asked.repeat ? ` repeat ${asked.repeat}` : "", asked.again ? ", asked again" : "", asked.why ? pre(asked.why) : asked.said ? said(asked.said) : " (its words are not kept)"));
+  const each = calls.map((asked) => make("li", {}, make("code", {}, visible(asked.scorer)), asked.repeat ? ` repeat ${asked.repeat}` : "", asked.again ? ", asked again" : "", asked.why ? pre(asked.why) : asked.said ? said(asked.said) : " (reply not stored)"));
   return make("div", {}, make("h4", {}, "Judges"), make("ul", {}, ...each));
 };
 
@@ -37,7 +37,7 @@ const sample = (samples, number) => {
   const slices = row[SLICES].map((slice) => make("span", { class: "tag" }, visible(samples.about.slices[slice])));
   nodes.push(make("p", {}, make("strong", { class: CLASSES[row[STANDING]] }, samples.words[row[STANDING]]), row[WHY] ? ` ${visible(row[WHY])} ` : " ", changed(row, samples.words), " ", ...slices.flatMap((tag) => [tag, " "])));
   nodes.push(figures(row, texts));
-  if (samples.about.masked) nodes.push(make("p", { class: "warn" }, "Its texts are not shown: the snapshots of this eval are masked."));
+  if (samples.about.masked) nodes.push(make("p", { class: "warn" }, "Texts are hidden: this eval masks its snapshots."));
   nodes.push(failure(texts.x));
   const isAnswer = samples.words === WORDS;
   nodes.push(block(isAnswer ? "Question" : "Item", texts.q));
