@@ -194,7 +194,7 @@ impl ServerGuard {
             return Err(ServedAnswer::refused(405, "neither GET nor POST"));
         }
         if request.header("host") != Some(&*self.host) {
-            return Err(ServedAnswer::refused(421, "this is another host"));
+            return Err(ServedAnswer::refused(421, "wrong host"));
         }
         let is_ours = |origin: &str| origin.strip_prefix("http://") == Some(&*self.host);
         match request.header("origin") {
@@ -325,7 +325,7 @@ impl ServedRequest {
     }
 
     fn of_head(head: &[u8]) -> Result<Self, UnreadRequest> {
-        const WRONG: UnreadRequest = UnreadRequest::Refused(400, "no request of HTTP");
+        const WRONG: UnreadRequest = UnreadRequest::Refused(400, "not an HTTP request");
         let head = std::str::from_utf8(head).map_err(|_| WRONG)?;
         let mut lines = head.split("\r\n");
         let mut words = lines.next().unwrap_or_default().split(' ');

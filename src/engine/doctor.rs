@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::eval::Eval;
 use crate::eval::plan::{self, BaselineUse, Plan, secret, unset};
 use crate::exit::Exit;
-use crate::figure::{Seconds, Usd};
+use crate::figure::{Seconds, Usd, counted};
 use crate::run::dry_run::RecordedSamples;
 use crate::scorer::Scorer;
 use crate::system::cancel::Cancel;
@@ -36,8 +36,8 @@ use judge::DoctorClient;
 /// The prompt for the agent.
 const GREETING: &str = "Reply with the word OK.";
 /// The hint for an agent that fails at it.
-const ON_GREETING: &str = "it was asked `Reply with the word OK.`: give it that by hand, and see what it says. One that takes only \
-                           questions of its own kind may be well: `cargo evaltest run --limit 1` asks it one";
+const ON_GREETING: &str = "the prompt was `Reply with the word OK.`: send it by hand and read the reply. If the \
+agent only takes questions of its own kind, try one: `cargo evaltest run --limit 1`";
 
 /// The name of the tools' part of a conversation.
 const ENVIRONMENT: &str = "environment";
@@ -116,7 +116,7 @@ pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> 
         Err(error) => findings.push(Finding::error("dataset", &error)),
         Ok(plan) => {
             let (count, name) = (plan.items.len(), eval.benchmark_name());
-            let message = format!("{count} samples of benchmark {name}");
+            let message = format!("{} of benchmark {name}", counted(count as u64, "sample"));
             findings.push(Finding::new("dataset", Health::Ok, message));
             let notes = plan.notices.iter().cloned();
             findings.extend(notes.map(|note| Finding::new("dataset", Health::Note, note)));
@@ -313,7 +313,7 @@ impl Examinee {
             return Finding::error(self.about, &error);
         }
         if self.agent.item_parts().is_some() {
-            let message = "no agent is called: the items themselves are judged";
+            let message = "no agent: the items themselves are judged";
             return Finding::new(self.about, Health::Ok, message);
         }
         if self.name.is_some() && !self.agent.recordings().is_empty() {
@@ -418,7 +418,7 @@ fn unset(eval: &Eval) -> Option<Finding> {
     let names = unset::names(eval);
     let first = names.first()?;
     let hint =
-        format!("write `{first}=…` into `.env` in the project's folder, or take it out of `env:`");
+        format!("write `{first}=…` into `.env` in the project's folder, or remove it from `env:`");
     Some(Finding {
         hint: Some(hint),
         ..Finding::new("agent", Health::Wrong, message)
@@ -453,7 +453,7 @@ fn answered(about_whom: &'static str, output: &Output, after: Duration) -> Findi
         let message = format!("answered in {took}: {}", shortened(text));
         Finding::new(about_whom, Health::Ok, message)
     } else {
-        let message = format!("ended well in {took}, and gave no text");
+        let message = format!("succeeded in {took} without any text");
         Finding::new(about_whom, Health::Note, message)
     }
 }
@@ -485,7 +485,7 @@ fn failed(about: &'static str, error: &AgentError, more: Option<String>) -> Find
         Kind::Exited | Kind::Panicked if about == "judge" => Some(judge::ON_VERDICT),
         Kind::Exited | Kind::Panicked if about != ENVIRONMENT => Some(ON_GREETING),
         Kind::NoOutput => Some("have it print its answer to stdout"),
-        Kind::TimedOut => Some("does it wait for something? `--timeout-s 300` gives it longer"),
+        Kind::TimedOut => Some("is it waiting for input? to allow more time: `--timeout-s 300`"),
         Kind::Unreachable => Some("is the server running, and the address right?"),
         Kind::Busy => Some("try again in a while"),
         _ => None,

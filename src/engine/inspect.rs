@@ -30,6 +30,7 @@ use crate::error::{Error, Result};
 use crate::eval::registry::scorers;
 use crate::eval::registry::scorers::Context;
 use crate::eval::{Eval, Limits};
+use crate::figure::counted;
 use crate::scorer::compose::recorded;
 use crate::scorer::extract::Extract;
 use crate::system::file;
@@ -87,7 +88,7 @@ impl InspectLog {
         let epochs = header.epochs().max(spool.epochs());
         if epochs > MOST_EPOCHS {
             let message =
-                format!("the log has {epochs} epochs, and at most {MOST_EPOCHS} are read");
+                format!("the log has {epochs} epochs, but at most {MOST_EPOCHS} can be read");
             return Err(Error::usage(message).at(path.display()));
         }
         let of_task: Vec<&str> = header.scorers().collect();
@@ -105,7 +106,8 @@ impl InspectLog {
         let holes = u64::from(epochs) * spool.samples() as u64 - spool.answers() as u64;
         if holes > 0 {
             notices.push(format!(
-                "{holes} answers are missing in some epochs of samples that are there: they are errors here"
+                "{} missing in some epochs of existing samples: errors here",
+                counted(holes, "answer")
             ));
         }
         let whole = missing.is_nothing() && header.is_finished();

@@ -80,7 +80,8 @@ impl TraceFormat {
     fn switch(self) -> &'static str {
         match self {
             Self::Otel => {
-                "OpenTelemetry records content only where it is asked to: set OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=span_only \
+                "OpenTelemetry records content only if enabled: set \
+                 OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=span_only \
                  (older instrumentations: true) where the agent runs"
             }
             Self::OpenInference => {
@@ -96,12 +97,13 @@ impl TraceFormat {
     /// The key of the trace that a row belongs to, or why there is none.
     fn key(self, row: &Map<String, Value>) -> Result<String, PartError> {
         let (key, wanted) = match self {
-            Self::Otel | Self::OpenInference => {
-                (span::trace_id(row), "it is no span: it has no `traceId`")
-            }
+            Self::Otel | Self::OpenInference => (
+                span::trace_id(row),
+                "this is not a span: it has no `traceId`",
+            ),
             Self::Langfuse => (
                 langfuse::trace_id(row),
-                "it is no trace, observation or score of Langfuse: it has no `traceId`",
+                "this is not a trace, observation or score of Langfuse: it has no `traceId`",
             ),
             Self::Atif => {
                 let fault = atif::fault(row).filter(|_| row.contains_key("steps"));
@@ -110,7 +112,7 @@ impl TraceFormat {
                 }
                 (
                     atif::trace_id(row),
-                    "it is no trajectory: it has no `session_id` with `steps`",
+                    "this is not a trajectory: it has no `session_id` with `steps`",
                 )
             }
         };
@@ -266,7 +268,7 @@ impl TraceFiles {
         match part {
             TracePart::Otlp { .. } if !is_otlp => {
                 let why =
-                    "it is of OTLP: import it with `--format otel` or `--format openinference`";
+                    "this is OTLP: import it with `--format otel` or `--format openinference`";
                 Err(PartError::Bad(why.to_owned()))
             }
             TracePart::Otlp {
@@ -318,7 +320,10 @@ impl TraceFiles {
             None => Error::usage(format!("no traces in {files}")),
         };
         let formats = TraceFormat::ALL.map(|(name, _)| name).join("|");
-        error.hint(format!("`--format {name}` reads no trace there: name another file, or another format: `--format {formats}`"))
+        error.hint(format!(
+            "`--format {name}` finds no trace there: name another file, or another format: \
+        `--format {formats}`"
+        ))
     }
 }
 

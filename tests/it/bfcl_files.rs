@@ -427,7 +427,7 @@ fn broken_files_are_named() {
         "simple_python",
         "",
         "--data data",
-        "_result.json: there is no line in any of the result files",
+        "_result.json: the result files are empty",
     );
     let twice = format!("{line}\n{line}");
     check(

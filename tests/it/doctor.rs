@@ -19,7 +19,7 @@ fn doctor_in(agent: &str, seconds: u64) -> Ran {
 fn an_agent_that_answers_is_well() {
     let server = Server::new(|requested, _| fine(&chat(&format!("OK to {}", requested.prompt()))));
     let ran = doctor(&server.openai("")).exits(0);
-    ran.says("ok    dataset  1 samples of benchmark gaia")
+    ran.says("ok    dataset  1 sample of benchmark gaia")
         .says("ok    agent    answered in ")
         .says(" (tiny-2026 (fp_1), 10 + 2 tokens): OK to Reply with the word OK.");
     assert_eq!(server.requested().len(), 1);
@@ -113,7 +113,7 @@ fn what_is_wrong_is_named() {
         &[
             "DOWN  agent",
             "stderr: oh",
-            "hint: it was asked `Reply with the word OK.`",
+            "hint: the prompt was `Reply with the word OK.`",
         ],
     );
     doctor_in("{ type: command, command: [sleep, '600'] }", 1)
@@ -211,10 +211,13 @@ fn a_judge_is_asked_for_a_verdict() {
         .exits(0)
         .says("ok    agent    answered in ")
         .says("note  judge    `strict`: answered in ")
-        .says(" (tiny-2026 (fp_1), 10 + 2 tokens) by schema, and gave no verdict that can be read (`invalid_response_format`): OK")
-        .says("hint: take a model that keeps to JSON")
+        .says(
+            " (tiny-2026 (fp_1), 10 + 2 tokens) by schema without a readable verdict \
+        (`invalid_response_format`): OK",
+        )
+        .says("hint: use a model that returns valid JSON")
         .says("note  judge    `judge`: answered in ")
-        .says(" by text, and gave no verdict");
+        .says(" by text without a readable verdict");
     // And once more, as in a run.
     assert_eq!(server.requested().len(), 2);
     let verdict = r#"{"reason": "r", "correctness": 5, "clarity": 4, "difficulty_match": 3, "completeness": 5, "comments": "c"}"#;
@@ -230,7 +233,7 @@ fn a_judge_is_asked_for_a_verdict() {
     with(&server.openai(""))
         .exits(0)
         .says("ok    judge    `strict`: answered in ")
-        .says(" by text, and its verdict can be read");
+        .says(" by text with a readable verdict");
     let requested = server.requested();
     let prompt = requested.last().unwrap().prompt();
     assert!(
@@ -248,7 +251,7 @@ fn a_judge_is_asked_for_a_verdict() {
         .run("doctor eval.yaml")
         .exits(0)
         .says("ok    judge    `all`: answered in ")
-        .says(" by schema, and its verdict can be read");
+        .says(" by schema with a readable verdict");
     assert_eq!(server.requested().len(), 1);
     with("{ type: openai, base_url: \"http://127.0.0.1:9/v1\", model: m }")
         .exits(3)

@@ -66,7 +66,7 @@ fn a_file_and_a_guide_beside_it() {
     for text in [
         "gaia-benchmark/leaderboard",
         &check,
-        "1 answers are empty",
+        "1 empty answer",
         "4 answers of eval `e`",
     ] {
         assert!(guide.contains(text), "`{text}` is missing in\n{guide}");

@@ -261,7 +261,7 @@ fn a_gate_that_fails_is_exit_1_and_without_a_judge_the_generator_judges() {
         .says("gate failed, judge: mean(judge.total) is ");
     let text = report(&project);
     assert!(
-        text.contains("the whole interval lies below 4.9") || text.contains("misses"),
+        text.contains("the whole interval is below 4.9") || text.contains("misses"),
         "{text}"
     );
 

@@ -263,8 +263,9 @@ fn a_part_of_a_log_is_no_baseline() {
     let ran = project.run("import --format inspect log.json");
     let ran = ran
         .exits(3)
-        .says("1 samples of the dataset are not in the log: `3`");
-    ran.says("1 answers are missing").says("`--partial-eval`");
+        .says("1 sample of the dataset missing in the log: `3`");
+    ran.says("1 answer missing in some epochs")
+        .says("`--partial-eval`");
     let records = project.last_lines("samples.jsonl");
     let ids: Vec<_> = records.iter().map(|record| &record["sample_id"]).collect();
     assert_eq!(ids, ["a", "a", "b", "b"]);
@@ -316,10 +317,10 @@ fn what_is_no_log_is_refused() {
         let ran = project.run("import --format inspect log.eval");
         ran.exits(2).says("log.eval").says(says);
     };
-    refused(b"", "it is no log of Inspect");
-    refused(b"PK\x03\x04 and nothing", "it is no log of Inspect");
-    refused(b"{\"id\": 1}\n{\"id\": 2}\n", "it is no log of Inspect");
-    refused(b"[1, 2", "it is no log of Inspect");
+    refused(b"", "this is not an Inspect log");
+    refused(b"PK\x03\x04 and nothing", "this is not an Inspect log");
+    refused(b"{\"id\": 1}\n{\"id\": 2}\n", "this is not an Inspect log");
+    refused(b"[1, 2", "this is not an Inspect log");
     refused(b"{\"eval\": {}, \"samples\": []}", "the log has no samples");
     refused(
         b"{\"eval\": {}, \"samples\": [{\"id\": 1}, {\"id\": \"1\"}]}",
@@ -343,10 +344,10 @@ fn what_is_no_log_is_refused() {
     );
     refused(
         b"{\"eval\": {}, \"samples\": [{\"id\": 1}",
-        "it is no log of Inspect",
+        "this is not an Inspect log",
     );
     let whole = fs::read(root().join("fixtures/inspect/capitals.eval")).unwrap();
-    refused(&whole[..whole.len() / 2], "it is no log of Inspect");
+    refused(&whole[..whole.len() / 2], "this is not an Inspect log");
     let mut spoiled = whole.clone();
     spoiled[1200..1300].fill(0xff);
     refused(&spoiled, "cannot be unpacked");

@@ -222,7 +222,7 @@ fn the_item_is_the_answer_and_costs_nothing() {
     assert_ne!(project.last_lines("samples.jsonl")[0]["input_hash"], before);
     assert_eq!(calls(), 3);
     let ran = project.run("doctor e.yaml");
-    ran.says("no agent is called: the items themselves are judged");
+    ran.says("no agent: the items themselves are judged");
 }
 
 #[test]

@@ -233,7 +233,7 @@ fn a_second_import_appends_only_what_is_new() {
     project
         .run(&import("two.jsonl"))
         .exits(2)
-        .says("q.jsonl:3: it is no question: it has no `id`");
+        .says("q.jsonl:3: this is not a question: it has no `id`");
 }
 
 #[test]
@@ -278,11 +278,11 @@ fn conditions_choose_traces_and_a_wrong_one_is_named_with_its_place() {
     for (condition, place) in [
         (
             "score(helpful) < much",
-            "character 18: a number is expected, and `much` is there",
+            "character 18: expected a number, found `much`",
         ),
         (
             "score(helpful)",
-            "character 15: an operator is expected, and the end is there",
+            "character 15: expected an operator, found the end",
         ),
         (
             "scores(helpful) < 1",
@@ -294,7 +294,7 @@ fn conditions_choose_traces_and_a_wrong_one_is_named_with_its_place() {
         ),
         (
             "tag(a) or tag(b)",
-            "character 8: `and` or the end is expected, and `or tag(b)` is there",
+            "character 8: expected `and` or the end, found `or tag(b)`",
         ),
         ("tag(a", "character 5: `NAME)` is expected"),
         (
@@ -409,7 +409,7 @@ fn a_broken_line_is_named_and_the_others_are_read() {
         ("", "no traces in `t.jsonl`"),
         (
             "{\"schema_version\":\"ATIF-v1.4\",\"steps\":[]}\n",
-            "t.jsonl:1: it is no span: it has no `traceId`",
+            "t.jsonl:1: this is not a span: it has no `traceId`",
         ),
         ("[1, 2", "t.jsonl:1: broken JSON"),
     ] {

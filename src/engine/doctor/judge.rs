@@ -22,7 +22,8 @@ use crate::text::redact::Redactor;
 pub(super) const QUESTION: &str = "What is 2+2?";
 const ANSWER: &str = "4";
 /// The hint for a judge that fails at it.
-pub(super) const ON_VERDICT: &str = "it was asked to judge the answer `4` to `What is 2+2?`: give it such a request by hand, and see what it says";
+pub(super) const ON_VERDICT: &str =
+    "the request was to judge the answer `4` to `What is 2+2?`: send it by hand and read the reply";
 
 /// Where the judges are asked.
 pub(super) struct DoctorClient<'a> {
@@ -119,7 +120,7 @@ impl JudgeProbe {
             }
         };
         let Some(reason) = self.unread else {
-            let message = format!("answered in {about} by {form}, and its verdict can be read");
+            let message = format!("answered in {about} by {form} with a readable verdict");
             return Finding::new("judge", Health::Ok, message);
         };
         let text = text.trim();
@@ -128,7 +129,7 @@ impl JudgeProbe {
             text => format!(": {}", super::shortened(text)),
         };
         let message = format!(
-            "answered in {about} by {form}, and gave no verdict that can be read (`{}`){excerpt}",
+            "answered in {about} by {form} without a readable verdict (`{}`){excerpt}",
             reason.as_str()
         );
         Finding {
@@ -142,15 +143,13 @@ impl JudgeProbe {
 fn cure(reason: Unread) -> &'static str {
     match reason {
         Unread::Conflicting => {
-            "it says two things: say in the rubric what decides, or ask it for less"
+            "the reply contradicts itself: state in the rubric what decides, or ask for less"
         }
-        Unread::Refusal => "the model, or a filter before it, will not judge: take another model",
-        Unread::Truncated => {
-            "give its agent a larger `max_tokens`; models that think aloud need thousands"
-        }
-        Unread::NoResponse => "its replies are empty: look at the endpoint, or at the program",
+        Unread::Refusal => "the model or a filter refuses to judge: use another model",
+        Unread::Truncated => "raise `max_tokens` of its agent; reasoning models need thousands",
+        Unread::NoResponse => "its replies are empty: check the endpoint or the program",
         _ => {
-            "take a model that keeps to JSON, an endpoint that takes schemas, or `choices` instead of points"
+            "use a model that returns valid JSON, an endpoint with schemas, or `choices` instead of points"
         }
     }
 }

@@ -67,7 +67,7 @@ fn read_json(file: File, take: &mut TakeSample<'_>) -> Result<LogHeader> {
 }
 
 fn no_log(why: &dyn std::fmt::Display) -> Error {
-    Error::usage(format!("it is no log of Inspect: {why}"))
+    Error::usage(format!("this is not an Inspect log: {why}"))
         .hint("name a file that `inspect view` opens: `logs/….eval`, or `.json`")
 }
 
@@ -181,7 +181,7 @@ fn read_zip(file: File, take: &mut TakeSample<'_>) -> Result<LogHeader> {
         .collect();
     if names.iter().any(|name| name.ends_with("/skeleton.json")) {
         return Err(
-            Error::usage("it is a log in chunks, which this version does not read").hint(
+            Error::usage("this is a chunked log, which this version cannot read").hint(
                 "convert it with Inspect: inspect log convert --to eval --output-dir DIR LOG",
             ),
         );
@@ -191,7 +191,7 @@ fn read_zip(file: File, take: &mut TakeSample<'_>) -> Result<LogHeader> {
     let header = header
         .into_iter()
         .find(|name| names.iter().any(|other| other == name));
-    let header = header.ok_or_else(|| no_log(&"there is no `header.json` in it"))?;
+    let header = header.ok_or_else(|| no_log(&"it has no `header.json`"))?;
     let header = zip.text(header)?;
     let members: Map<String, Value> =
         serde_json::from_str(&header).map_err(|error| no_log(&error))?;
@@ -255,17 +255,17 @@ impl LogZip {
             CompressionMethod::Unsupported(93) => {
                 zstd::Decoder::with_buffer(packed).and_then(|mut from| read(&mut from))
             }
-            other => return Err(broken(&format!("it is packed by {other}"))),
+            other => return Err(broken(&format!("it is compressed with {other}"))),
         };
         done.map_err(|error| broken(&error))?;
         if text.len() as u64 > most {
             let error = if most < MOST_OF_SAMPLE {
-                let times = format!("all of it is more than {MOST_TIMES} times its size");
+                let times = format!("unpacked, it is more than {MOST_TIMES} times its size");
                 broken(&format!("{times} and {} MiB", MOST_IN_ALL >> 20))
             } else {
                 broken(&format!("it is more than {} MiB", most >> 20))
             };
-            return Err(error.hint("is it a log at all? None of its samples should be that large"));
+            return Err(error.hint("check that the file is a log: no sample should be that large"));
         }
         self.remaining -= text.len() as u64;
         Ok(text)

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::spool::LogSpool;
 use crate::error::{Error, Result};
+use crate::figure::counted;
 
 /// The supported log version.
 const VERSION: u64 = 2;
@@ -28,12 +29,12 @@ impl LogHeader {
         if version.is_some_and(|version| version > VERSION) {
             let version = version.unwrap_or_default();
             return Err(Error::usage(format!(
-                "the log has version {version}, and this program knows {VERSION}"
+                "the log has version {version}, but this program reads version {VERSION}"
             ))
             .hint("cargo install cargo-evaltest"));
         }
         let Some(Value::Object(eval)) = members.get("eval") else {
-            return Err(Error::usage("it is no log of Inspect: it has no `eval`")
+            return Err(Error::usage("this is not an Inspect log: it has no `eval`")
                 .hint("name a file that `inspect view` opens: `logs/….eval`, or `.json`"));
         };
         let text = |key: &str| members.get(key).and_then(Value::as_str);
@@ -139,7 +140,7 @@ impl LogHeader {
             None => notices.push(format!("the log ended as `{status}`")),
         }
         if self.is_invalidated {
-            notices.push("somebody marked the log as invalid".to_owned());
+            notices.push("the log is marked as invalid".to_owned());
         }
         notices
     }
@@ -171,8 +172,8 @@ impl MissingSamples {
             more => format!(" and {more} more"),
         };
         Some(format!(
-            "{} samples of the dataset are not in the log: `{}`{more}",
-            self.0.len(),
+            "{} of the dataset missing in the log: `{}`{more}",
+            counted(self.0.len() as u64, "sample"),
             first.join("`, `")
         ))
     }

@@ -85,7 +85,7 @@ impl SpoolWriter {
                 taken.id.escape_debug(),
                 taken.epoch + 1
             ))
-            .hint("ids of samples are to differ, also as texts: `1` and `\"1\"` are the same"));
+            .hint("sample ids must differ, even as text: `1` and `\"1\"` are the same"));
         }
         Ok(())
     }

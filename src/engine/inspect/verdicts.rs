@@ -68,7 +68,7 @@ impl ScorerNames {
         if !self.names.contains(&name) {
             if self.names.len() >= MOST || name.len() > LONGEST {
                 let message =
-                    format!("there are more than {MOST} verdicts by name, or a name is too long");
+                    format!("there are more than {MOST} named verdicts, or a name is too long");
                 return Err(Error::usage(message));
             }
             self.names.push(name.clone());
@@ -121,8 +121,8 @@ impl ScorerNames {
         let range = range.filter(|[low, high]| *low < 0.0 || *high > 1.0);
         let notice = range.map(|[low, high]| {
             format!(
-                "`{}` gives numbers from {low} to {high}: to a value they count as the nearer of 0 and 1, and as correct \
-                 from 1 on, or from `--correct-at N`; a gate on them as they are is `mean(recorded) >= N`",
+                "`{}` gives numbers from {low} to {high}: outside 0 to 1 they count as the nearer bound, and 1 \
+                 or more is correct, or `--correct-at N`; for a gate on the numbers themselves: `mean(recorded) >= N`",
                 names[0]
             )
         });

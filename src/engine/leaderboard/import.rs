@@ -76,7 +76,7 @@ impl Import {
         let place = |category: &Category| Category::official().position(|one| one == *category);
         read.sort_by_key(|(category, _)| (place(category).is_none(), place(category)));
         if read.iter().all(|(_, lines)| lines.is_empty()) {
-            let error = Error::usage("there is no line in any of the result files");
+            let error = Error::usage("the result files are empty");
             return Err(match self.files.results.values().next() {
                 Some(path) => error.at(path.display()),
                 None => error,
@@ -174,7 +174,7 @@ impl Loading<'_> {
             let stranger = scores.wrong().find(|id| !ids.contains(id));
             if scores.total != lines.len() as u64 || stranger.is_some() {
                 return Err(Error::usage(format!(
-                    "it judges {} answers, and there are {}: it is of other results",
+                    "it judges {} answers, but there are {}: it belongs to other results",
                     scores.total,
                     lines.len()
                 ))
@@ -184,7 +184,7 @@ impl Loading<'_> {
         }
         if scores.is_none() && category.is_native() {
             return Err(Error::usage(format!(
-                "nothing tells whether the answers of `{}` are right",
+                "there is no data to judge the answers of `{}`",
                 category.name
             ))
             .hint("name the leaderboard's data: `--data DIR`, or score files: `--scores DIR`"));
@@ -242,7 +242,7 @@ impl Loading<'_> {
         };
         if self.answers.insert(line.id.clone(), given).is_some() {
             let message = format!(
-                "the id `{}` is in another file, too",
+                "the id `{}` is also in another file",
                 line.id.escape_debug()
             );
             return Err(Error::usage(message).at(line.place));
@@ -255,8 +255,8 @@ impl Loading<'_> {
         let mut notices = Vec::new();
         for (category, count) in &self.unjudged {
             notices.push(format!(
-                "{count} answers of `{category}` are unscored: only the official program judges them; \
-                 `cargo evaltest bfcl official RUN_DIR --model-name NAME` has it do so"
+                "{count} answers of `{category}` are unscored: only the official program judges them: `cargo \
+                 evaltest bfcl official RUN_DIR --model-name NAME`"
             ));
         }
         if self.failures > 0 {

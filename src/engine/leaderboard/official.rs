@@ -159,7 +159,7 @@ fn read(
     options: &ExportOptions,
 ) -> Result<BTreeMap<String, Scores>> {
     let unusable = |message: String| {
-        Error::infrastructure(format!("the official program ended well, but {message}"))
+        Error::infrastructure(format!("the official program succeeded, but {message}"))
             .hint("is it version 2026.3.23? `pip show bfcl-eval`")
     };
     if !folder.is_dir() {

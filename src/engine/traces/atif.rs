@@ -32,7 +32,7 @@ pub(super) fn fault(row: &Map<String, Value>) -> Option<String> {
             Some("it has no `schema_version`, such as `ATIF-v1.8`".to_owned())
         }
         None => Some(format!(
-            "`schema_version` is `{}`, and versions 1.0 to 1.8 are read",
+            "`schema_version` is `{}`, but only versions 1.0 to 1.8 can be read",
             version.escape_debug()
         )),
     }

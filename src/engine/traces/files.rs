@@ -107,7 +107,7 @@ pub(super) fn files_of(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
         }
         found[before..].sort();
         if found.len() == before {
-            let error = Error::usage(format!("`{}` has no files of traces", path.display()));
+            let error = Error::usage(format!("`{}` has no trace files", path.display()));
             return Err(error.hint("a folder is searched for `.json`, `.jsonl` and `.ndjson`, also with the suffix `.gz`"));
         }
     }
@@ -211,7 +211,7 @@ fn stream(
             bad.add(
                 path,
                 line,
-                &format!("{}; what follows is not read", reason(&error)),
+                &format!("{}; the rest is not read", reason(&error)),
             );
             return Ok(());
         }

@@ -170,8 +170,7 @@ impl Parser<'_> {
                 rest.chars().take(20).collect::<String>().escape_debug()
             ),
         };
-        let message =
-            format!("`--where`: character {place}: {wanted} is expected, and {found} is there");
+        let message = format!("`--where`: character {place}: expected {wanted}, found {found}");
         Error::usage(message).hint(FORMS)
     }
 

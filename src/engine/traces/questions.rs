@@ -112,7 +112,7 @@ pub fn redact_of_spec(path: &Path) -> Result<Vec<String>> {
     };
     Vec::deserialize(patterns).map_err(|_| {
         let error = Error::usage(format!(
-            "{}: `redact` is no list of regular expressions",
+            "{}: `redact` is not a list of regular expressions",
             display(path)
         ));
         error.hint("write `redact: ['corp-[0-9]+']`")
@@ -151,7 +151,7 @@ fn known_ids(path: &Path) -> Result<(HashSet<String>, bool)> {
             Some(Value::Number(id)) => id.to_string(),
             _ => {
                 let message = format!(
-                    "{}:{number}: it is no question: it has no `id`",
+                    "{}:{number}: this is not a question: it has no `id`",
                     display(path)
                 );
                 return Err(Error::usage(message).hint(

@@ -15,6 +15,7 @@ use crate::engine::inspect::verdicts::ScorerNames;
 use crate::engine::inspect::{LogAnswers, LogBenchmark, config, scorers_of};
 use crate::error::{Error, Result};
 use crate::eval::{Eval, Limits};
+use crate::figure::counted;
 use crate::scorer::compose::recorded::{self, VERDICTS};
 use crate::scorer::extract::Extract;
 use crate::system::file;
@@ -78,13 +79,16 @@ impl TraceFiles {
             let error = Error::usage("no trace is left to import");
             return Err(match notices.first() {
                 Some(first) => error.hint(first.clone()),
-                None => error.hint("`--where` leaves all of them out"),
+                None => error.hint("`--where` excludes all of them"),
             });
         }
         let mut notices = Vec::new();
         let holes = u64::from(epochs) * spool.samples() as u64 - spool.answers() as u64;
         if holes > 0 {
-            notices.push(format!("{holes} answers are missing in some epochs of samples that are there: they are errors here"));
+            notices.push(format!(
+                "{} missing in some epochs of existing samples: errors here",
+                counted(holes, "answer")
+            ));
         }
         let model = models.first().cloned().filter(|_| models.len() == 1);
         let source = self.source(model.as_deref(), &mut notices)?;

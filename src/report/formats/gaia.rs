@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::data::Record;
 use crate::error::{Error, Result};
+use crate::figure::counted;
 use crate::report::document::{Document, Line};
 use crate::store::Manifest;
 use crate::text::redact::is_blanked;
@@ -186,7 +187,7 @@ fn parse(line: &[u8]) -> Result<(String, String), String> {
     let mut value: Value = serde_json::from_slice(line).map_err(|_| "no JSON".to_owned())?;
     let mut text = |key: &str| match value.get_mut(key).map(Value::take) {
         Some(Value::String(text)) => Ok(text),
-        Some(_) => Err(format!("`{key}` is no text")),
+        Some(_) => Err(format!("`{key}` is not text")),
         None => Err(format!("no `{key}`")),
     };
     Ok((text("task_id")?, text("model_answer")?))
@@ -204,7 +205,10 @@ pub fn guide(
     let mut guide = Document::new(format!("Submitting {file}"));
     let line = Line::default;
     let about = line()
-        .plain(format!("{} answers of eval ", exported.lines))
+        .plain(format!(
+            "{} of eval ",
+            counted(exported.lines as u64, "answer")
+        ))
         .code(&manifest.eval)
         .plain(", run ")
         .code(&manifest.run_id);
@@ -218,7 +222,7 @@ pub fn guide(
             }),
         None => about.plain("."),
     });
-    guide.section("What the leaderboard wants");
+    guide.section("What the leaderboard requires");
     let wants = [
         "One JSON object per line: `task_id`, `model_answer` and, if you like, `reasoning_trace`.",
         "Every question of one split, once. A question that is missing, or whose answer is empty, can only count as wrong.",
@@ -233,28 +237,28 @@ pub fn guide(
     let mut task = |text: &str| tasks.push(line().marked(text));
     if let Some(level) = &exported.level {
         task(&format!(
-            "All answers are of level {level}: are the other levels to come?"
+            "All answers are of level {level}: add the other levels"
         ));
     }
     if !manifest.whole {
-        task("The run asked only a part of its eval: run the whole of it.");
+        task("The run covered only part of its eval: run the whole eval.");
     }
     if exported.empty > 0 {
         task(&format!(
-            "{} answers are empty: see `errors.jsonl`, and ask them again with `cargo evaltest run --resume {run}`",
-            exported.empty
+            "{}: see `errors.jsonl`, and ask again with `cargo evaltest run --resume {run}`",
+            counted(exported.empty as u64, "empty answer")
         ));
     }
     if exported.redacted > 0 {
         task(&format!(
-            "{} answers hold a secret that was blanked: write them by hand if it belongs there.",
-            exported.redacted
+            "{} with a blanked secret: write it by hand if it belongs there.",
+            counted(exported.redacted as u64, "answer")
         ));
     }
     task(
-        "Read a few traces: they may tell more than you want others to know. `--no-trace` leaves them out.",
+        "Read a few traces: they may contain more than you want to publish. `--no-trace` leaves them out.",
     );
-    task("Keep questions and answers of the benchmark off public places, as its authors ask.");
+    task("Do not publish questions and answers of the benchmark: its authors ask for this.");
     guide.list(tasks);
     guide.section("Where");
     guide.paragraph(line().marked(&format!(
@@ -346,7 +350,7 @@ mod check_tests {
         let ids = |ids: &[&str]| ids.iter().map(ToString::to_string).collect::<Vec<_>>();
         let wrong = [
             (6, "no `task_id`"),
-            (7, "`task_id` is no text"),
+            (7, "`task_id` is not text"),
             (8, "no `model_answer`"),
             (9, "no JSON"),
         ];

@@ -171,7 +171,7 @@ fn its_failures_are_no_verdicts() {
     check(
         "echo \"ModuleNotFoundError: No module named 'soundfile'\" >&2; exit 1",
         3,
-        "its environment has no `soundfile`",
+        "its environment lacks `soundfile`",
     );
     check(
         "echo \"ImportError: cannot import name 'x'\" >&2; exit 1",
@@ -271,7 +271,7 @@ fn a_run_can_be_judged_in_one_go() {
     project
         .run(&format!("{arguments} --model-name m --json"))
         .exits(3)
-        .says("it said nothing");
+        .says("it printed nothing");
 }
 
 /// With `EVALTEST_BFCL_BIN` the real program judges, on its own data.

@@ -33,7 +33,7 @@ pub(crate) const ONLY_THE_PROGRAM: &[(&str, &str)] = &[
     ),
     (
         ", expected a string",
-        "the keys of an environment are read as JSON, where `true` is no text",
+        "the keys of an environment are read as JSON, where `true` is not text",
     ),
     ("neither `path` nor `environment`", "one of two keys"),
     (

@@ -182,13 +182,13 @@ fn explain(error: Error, stderr: &str, model: &str, program: &Path) -> Error {
             None => "pip".to_owned(),
         };
         return error.hint(format!(
-            "its environment has no `{package}`, which its packages may need without saying so: `{pip} install \
+            "its environment lacks `{package}`, which its packages may need: `{pip} install \
              {package}`"
         ));
     }
     if stderr.contains("ModuleNotFoundError") || stderr.contains("ImportError") {
         return error
-            .hint("its environment is not whole: `pip install bfcl-eval==2026.3.23` there");
+            .hint("its environment is incomplete: `pip install bfcl-eval==2026.3.23` there");
     }
     let lines: Vec<&str> = stderr
         .lines()
@@ -199,7 +199,7 @@ fn explain(error: Error, stderr: &str, model: &str, program: &Path) -> Error {
     }
     let last = lines[lines.len().saturating_sub(LAST_LINES)..].iter();
     let last: Vec<String> = last.map(|line| format!("  {}", clean(line))).collect();
-    error.hint(format!("its last words:\n{}", last.join("\n")))
+    error.hint(format!("its last output:\n{}", last.join("\n")))
 }
 
 /// The package of the module that Python did not find; the names of some differ.
@@ -228,5 +228,8 @@ fn missing_package(stderr: &str) -> Option<&str> {
 
 fn last_line(stderr: &str) -> String {
     let last = stderr.lines().rev().find(|line| !line.trim().is_empty());
-    last.map_or_else(|| "it said nothing".to_owned(), |line| clean(line.trim()))
+    last.map_or_else(
+        || "it printed nothing".to_owned(),
+        |line| clean(line.trim()),
+    )
 }
