@@ -286,21 +286,18 @@ fn conditions_choose_traces_and_a_wrong_one_is_named_with_its_place() {
         ),
         (
             "scores(helpful) < 1",
-            "character 1: `score(NAME)`, `tag` or `time` is expected",
+            "character 1: expected `score(NAME)`, `tag` or `time`",
         ),
         (
             "time >= yesterday",
-            "character 9: a date or a time as in RFC 3339 is expected",
+            "character 9: expected a date or a time as in RFC 3339",
         ),
         (
             "tag(a) or tag(b)",
             "character 8: expected `and` or the end, found `or tag(b)`",
         ),
-        ("tag(a", "character 5: `NAME)` is expected"),
-        (
-            "",
-            "character 1: `score(NAME)`, `tag` or `time` is expected",
-        ),
+        ("tag(a", "character 5: expected `NAME)`"),
+        ("", "character 1: expected `score(NAME)`, `tag` or `time`"),
     ] {
         let arguments = [
             "import",
