@@ -81,7 +81,7 @@ fn reports_on_items_have_the_words_of_a_flow() {
     let ran = project
         .run(&format!("run {} --run-id r1", spec.display()))
         .exits(0)
-        .says("items: 8 of 9 items pass, 88.9 %, 77.8 % excellent, mean 4.36, the judge")
+        .says("items: 8 of 9 items pass, 88.9 %, 77.8 % excellent, mean 4.36, the deciding judge")
         .says("points            mean  95 % interval")
         .says("total             4.36")
         .says("9 calls on 9 items");
