@@ -22,7 +22,7 @@ use serde::Serialize;
 use crate::data::FoundBy;
 use crate::error::{Error, Result};
 use crate::report::reported::masked::PublicWords;
-use crate::report::reported::{MaskedTexts, program};
+use crate::report::reported::{MaskedTexts, VerdictWords, program};
 use crate::store::files::RECORDS;
 use crate::store::{Manifest, RunDir, RunStatus, read_lean_records};
 use crate::system::file::spill::{SortedRows, SpilledRows};
@@ -30,7 +30,7 @@ use crate::system::project::display;
 use crate::text::{clean, shell_word};
 use crate::verdict::compare::side::{RunSideBuilder, SideNames, SideSample};
 use crate::verdict::compare::{Comparing, RunsComparison, SampleFate, holm};
-use crate::verdict::summary::{Latency, SortedLatencies, Summary, UsageTotal, timed};
+use crate::verdict::summary::{Latency, SortedLatencies, Subject, Summary, UsageTotal, timed};
 use ids::IdList;
 use join::{Joined, join};
 
@@ -109,6 +109,9 @@ impl UnpairedIds {
 pub struct ComparedRun {
     /// Its letter in the comparison: `A`, `B`, …
     pub letter: String,
+    /// What its verdicts are about.
+    #[serde(skip)]
+    pub(in crate::report) subject: Subject,
     /// Its directory, absolute.
     pub run_dir: PathBuf,
     /// Its id.
@@ -451,6 +454,7 @@ impl ComparedRun {
         let of_agent = |key: &str| text(agent?.get(key)?);
         Self {
             letter,
+            subject: VerdictWords::of(manifest).0,
             run_dir: dir.path().to_owned(),
             run_id: manifest.run_id.clone(),
             eval: manifest.eval.clone(),

@@ -166,6 +166,34 @@ fn reports_on_pairs_have_wins_ties_and_losses() {
 }
 
 #[test]
+fn comparisons_and_lists_have_the_words_for_items() {
+    let project = project("none", SCORER, "");
+    for run in ["one", "two"] {
+        project
+            .run(&format!("run e.yaml --run-id {run}"))
+            .exits(0)
+            .says("1 of 2 items pass");
+    }
+    project
+        .run("compare one two")
+        .exits(0)
+        .says("of these 50.0 % pass in A and 50.0 % in B; 0 pass no longer, 0 pass now\n")
+        .says("pass rate ")
+        .says_nothing_of("accuracy");
+    project
+        .run("show one")
+        .exits(0)
+        .says("passes ")
+        .says("not passed ")
+        .says("items that do not pass by reason:")
+        .says_nothing_of("wrong");
+    project
+        .run("show one b")
+        .exits(0)
+        .says("status: scored, not passed\n");
+}
+
+#[test]
 fn the_item_is_the_answer_and_costs_nothing() {
     let project = project("none", SCORER, "cache: true\n");
     let ran = project.run("run -v e.yaml --dry-run").exits(0);

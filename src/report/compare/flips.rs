@@ -5,6 +5,7 @@ use super::texts::{FlipAnswer, FlipTexts, PairTexts};
 use super::words::differing;
 use super::{ComparedRun, RunPair};
 use crate::report::document::{Block, Fold, Line, Tone};
+use crate::report::reported::{VerdictWords, common};
 use crate::report::section::Detail;
 use crate::text::excerpt;
 
@@ -16,9 +17,15 @@ pub(super) fn flips(
     detail: Detail,
 ) -> Vec<Block> {
     let mut blocks = Vec::new();
+    let subject = common(runs.iter().map(|run| run.subject));
+    let [worse, better] = subject.word([
+        ["Became wrong", "Became correct"],
+        ["Pass no longer", "Pass now"],
+        ["No longer won", "Won now"],
+    ]);
     for (title, ids, worse) in [
-        ("Became wrong", &pair.flips.worse, true),
-        ("Became correct", &pair.flips.better, false),
+        (worse, &pair.flips.worse, true),
+        (better, &pair.flips.better, false),
     ] {
         if ids.is_empty() {
             continue;
@@ -96,7 +103,7 @@ fn flip([a, b]: [&ComparedRun; 2], flip: &FlipTexts, detail: Detail) -> Block {
                 question.map(|question| (format!("{} question", run.letter), quoted(question)));
             facts.extend(question);
             let answer = side.answer.as_deref().unwrap_or("(nothing)");
-            let line = quoted(answer).plain("  (").line(correctness(side));
+            let line = quoted(answer).plain("  (").line(verdict(run, side));
             facts.push((run.letter.clone(), line.plain(")")));
         }
         if let Some(turn) = &flip.turn {
@@ -134,7 +141,7 @@ fn flip([a, b]: [&ComparedRun; 2], flip: &FlipTexts, detail: Detail) -> Block {
             let line = Line::default()
                 .quoted(answer)
                 .plain(" (")
-                .line(correctness(side));
+                .line(verdict(run, side));
             facts.push((run.letter.clone(), line.plain(")")));
         }
         blocks.push(Block::Facts(facts));
@@ -145,7 +152,7 @@ fn flip([a, b]: [&ComparedRun; 2], flip: &FlipTexts, detail: Detail) -> Block {
     let mut differing = differing.into_iter().flatten();
     let sides = sides.map(|(run, side)| {
         let title = Line::default().strong(format!("{} ", run.letter));
-        let mut title = title.line(correctness(side));
+        let mut title = title.line(verdict(run, side));
         if run.epochs > 1 {
             title = title.toned(Tone::Faint, format!(", epoch {}", side.epoch));
         }
@@ -182,11 +189,12 @@ fn or_nothing(text: &str) -> &str {
 }
 
 /// `wrong, mismatch`
-fn correctness(answer: &FlipAnswer) -> Line {
+fn verdict(run: &ComparedRun, answer: &FlipAnswer) -> Line {
+    let word = VerdictWords(run.subject).verdict(answer.correct);
     if answer.correct {
-        return Line::default().toned(Tone::Good, "correct");
+        return Line::default().toned(Tone::Good, word);
     }
     let reason = answer.reason.as_ref();
     let reason = reason.map_or_else(String::new, |reason| format!(", {reason}"));
-    Line::default().toned(Tone::Bad, "wrong").plain(reason)
+    Line::default().toned(Tone::Bad, word).plain(reason)
 }

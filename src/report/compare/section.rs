@@ -7,14 +7,15 @@ use super::flips::{flips, names};
 use super::sentences::{ALPHA, contradictions, difference_cells, sentences, verdict, word_of_pair};
 use super::texts::PairTexts;
 use super::{ComparedRun, ComparedRuns, RunPair};
-use crate::figure::{Interval, P, Seconds, Share, Usd, ci95, counted, or_dash};
+use crate::figure::{CI95, Interval, P, Seconds, Share, Usd, ci95, counted, or_dash};
 use crate::report::document::{
     Block, Chart, Document, Fold, IntervalRow, IntervalScale, Intervals, Line, ScatterPoint, Table,
     Tone, list,
 };
-use crate::report::reported::{agent_name, minute};
+use crate::report::reported::{agent_name, common, minute};
 use crate::report::section::Detail;
 use crate::report::section::accuracy;
+use crate::report::section::overview::titled;
 use crate::stats::as_f64;
 use crate::verdict::check::{ComparedVerdict, PairedFigures};
 use crate::verdict::compare::RunsComparison;
@@ -265,7 +266,8 @@ fn figures(runs: &[&ComparedRun]) -> [Block; 2] {
     row("samples", &|run| {
         (run.epochs == 1).then(|| run.samples.to_string())
     });
-    row("accuracy", &|run| {
+    let subject = common(runs.iter().map(|run| run.subject));
+    row(subject.share(), &|run| {
         accuracy::display(run.accuracy, run.accuracy_bounds)
     });
     row(ci95!(), &|run| {
@@ -395,9 +397,11 @@ fn accuracies(runs: &[&ComparedRun]) -> Vec<Block> {
             note: format!("{} of {}", run.correct, run.scored),
         }
     });
+    let subject = common(runs.iter().map(|run| run.subject));
+    let share = subject.share();
     let mut blocks = vec![Block::Intervals(Intervals {
-        caption: "Accuracy".to_owned(),
-        heads: ["run", ci95!("accuracy, "), "correct"].map(str::to_owned),
+        caption: titled(share),
+        heads: ["run", &format!("{share}, {CI95}"), subject.good()].map(str::to_owned),
         scale: IntervalScale::SHARES,
         rows: rows.collect(),
     })];

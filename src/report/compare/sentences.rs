@@ -2,6 +2,7 @@
 
 use super::{ComparedRun, RunPair};
 use crate::figure::{Interval, P, Points, Share, counted, or_dash};
+use crate::report::reported::common;
 use crate::verdict::check::{ComparedVerdict, PairedFigures};
 use crate::verdict::compare::RunsComparison;
 
@@ -34,6 +35,9 @@ pub(super) fn verdict([a, b]: [&ComparedRun; 2], compared: &RunsComparison) -> S
 
 /// Sentences on the size of the difference (first) and its certainty.
 pub(super) fn sentences([a, b]: [&ComparedRun; 2], compared: &RunsComparison) -> Vec<String> {
+    let subject = common([a.subject, b.subject].into_iter());
+    let are_good = subject.word(["are correct", "pass", "are won"]);
+    let (became_bad, became_good) = (subject.became_bad(), subject.became_good());
     let (a, b) = (&*a.letter, &*b.letter);
     let whole = &compared.whole;
     let mut sentences = match whole.difference.zip(whole.difference_ci95) {
@@ -47,7 +51,7 @@ pub(super) fn sentences([a, b]: [&ComparedRun; 2], compared: &RunsComparison) ->
                 counted(whole.n, "sample")
             ),
             format!(
-                "of these {} are correct in {a} and {} in {b}; {} became wrong, {} became correct",
+                "of these {} {are_good} in {a} and {} in {b}; {} {became_bad}, {} {became_good}",
                 or_dash(whole.accuracy_a.map(Share)),
                 or_dash(whole.accuracy_b.map(Share)),
                 whole.worse,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::overview::{OverviewStatus, RunOverview};
-use super::{agent_name, minute, times};
+use super::{agent_name, common, minute, times};
 use crate::exit::Exit;
 use crate::figure::{Interval, Points, Seconds, Usd, counted, or_dash};
 use crate::report::document::{Align, Block, Document, Fold, Line, Table, TableFilter, Tone};
@@ -37,11 +37,12 @@ pub fn evals(runs: &[Arc<RunOverview>]) -> Document {
     }
     let mut evals: Vec<_> = evals.into_iter().collect();
     evals.sort_by_key(|(_, runs)| Reverse(runs.last().map(|run| &run.started_at)));
+    let share = common(runs.iter().map(|run| run.subject)).share();
     let mut table = Table::new(&[
         ("eval", Align::Left),
         ("latest run", Align::Left),
         ("verdict", Align::Left),
-        ("accuracy", Align::Right),
+        (share, Align::Right),
         ("since the baseline", Align::Right),
         ("history", Align::Left),
         ("cost", Align::Right),
@@ -71,13 +72,14 @@ pub fn evals(runs: &[Arc<RunOverview>]) -> Document {
 
 /// The runs of an eval, the newest first.
 pub fn eval(name: &str, runs: &[Arc<RunOverview>]) -> Document {
+    let share = common(runs.iter().map(|run| run.subject)).share();
     let mut table = Table::new(&[
         ("run", Align::Left),
         ("started (UTC)", Align::Left),
         ("agent", Align::Left),
         ("commit", Align::Left),
         ("verdict", Align::Left),
-        ("accuracy", Align::Right),
+        (share, Align::Right),
         ("since the baseline", Align::Right),
         ("errors", Align::Right),
         ("cost", Align::Right),

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::VerdictWords;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::store::files::SUMMARY;
@@ -16,6 +17,7 @@ use crate::system::file::read_plain;
 use crate::system::project::display;
 use crate::text::shell_word;
 use crate::verdict::result::Verdict;
+use crate::verdict::summary::Subject;
 
 /// A one-line overview of a run. Unknown members are `null`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -77,6 +79,9 @@ pub struct RunOverview {
     /// The commit that it ran at.
     #[serde(skip)]
     pub commit: Option<String>,
+    /// What its verdicts are about.
+    #[serde(skip)]
+    pub(in crate::report) subject: Subject,
 }
 
 /// The change of a run since its baseline.
@@ -180,6 +185,7 @@ impl RunOverview {
             gates: summary.map(|summary| counted(summary.gates.iter().map(|gate| gate.verdict))),
             exit_code: summary.map(|summary| summary.exit_code),
             change: summary.and_then(|summary| summary.change.clone()),
+            subject: VerdictWords::of(&manifest).0,
             commit: manifest.git_sha,
             run_dir: dir.path().to_owned(),
             run_id: manifest.run_id,

@@ -11,7 +11,7 @@ use crate::figure::{Count, P, Points, Scale, Seconds, Share, Usd, Value, counted
 use crate::report::document::{Block, Line, Tone, list};
 use crate::report::figures::ReportedSample;
 use crate::report::render::terminal::truncate;
-use crate::report::reported::{MaskedTexts, ReportedRun};
+use crate::report::reported::{MaskedTexts, ReportedRun, VerdictWords};
 use crate::report::section::{self, Detail, Source, accuracy, errors_of, items};
 use crate::store::RunDir;
 use crate::verdict::conclude::Run;
@@ -275,8 +275,8 @@ fn read(run: &Run, ids: &[&str]) -> BTreeMap<String, ReportedSample> {
 }
 
 /// A line for each sample: `add-01  What is 3.5 plus 2.25?  expected 5.75  got 6`.
-pub fn sample_rows(samples: &[&ReportedSample]) -> Vec<Line> {
-    rows_of(samples, Subject::Answers)
+pub fn sample_rows(samples: &[&ReportedSample], words: VerdictWords) -> Vec<Line> {
+    rows_of(samples, words.0)
 }
 
 /// The same; an item or a pair is followed by the reason alone.

@@ -18,7 +18,7 @@ use evaltest::engine::report::figures::{ReportedSample, SampleOutcome};
 use evaltest::engine::report::render::terminal;
 use evaltest::engine::report::render::terminal::Paint;
 use evaltest::engine::report::reported::masked::PublicWords;
-use evaltest::engine::report::reported::{MaskedTexts, ReportedRun};
+use evaltest::engine::report::reported::{MaskedTexts, ReportedRun, VerdictWords};
 use evaltest::engine::report::terminal::in_epoch;
 use evaltest::engine::store::{Carried, RunDir, files, read_carried, read_records};
 use evaltest::engine::text::{clean, excerpt};
@@ -96,8 +96,10 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
     };
     note_part(&dir)?;
     let path = dir.file(files::RECORDS);
+    let manifest = dir.manifest_unverified();
+    let words = manifest.map_or_else(|_| VerdictWords::default(), |it| VerdictWords::of(&it));
     let Some(wanted) = &args.id else {
-        return all(args, &dir, &path);
+        return all(args, &dir, &path, words);
     };
     let epochs = match by_place {
         Some((_, epochs)) => epochs,
@@ -140,17 +142,18 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
         console::print_data(|out| {
             if epochs.len() > 1 {
                 let mut records = epochs.iter().map(|carried| &carried.known);
-                records.try_for_each(|record| line(record, out))?;
+                records.try_for_each(|record| line(record, words, out))?;
                 writeln!(out, "epoch {epoch} (another with `--epoch N`):")?;
             }
-            terminal::blocks(&whole(record, &attempts).blocks, 0, Paint::Plain, out)
+            let whole = whole(record, &attempts, words);
+            terminal::blocks(&whole.blocks, 0, Paint::Plain, out)
         })?;
     }
     Ok(Exit::Passed)
 }
 
 /// Shows all samples in short, or what went wrong.
-fn all(args: &ShowArgs, dir: &RunDir, path: &Path) -> Result<Exit> {
+fn all(args: &ShowArgs, dir: &RunDir, path: &Path, words: VerdictWords) -> Result<Exit> {
     let groups = FailureGroups::new(decides(dir).as_deref());
     let [alone, below] = NAMED;
     if args.failures {
@@ -175,7 +178,7 @@ fn all(args: &ShowArgs, dir: &RunDir, path: &Path) -> Result<Exit> {
         if args.json {
             console::print_json(&groups)?;
         } else {
-            let text = failures::failures(&groups, alone, &known);
+            let text = failures::failures(&groups, alone, &known, words);
             let text = text.unwrap_or_else(|| Document::new("nothing failed"));
             console::print_data(|out| terminal::document(&text, Paint::Plain, out))?;
         }
@@ -186,9 +189,10 @@ fn all(args: &ShowArgs, dir: &RunDir, path: &Path) -> Result<Exit> {
         let mut groups = groups.naming(below);
         console::print_each(read_records(path)?, |record, out| {
             groups.add(&record);
-            line(&record, out)
+            line(&record, words, out)
         })?;
-        if let Some(text) = failures::failures(&groups.finish(), below, &HashMap::new()) {
+        let groups = groups.finish();
+        if let Some(text) = failures::failures(&groups, below, &HashMap::new(), words) {
             console::print_data(|out| {
                 writeln!(out)?;
                 terminal::document(&text, Paint::Plain, out)
@@ -272,11 +276,10 @@ fn find(
     })
 }
 
-fn line(record: &Record, out: &mut dyn Write) -> io::Result<()> {
+fn line(record: &Record, words: VerdictWords, out: &mut dyn Write) -> io::Result<()> {
     let outcome = &record.result;
     let verdict = match &outcome.score {
-        Some(score) if score.correct => "correct",
-        Some(_) => "wrong",
+        Some(score) => words.verdict(score.correct),
         None => outcome.status.as_str(),
     };
     let message = outcome.error.as_ref().map(|error| error.message.as_str());
@@ -293,7 +296,7 @@ fn line(record: &Record, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// All details of a record.
-fn whole(record: &Record, attempts: &[Value]) -> Document {
+fn whole(record: &Record, attempts: &[Value], words: VerdictWords) -> Document {
     let outcome = &record.result;
     let mut text = Document::default();
     // The id escaped as displayed, so that it cannot act as a CI command.
@@ -305,18 +308,11 @@ fn whole(record: &Record, attempts: &[Value]) -> Document {
             value.as_str().unwrap_or_default()
         ));
     }
-    let verdict = outcome.score.as_ref().map(|score| {
-        if score.correct {
-            ", correct"
-        } else {
-            ", wrong"
-        }
+    let status = outcome.status.as_str();
+    text.paragraph(match &outcome.score {
+        Some(score) => format!("status: {status}, {}", words.verdict(score.correct)),
+        None => format!("status: {status}"),
     });
-    text.paragraph(format!(
-        "status: {}{}",
-        outcome.status.as_str(),
-        verdict.unwrap_or_default()
-    ));
     let output = outcome.output.as_ref();
     let messages = output.map_or(&[][..], |output| &output.messages);
     if let Some(ended) = outcome.ended.filter(|_| !messages.is_empty()) {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use evaltest::engine::report::document::{Block, Document, list};
 use evaltest::engine::report::figures::ReportedSample;
+use evaltest::engine::report::reported::VerdictWords;
 use evaltest::engine::report::terminal::sample_rows;
 use evaltest::engine::text::excerpt;
 use evaltest::engine::verdict::{
@@ -16,6 +17,7 @@ pub(super) fn failures(
     groups: &GroupedFailures,
     named: usize,
     known: &HashMap<String, ReportedSample>,
+    words: VerdictWords,
 ) -> Option<Document> {
     let line = |head: String, ids: &[String], count: u64| {
         // Each epoch of a sample counts, but its id is listed once.
@@ -29,9 +31,12 @@ pub(super) fn failures(
     let slices = groups.slices.iter();
     let flaky = groups.flaky.samples.iter();
     let flaky_title = format!(
-        "correct in some epochs and wrong in others, {}:",
+        "{} in some epochs and {} in others, {}:",
+        words.good(),
+        words.bad(),
         groups.flaky.count
     );
+    let by_reason = format!("{} by reason:", words.all_bad());
     let wrong = wrong.map(|it| {
         let samples: Option<Vec<_>> = it.ids.iter().map(|id| known.get(id)).collect();
         let Some(samples) = samples else {
@@ -39,7 +44,7 @@ pub(super) fn failures(
         };
         let more = it.count.saturating_sub(samples.len() as u64);
         let more = (more > 0).then(|| format!("… and {more} more").into());
-        let rows = sample_rows(&samples).into_iter().chain(more);
+        let rows = sample_rows(&samples, words).into_iter().chain(more);
         Block::group(format!("{}:", reason(it)), list(rows))
     });
     let of_lines = |lines: Vec<String>| list(lines).into_iter().collect();
@@ -52,7 +57,7 @@ pub(super) fn failures(
                     .collect(),
             ),
         ),
-        ("wrong answers by reason:", wrong.collect()),
+        (&by_reason, wrong.collect()),
         (
             "scorers that disagree:",
             of_lines(
@@ -65,7 +70,7 @@ pub(super) fn failures(
             "failures by slice:",
             of_lines(
                 slices
-                    .map(|it| line(slice(it), &it.ids, it.failed))
+                    .map(|it| line(slice(it, words.bad()), &it.ids, it.failed))
                     .collect(),
             ),
         ),
@@ -73,7 +78,10 @@ pub(super) fn failures(
             &flaky_title,
             of_lines(
                 flaky
-                    .map(|it| format!("{}: {} of {} correct", it.id, it.correct, it.scored))
+                    .map(|it| {
+                        let (correct, scored) = (it.correct, it.scored);
+                        format!("{}: {correct} of {scored} {}", it.id, words.good())
+                    })
                     .collect(),
             ),
         ),
@@ -117,14 +125,14 @@ fn disagreement(group: &DisagreementGroup) -> String {
     }
 }
 
-fn slice(slice: &SliceFailures) -> String {
+fn slice(slice: &SliceFailures, bad: &str) -> String {
     let (failed, of) = (slice.failed, slice.of);
     let place = format!("in {}={}", slice.dimension, slice.value);
     match (slice.wrong, slice.errors) {
-        (_, 0) => format!("{failed} of {of} wrong {place}"),
+        (_, 0) => format!("{failed} of {of} {bad} {place}"),
         (0, _) => format!("{failed} of {of} without a verdict {place}"),
         (wrong, errors) => {
-            format!("{failed} of {of} failed {place}, {wrong} wrong and {errors} without a verdict")
+            format!("{failed} of {of} failed {place}, {wrong} {bad} and {errors} without a verdict")
         }
     }
 }
