@@ -42,7 +42,7 @@ pub const TOKEN_HEADER: &str = "evaltest-token";
 ///     fn answer(&self, request: &ServedRequest) -> ServedAnswer {
 ///         match &*request.path {
 ///             "/time" => ServedAnswer::fine("text/plain", *b"noon"),
-///             _ => ServedAnswer::refused(404, "there is nothing here"),
+///             _ => ServedAnswer::refused(404, "not found"),
 ///         }
 ///     }
 /// }
@@ -199,10 +199,10 @@ impl ServerGuard {
         let is_ours = |origin: &str| origin.strip_prefix("http://") == Some(&*self.host);
         match request.header("origin") {
             Some(origin) if !is_ours(origin) => {
-                return Err(ServedAnswer::refused(403, "asked by another site"));
+                return Err(ServedAnswer::refused(403, "request from another site"));
             }
             None if request.method != "GET" => {
-                return Err(ServedAnswer::refused(403, "asked by no site"));
+                return Err(ServedAnswer::refused(403, "request without a site"));
             }
             _ => {}
         }
@@ -210,7 +210,7 @@ impl ServerGuard {
             None | Some("same-origin" | "none") => Ok(()),
             // A link from anywhere may lead to the bare page, which contains no data.
             Some(_) if request.path == "/" && request.method == "GET" => Ok(()),
-            Some(_) => Err(ServedAnswer::refused(403, "asked by another site")),
+            Some(_) => Err(ServedAnswer::refused(403, "request from another site")),
         }
     }
 }

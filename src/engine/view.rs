@@ -280,7 +280,7 @@ impl Served for RunsView {
     }
 
     fn answer(&self, request: &ServedRequest) -> ServedAnswer {
-        let nothing = || ServedAnswer::refused(404, "there is nothing here");
+        let nothing = || ServedAnswer::refused(404, "not found");
         let (kind, page) = match request
             .path
             .strip_prefix('/')

@@ -82,7 +82,7 @@ impl ItemFile {
             asks_answers |= head.asks_answer;
             if let Some(other) = lines.insert(id.clone(), line) {
                 let error = Error::usage(format!("the id `{id}` is already in line {other}"));
-                return Err(at(error.hint("give each item an `id` of its own")));
+                return Err(at(error.hint("give each item its own `id`")));
             }
             listed.push(ListedItem {
                 slice: head.slice,
@@ -174,8 +174,8 @@ fn show_question(item: &mut Map<String, Value>, found: &mut DisplayedItem) {
             value => value.is_null(),
         };
         let label = match &*name {
-            "output" => "what production answered (a reference, not the ground truth)".to_owned(),
-            "tool_calls" => "what production called (a reference)".to_owned(),
+            "output" => "answer in production (a reference, not the ground truth)".to_owned(),
+            "tool_calls" => "calls in production (a reference)".to_owned(),
             "scores" => "scores recorded in production".to_owned(),
             other => format!("{other} in production"),
         };

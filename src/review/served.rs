@@ -61,7 +61,7 @@ impl Served for ReviewServed {
                 }
                 review.submission(request)
             }
-            _ => return ServedAnswer::refused(404, "there is nothing here"),
+            _ => return ServedAnswer::refused(404, "not found"),
         };
         answer.unwrap_or_else(|error| ServedAnswer::refused(500, &error.on_one_line()))
     }

@@ -453,7 +453,7 @@ fn broken_files_are_named() {
         "multiple",
         line,
         "--data data",
-        "there is no category `multiple`",
+        "no category `multiple`, but there are results",
     );
     check(
         "simple_python",

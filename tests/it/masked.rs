@@ -108,5 +108,5 @@ fn why_a_masked_run_stopped_may_be_what_its_worker_printed() {
     project
         .run("report one")
         .exits(0)
-        .says("why is in what the command printed");
+        .says("see the output of the command");
 }

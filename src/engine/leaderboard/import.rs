@@ -128,7 +128,7 @@ impl Loading<'_> {
             && category.is_native()
         {
             return Err(Error::usage(format!(
-                "`{}`: there is no category `{}`, of which there are results",
+                "`{}`: no category `{}`, but there are results of it",
                 data.path().display(),
                 category.name
             )));

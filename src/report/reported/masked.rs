@@ -17,7 +17,7 @@ use crate::verdict::summary::{Summary, VALUE};
 pub(in crate::report) const HIDDEN: &str = "(not shown: `snapshot.answers` is `masked`)";
 
 /// Replaces the reason for an early end, which may contain the agent's output.
-const STOPPED: &str = "why is in what the command printed";
+const STOPPED: &str = "see the output of the command";
 
 /// Reasons of built-in scorers.
 const REASONS: &[&str] = &[

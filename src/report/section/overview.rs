@@ -5,7 +5,7 @@ use super::changes::{change_value, flip_counts};
 use super::costs::at_least;
 use super::source::Source;
 use crate::exit::Exit;
-use crate::figure::{CI95, Interval, Points, Seconds, Share, Usd, or_dash};
+use crate::figure::{CI95, Interval, Points, Seconds, Share, Usd, counted, or_dash};
 use crate::report::document::{Block, IntervalRow, IntervalScale, Intervals, Line, Tone, list};
 use crate::report::figures::RunFigures;
 use crate::report::reported::{ReportedRun, agent_name, minute, program};
@@ -209,9 +209,10 @@ pub(in crate::report) fn notes(source: &Source<'_>) -> Vec<Block> {
     let line = Line::default;
     let mut notes: Vec<Line> = Vec::new();
     if let Some(analysis) = summary.early_stop {
-        let (number, of, remaining) = (analysis.number, analysis.of, summary.skipped);
+        let (number, of) = (analysis.number, analysis.of);
+        let remaining = counted(summary.skipped, "sample");
         notes.push(line().strong("Stopped early").plain(format!(
-            ": every gate was sure at look {number} of {of}; {remaining} samples were not asked."
+            ": every gate was sure at look {number} of {of}; {remaining} not asked."
         )));
     } else if let Some(run) = run.filter(|run| run.going_on) {
         let all = run.summary.samples;
@@ -228,15 +229,13 @@ pub(in crate::report) fn notes(source: &Source<'_>) -> Vec<Block> {
         let reason = run.manifest.stop_reason.as_deref();
         let reason = reason.and_then(|reason| reason.split([':', ';']).next());
         let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
-        let skipped = summary.skipped;
-        let what = if summary.judges_items {
-            "judged"
+        let (noun, what) = if summary.judges_items {
+            ("item", "judged")
         } else {
-            "asked"
+            ("sample", "asked")
         };
-        notes.push(
-            format!("The run ended early{reason}; {skipped} samples were not {what}.").into(),
-        );
+        let skipped = counted(summary.skipped, noun);
+        notes.push(format!("The run ended early{reason}; {skipped} not {what}.").into());
     }
     if let Some(tier) = &summary.tier {
         let note = line().plain("A run of tier ").code(tier);
@@ -273,8 +272,8 @@ pub(in crate::report) fn notes(source: &Source<'_>) -> Vec<Block> {
         notes.push(note.plain(", is uncalibrated: how often people agree with it is unknown."));
     }
     if summary.failed_as_wrong > 0 {
-        let failed = summary.failed_as_wrong;
-        notes.push(format!("{failed} samples gave no answer and count as wrong.").into());
+        let failed = counted(summary.failed_as_wrong, "sample");
+        notes.push(format!("{failed} without an answer: counted as wrong.").into());
     }
     if run.is_some_and(|run| run.hides_texts) {
         notes.push(line().marked(

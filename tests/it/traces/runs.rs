@@ -262,7 +262,7 @@ fn person_answers(project: &Project) {
     let item = window.get(&format!("/item?index={index}"));
     let shown = item["fields"].to_string();
     assert!(
-        shown.contains("what production answered (a reference, not the ground truth)"),
+        shown.contains("answer in production (a reference, not the ground truth)"),
         "{shown}"
     );
     assert!(

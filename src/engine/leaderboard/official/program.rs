@@ -136,10 +136,10 @@ pub(super) fn run(
             "did not end within {} s",
             official.timeout.as_secs_f64()
         ))
-        .hint("give it more time: `--bfcl-timeout-s`"),
+        .hint("allow more time: `--bfcl-timeout-s`"),
         End::Cancelled => failed("was interrupted".to_owned()),
         End::TooLarge => failed(format!("printed more than {MAX_OUTPUT} bytes")),
-        End::Lost(error) => failed(format!("cannot be followed: {error}")),
+        End::Lost(error) => failed(format!("cannot be watched: {error}")),
     };
     // After a timeout or stop: processes that left its group are found by its folder.
     escapees::kill(ROOT, official.folder.as_os_str());
@@ -152,7 +152,7 @@ fn not_started(official: &OfficialProgram, fault: &NotStarted) -> Error {
         return error;
     }
     error.hint(format!(
-        "install it in an environment of its own and name it: `python3 -m venv bfcl && bfcl/bin/pip install \
+        "install it in its own environment and name its program: `python3 -m venv bfcl && bfcl/bin/pip install \
          bfcl-eval==2026.3.23 soundfile`, then `--bfcl-bin {}`",
         if official.program.is_absolute() {
             shell_word(&official.program.to_string_lossy())

@@ -113,7 +113,7 @@ fn tool_calls(calls: &[Value]) -> Value {
             Some(Value::Null) => {}
             _ => {
                 let text = unquoted(&given);
-                object["parse_error"] = format!("the arguments are no object: {text}").into();
+                object["parse_error"] = format!("the arguments are not an object: {text}").into();
             }
         }
         object
