@@ -76,7 +76,7 @@ fn three_items_are_reviewed_by_keys_alone() {
     // A key with a modifier is the browser's; one too many is taken back.
     tab.keys("1r");
     tab.key("u");
-    tells(&mut tab, "told", "Taken back: status.");
+    tells(&mut tab, "told", "Undone: status.");
     tab.keys("a");
     // In the comment, keys are letters.
     tab.key("c");
@@ -125,7 +125,7 @@ fn three_items_are_reviewed_by_keys_alone() {
     shows(&mut tab, 3);
     tab.keys("5555e");
     tab.key("Enter");
-    tells(&mut tab, "told", "All of them are reviewed.");
+    tells(&mut tab, "told", "All items are reviewed.");
     assert_eq!(tab.text("#count"), "3 of 3 reviewed");
     // The last word is taken back, and there to be said anew.
     tab.key("u");

@@ -58,7 +58,7 @@ at("previous").addEventListener("click", () => go(item.index - 1, ""));
 at("next").addEventListener("click", () => go(item.index + 1, ""));
 at("unreviewed").addEventListener("click", () => {
   const next = nextUnreviewed();
-  if (next === undefined) tell("All of them are reviewed.");
+  if (next === undefined) tell("All items are reviewed.");
   else go(next, "");
 });
 at("source").addEventListener("click", toggleSource);

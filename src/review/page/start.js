@@ -45,7 +45,7 @@ const giveScore = (number) => {
   const place = dimensions().findIndex((dimension, place) => at(`score-${place}`).contains(document.activeElement));
   const open = dimensions().findIndex((dimension) => draft.scores[dimension.name] === undefined);
   const to = place < 0 ? open : place;
-  if (to < 0) return tell("All scores are given: u takes the last one back.");
+  if (to < 0) return tell("All scores are set: u undoes the last one.");
   give(dimensions()[to].name, number);
   // From field to field, as one goes on.
   if (place >= 0 && at(`score-${place + 1}`)) at(`score-${place + 1}`).querySelector("input").focus();
@@ -55,7 +55,7 @@ const showTexts = () => {
   const all = [...item.fields, ...item.facts];
   const whole = async (field) => {
     const answer = await ask(`/item?index=${item.index}&whole=${all.indexOf(field)}`);
-    if (answer.status !== 200) alarm(`Not all of it can be shown: ${visible(answer.said.error)}.`);
+    if (answer.status !== 200) alarm(`The full text cannot be shown: ${visible(answer.said.error)}.`);
     else Object.assign(field, answer.said, { cut: 0 });
     return answer.status === 200;
   };
@@ -68,13 +68,13 @@ const showOthers = (agreement) => {
   const shown = [];
   if (item.mine !== null) {
     const when = item.mine.verified_at ? `, ${visible(item.mine.verified_at)}` : "";
-    if (item.changed) shown.push(make("p", { class: "box" }, "The item was changed since then: submit once more what holds now."));
+    if (item.changed) shown.push(make("p", { class: "box" }, "The item changed since then: submit your review again."));
     shown.push(make("p", {}, `You submitted: ${STATUSES[item.mine.status] || ""}${when}.`));
     const columns = [["you", item.mine]];
     if (item.judge) columns.push(["judge", { scores: item.judge.scores }]);
     for (const other of agreement ? agreement.others : []) columns.push([other.reviewer, other]);
     if (columns.length > 1) shown.push(compared("Scores of all", columns));
-    if (agreement) shown.push(make("p", {}, agreement.same_status ? "All say the same status." : "Not all say the same status."));
+    if (agreement) shown.push(make("p", {}, agreement.same_status ? "All gave the same status." : "Not all gave the same status."));
   }
   if (item.others > 0) shown.push(make("p", { class: "soft" }, item.others === 1 ? "1 other reviewer has submitted this." : `${item.others} other reviewers have submitted this.`));
   at("after").replaceChildren(...shown);
@@ -140,9 +140,9 @@ const showConflict = (said) => {
   item.version = said.version;
   item.mine = said.mine || null;
   const theirs = item.mine ? compared("Both are kept; the one that is submitted last counts.", [["other", item.mine], ["yours", draft]]) : null;
-  at("both").replaceChildren(make("div", { class: "box", id: "conflict", role: "group", "aria-label": "Two reviews of one item", tabindex: "-1" }, make("p", { class: "strong" }, item.mine ? "Not saved: another window submitted this item meanwhile." : "Not saved: another window took its review of this item back meanwhile."), theirs, make("p", {}, "Submit once more to have yours count, or go on with j.")));
+  at("both").replaceChildren(make("div", { class: "box", id: "conflict", role: "group", "aria-label": "Two reviews of one item", tabindex: "-1" }, make("p", { class: "strong" }, item.mine ? "Not saved: another window submitted this item meanwhile." : "Not saved: another window undid its review of this item meanwhile."), theirs, make("p", {}, "Submit again to make yours count, or press j to move on.")));
   tell("");
-  alarm("Not saved: there is another review of this item. Submit once more to have yours count.");
+  alarm("Not saved: there is another review of this item. Submit again to make yours count.");
   at("conflict").focus();
 };
 
@@ -169,7 +169,7 @@ const submit = async () => {
   at("missing").textContent = "";
   const to = nextUnreviewed();
   if (isSame(draft, item.mine) && !item.changed) {
-    const told = "Nothing was changed, so nothing was submitted.";
+    const told = "No changes to submit.";
     if (to === undefined) tell(told);
     else await go(to, told);
     return;
@@ -182,12 +182,12 @@ const submit = async () => {
   taken(answer.said);
   last = { index: of.index };
   const judged = of.judge ? ` The judge gave ${visible(of.id)}: ${words(of.judge.scores)}.` : "";
-  const agreed = answer.said.agreement ? (answer.said.agreement.same_status ? " Other reviewers say the same status." : " Other reviewers say another status.") : "";
+  const agreed = answer.said.agreement ? (answer.said.agreement.same_status ? " Other reviewers gave the same status." : " Other reviewers gave another status.") : "";
   const told = savedWords(answer.said) + judged + agreed;
   const next = nextUnreviewed();
   if (next !== undefined) return go(next, told);
   // It is shown again, with what was not to be known before.
-  await go(of.index, `${told} All of them are reviewed.`);
+  await go(of.index, `${told} All items are reviewed.`);
   showOthers(answer.said.agreement || null);
 };
 
@@ -202,37 +202,37 @@ const undo = async () => {
     else draft.scores[field] = before;
     fillForm(dimensions(), draft);
     keep();
-    return tell(`Taken back: ${visible(field).replaceAll("_", " ")}.`);
+    return tell(`Undone: ${visible(field).replaceAll("_", " ")}.`);
   }
   if (item.mine === null && last !== null && last.index !== item.index) {
     const from = item.index;
     await go(last.index, "");
     if (item.index === from) return;
   }
-  if (item.mine === null) return tell("There is nothing to take back.");
+  if (item.mine === null) return tell("Nothing to undo.");
   const was = item.mine;
   const answer = await posted("/undo", { id: item.id, version: item.version });
   if (answer.status === 409) return showConflict(answer.said);
-  if (answer.status !== 200) return failed(`Not taken back: ${visible(answer.said.error)}.`);
+  if (answer.status !== 200) return failed(`Not undone: ${visible(answer.said.error)}.`);
   last = null;
   taken(answer.said);
   // It is there to be changed.
   draft = { scores: { ...was.scores }, status: was.status, comments: was.comments, answer: was.answer || "", steps: [] };
   keep();
   showItem();
-  tell(`Taken back, and kept in the form: ${state.reviewed} of ${state.count} reviewed.`);
+  tell(`Undone, and kept in the form: ${state.reviewed} of ${state.count} reviewed.`);
 };
 
 const toggleSource = () => {
   asSource = !asSource;
   showTexts();
-  tell(asSource ? "Formulas are shown as they are written." : "Formulas are typeset.");
+  tell(asSource ? "Formulas are shown as source." : "Formulas are typeset.");
 };
 
 const start = async () => {
   if (token === "") return alarm("Open the whole printed address, including the part after the #.");
   const answer = await ask("/state");
-  if (answer.status !== 200) return alarm(`There is nothing to show: ${visible(answer.said.error)}.`);
+  if (answer.status !== 200) return alarm(`The items cannot be shown: ${visible(answer.said.error)}.`);
   state = answer.said;
   openDrafts(JSON.stringify([state.source, state.saved_to, state.reviewer, state.items.length > 0 ? state.items[0].id : ""]));
   at("title").textContent = visible(state.title);

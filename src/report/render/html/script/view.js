@@ -70,7 +70,7 @@ const refresh = async () => {
     if (wanted !== page) return;
     if (state.running) wait = RUNNING_MS;
     const looked = document.getElementById("sample");
-    if (state.version !== version && looked) told.textContent = "There is more by now: it is shown in the list.";
+    if (state.version !== version && looked) told.textContent = "New results are in the list.";
     else {
       if (state.version !== version) {
         const html = await ask(`/runs/${wanted}`);
@@ -78,11 +78,11 @@ const refresh = async () => {
         replaced(html);
         version = state.version;
       }
-      told.textContent = state.running ? "A run is going on." : "";
+      told.textContent = state.running ? "A run is in progress." : "";
     }
   } catch (error) {
     // `fetch` says so where nobody listens any more.
-    told.textContent = error instanceof TypeError ? "The server has ended: this is what it showed last." : visible(error.message);
+    told.textContent = error instanceof TypeError ? "The server has stopped: this page shows its last state." : visible(error.message);
   }
   if (wanted === page) timer = setTimeout(refresh, wait);
 };
