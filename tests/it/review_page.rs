@@ -231,7 +231,7 @@ fn what_a_judge_said_is_shown_after_ones_own_word() {
     // What was not changed is not said twice.
     tab.key("Enter");
     shows(&mut tab, 2);
-    tells(&mut tab, "told", "Nothing was changed");
+    tells(&mut tab, "told", "No changes to submit");
     complains_of_nothing(&mut tab);
 }
 
@@ -339,7 +339,7 @@ fn an_item_that_was_changed_is_submitted_again() {
     let window = ReviewWindow::open(&project, "items.json --reviewer anna");
     let mut tab = Browser::open(&window.url, 1000);
     shows(&mut tab, 1);
-    tells(&mut tab, "after", "The item was changed since then");
+    tells(&mut tab, "after", "The item changed since then");
     tab.key("Enter");
     tells(
         &mut tab,
