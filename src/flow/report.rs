@@ -288,12 +288,14 @@ fn winrate(compared: &ComparedItems, report: &mut Document) {
         ));
     }
     if let Some(slope) = pairs.length_coefficient {
+        let signed = |value: f64| format!("{value:+.2}").replace('-', "−");
         let ci95 = pairs.length_ci95.map_or_else(String::new, |ends| {
-            let interval = Interval(ends.map(|end| format!("{end:+.2}")));
+            let interval = Interval(ends.map(signed));
             format!(" ({})", interval.ci95())
         });
         notes.push(format!(
-            "length: a much longer item gains {slope:+.2} wins{ci95} (not corrected)"
+            "length: a much longer item gains {} wins{ci95} (not corrected)",
+            signed(slope)
         ));
     }
     notes.extend(compared.notes.iter().cloned());

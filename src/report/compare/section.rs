@@ -211,7 +211,7 @@ fn means(compared: &RunsComparison, detail: Detail) -> Vec<Block> {
     }
     let mut table = Table::of_numbers(["mean of", "pairs", "A", "B", "B − A", ci95!()]);
     let number = |number: Option<f64>| or_dash(number.map(|it| format!("{it:.4}")));
-    let signed = |number: f64| format!("{number:+.4}");
+    let signed = |number: f64| format!("{number:+.4}").replace('-', "−");
     for (name, mean) in means.iter().take(most_rows(detail)) {
         table.row([
             name.clone(),

@@ -400,6 +400,10 @@ fn two_decimals(value: Option<f64>) -> String {
     or_dash(value.map(|value| Scale(value, 2)))
 }
 
+fn signed(value: f64) -> String {
+    format!("{value:+.2}").replace('-', "−")
+}
+
 /// Pairwise comparisons by a judge: counts, win rate with its interval, effects of order and length, and conclusions.
 pub fn pair_lines(pairs: &PairsSummary) -> Vec<String> {
     let PairsSummary {
@@ -442,10 +446,11 @@ pub fn pair_lines(pairs: &PairsSummary) -> Vec<String> {
     if let Some(length) = pairs.length_coefficient {
         let ci95 = pairs.length_ci95.map_or_else(
             || "without an interval".to_owned(),
-            |ends| Interval(ends.map(|end| format!("{end:+.2}"))).ci95(),
+            |ends| Interval(ends.map(signed)).ci95(),
         );
         lines.push(format!(
-            "length coefficient {length:+.2}, {ci95}: gain in win rate where the answer is much longer than the other"
+            "length coefficient {}, {ci95}: gain in win rate where the answer is much longer than the other",
+            signed(length)
         ));
     }
     lines
