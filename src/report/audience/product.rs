@@ -102,7 +102,7 @@ fn of_agent(run: &ReportedRun, row: &mut impl FnMut(&str, Result<String, &str>))
         let [p95, p50] = [latency.p95, latency.p50].map(Seconds);
         format!("19 of 20 within {p95} (p95), half within {p50}")
     });
-    row("time to an answer", wait.ok_or("no answer came"));
+    row("time to an answer", wait.ok_or("there was no answer"));
 }
 
 /// Improvements and regressions.

@@ -93,7 +93,7 @@ pub fn write(
         };
         xml.begin_suite(&eval.eval, &counts, None)?;
         xml.begin_case(&eval.eval, "run", None)?;
-        let output = "it left no run";
+        let output = "it did not run";
         xml.complaint(
             Complaint::Error,
             "not_run",
