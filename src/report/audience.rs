@@ -95,7 +95,7 @@ pub fn overview_of_all(runs: &[ReportedRun]) -> Document {
         ("agent", Align::Left),
         ("samples", Align::Right),
         (subject.share(), Align::Left),
-        ("change to the baseline", Align::Left),
+        ("change since the baseline", Align::Left),
         ("errors", Align::Right),
         ("cost", Align::Right),
         ("p95", Align::Right),

@@ -417,7 +417,7 @@ fn notices(manifests: &[Manifest], letters: &[String]) -> Vec<String> {
         let both = first.answers_from();
         if let Some(id) = both.intersection(&manifest.answers_from()).next() {
             notices.push(format!(
-                "{name} and {letter} share answers of run `{id}`: they are not independent of each other"
+                "{name} and {letter} share answers of `{id}`: they are not independent of each other"
             ));
         }
     }

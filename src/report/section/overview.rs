@@ -323,7 +323,7 @@ pub(in crate::report) fn facts(source: &Source<'_>) -> Block {
         let change = summary.change.as_ref();
         let change = change.map(|change| change_value(change, summary));
         let none = || "no comparable baseline".to_owned();
-        fact("change to the baseline", change.unwrap_or_else(none));
+        fact("change since the baseline", change.unwrap_or_else(none));
     }
     fact("errors", errors(summary));
     if let Some(run) = run {
