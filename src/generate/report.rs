@@ -48,13 +48,13 @@ pub fn generation_report(
 fn first_line(of: &GenerationStatistics, report: &mut Document) {
     let items = &of.items;
     let tried = items.accepted + items.never_passed;
-    let accepted = part_of(items.accepted, tried, "");
+    let accepted = part_of(items.accepted, tried, "items");
     let whole = if tried == items.requested {
         String::new()
     } else {
         format!(", of {} requested", items.requested)
     };
-    report.paragraph(Line::default().strong(format!("{accepted} items were accepted{whole}.")));
+    report.paragraph(Line::default().strong(format!("{accepted} were accepted{whole}.")));
     if items.accepted == 0 {
         report.note("No item was accepted: the file of items is empty.");
     }
@@ -157,10 +157,10 @@ fn topics(of: &GenerationStatistics, report: &mut Document) {
     report.part("Topics");
     let mut table = Table::of_numbers([
         "topic",
-        "asked for",
+        "requested",
         "requested share",
         "accepted",
-        "share accepted",
+        "accepted share",
     ]);
     for it in topics {
         table.row([
@@ -221,7 +221,7 @@ fn checks(of: &GenerationStatistics, report: &mut Document) {
     }
     let mut table = Table::new(&[
         ("check", Left),
-        ("holds that", Left),
+        ("requires that", Left),
         ("replies", Right),
         ("failed", Right),
         ("share that failed", Right),
@@ -244,9 +244,9 @@ fn checks(of: &GenerationStatistics, report: &mut Document) {
     );
     if let Some(solver) = &of.solver {
         report.part("Solved again");
-        let agrees = part_of(solver.agrees, solver.solved, "");
+        let agrees = part_of(solver.agrees, solver.solved, "accepted items");
         report.paragraph(format!(
-            "A solver that sees only the problem finds the same answer in {agrees} of the accepted items."
+            "A solver that sees only the problem finds the same answer in {agrees}."
         ));
     }
     nearest(of, report);
@@ -292,10 +292,8 @@ fn refused(of: &GenerationStatistics, report: &mut Document) {
         });
         return;
     }
-    let share = part_of(replies.refused, replies.checked, "");
-    report.paragraph(format!(
-        "{share} replies were refused. By the first failed check:"
-    ));
+    let share = part_of(replies.refused, replies.checked, "replies");
+    report.paragraph(format!("{share} were refused. By the first failed check:"));
     report.list(replies.reasons.iter().map(|(reason, refused)| {
         let line = Line::default()
             .strong(reason.clone())

@@ -316,7 +316,7 @@ fn who_solves_it_anew_is_heard_and_texts_of_agents_stay_texts() {
     let out = project.file("out");
     let report = fs::read_to_string(only(&out, "generation_report_", ".md")).unwrap();
     assert!(
-        report.contains("finds the same answer in 1 of 2 (50.0 %"),
+        report.contains("finds the same answer in 1 of 2 accepted items (50.0 %"),
         "{report}"
     );
     for harmful in ["<b>", "x|y", "@team", "\n::"] {
