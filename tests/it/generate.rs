@@ -146,7 +146,7 @@ fn what_passed_is_a_file_and_the_report_has_every_part() {
     );
     let report = fs::read_to_string(only(&out, "generation_report_", ".md")).unwrap();
     for part in [
-        "**5 of 6 (83.3 %, 95 % interval 43.6 % to 97.0 %) items were accepted.**",
+        "**5 of 6 items (83.3 %, 95 % interval 43.6 % to 97.0 %) were accepted.**",
         "## 1 Basic information",
         "| references | aime-reference.jsonl (6 references shown) |",
         "## 2 Statistics",
