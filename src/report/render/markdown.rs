@@ -125,10 +125,20 @@ fn span(span: &Span) -> String {
 fn words(raw: &str) -> String {
     let pieces = pieces(raw).into_iter();
     let pieces = pieces.map(|(is_code, piece)| match is_code {
-        true => code(piece),
+        true if is_inert(piece) => code(piece),
+        true => text(&format!("`{piece}`")),
         false => text(piece),
     });
     pieces.collect()
+}
+
+/// Whether a text has no tag and no mention, which are escaped even where they would be code.
+fn is_inert(piece: &str) -> bool {
+    let begins_a_tag = |(place, _): (usize, &str)| {
+        let after = piece[place + 1..].chars().next();
+        after.is_some_and(|c| c != '=' && !c.is_whitespace())
+    };
+    !piece.contains(['@', '|', '\n', '\r']) && !piece.match_indices('<').any(begins_a_tag)
 }
 
 /// A name or a command. A pipe would end a cell even in a code span, and a backtick the code span: such a one is text.
@@ -409,7 +419,7 @@ mod tests {
         doc.section("<b>");
         doc.note(Line::default().strong("x|y").plain(" @team"));
         doc.paragraph(Line::default().code("ls `rm`").code(" gate a"));
-        doc.paragraph(Line::default().quoted("`k`").plain(", `k`"));
+        doc.paragraph(Line::default().quoted("`k`").plain(", `k <= 1`, `<k>`"));
         let mut table = Table::new(&[("a|b", Align::Left), ("n", Align::Right)]);
         table.row(["c\nd", "1"]);
         doc.table(table);
@@ -430,7 +440,7 @@ mod tests {
         document(&doc, 1, &mut out).unwrap();
         let bar = "█".repeat(50);
         let expect = format!(
-            "# a \\# b\n\n## &lt;b&gt;\n\n> **x\\|y** @&#8288;team\n\nls \\`rm\\`` gate a`\n\n\\`k\\`, `k`\n\n\
+            "# a \\# b\n\n## &lt;b&gt;\n\n> **x\\|y** @&#8288;team\n\nls \\`rm\\`` gate a`\n\n\\`k\\`, `k <= 1`, \\`&lt;k&gt;\\`\n\n\
              | a\\|b | n |\n|---|---:|\n| c d | 1 |\n\n    {bar} \\u{{3a}}:error::\\nx: 100.0 %\n\n1. one\n"
         );
         assert_eq!(String::from_utf8(out).unwrap(), expect);
