@@ -8,7 +8,7 @@ use crate::report::render::terminal as render;
 use crate::report::render::terminal::Paint;
 use crate::report::render::terminal::truncate;
 use crate::report::reported::overview::{GateCounts, OverviewStatus, RunOverview};
-use crate::report::reported::{agent_name, minute};
+use crate::report::reported::{agent_name, common, minute};
 use crate::report::section::accuracy;
 use crate::verdict::result::Verdict;
 
@@ -24,7 +24,7 @@ pub fn write(runs: &[RunOverview], paint: Paint, out: &mut dyn Write) -> io::Res
         "eval",
         "agent",
         "samples",
-        "accuracy",
+        common(runs.iter().map(|run| run.subject)).share(),
         "errors",
         "gates",
         "cost",
@@ -45,7 +45,7 @@ fn row(run: &RunOverview) -> Vec<Line> {
         OverviewStatus::Finished => count(run.samples),
         OverviewStatus::Interrupted => format!("{} interrupted", count(run.samples)),
         OverviewStatus::Stopped => format!("{} stopped early", count(run.samples)),
-        OverviewStatus::Running => "going on".to_owned(),
+        OverviewStatus::Running => "running".to_owned(),
         OverviewStatus::Killed => "killed".to_owned(),
     };
     let partial = match &run.part {
