@@ -367,7 +367,7 @@ fn whole(record: &Record, attempts: &[Value], words: VerdictWords) -> Document {
     text.list(metadata.map(|(key, value)| format!("{}: {}", key.replace('_', " "), plain(value))));
     if let Some(usage) = &outcome.usage {
         text.paragraph(format!(
-            "usage: input tokens {}, output tokens {}, cost {}",
+            "usage: {} input tokens, {} output tokens, cost {}",
             or_unknown(usage.input_tokens),
             or_unknown(usage.output_tokens),
             or_unknown(usage.cost_usd.map(Usd))
@@ -526,7 +526,7 @@ fn call(call: &JudgeCall) -> Block {
     });
     how.extend(call.usage().map(|usage| {
         format!(
-            "input tokens {}, output tokens {}, cost {}",
+            "{} input tokens, {} output tokens, cost {}",
             or_unknown(usage.input_tokens),
             or_unknown(usage.output_tokens),
             or_unknown(usage.cost_usd.map(Usd))
@@ -583,9 +583,9 @@ mod tests {
             {"scorer": "judge", "key": "k", "repeat": 2, "attempts": 3, "latency_s": 9.0,
              "error": {"kind": "timed_out", "message": "no reply"}},
         ]);
-        let expect = "judge judge: by schema, model m-1, attempts 2, 0.5 s, input tokens 30, output tokens 6, cost 0.0100 \
+        let expect = "judge judge: by schema, model m-1, attempts 2, 0.5 s, 30 input tokens, 6 output tokens, cost 0.0100 \
                       USD\n  no verdict: conflicting\n  {\"clarity\": 4}\n  \\u{1b}[31m\n\
-                      judge judge, asked again: by text, model m-1, from the cache, input tokens 30, output tokens 6, \
+                      judge judge, asked again: by text, model m-1, from the cache, 30 input tokens, 6 output tokens, \
                       cost 0.0100 USD\n  {}\n\
                       judge judge, repeat 2: by text, attempts 3, 9.0 s\n  failed: no reply\n";
         assert_eq!(rendered(&calls), expect);
