@@ -65,7 +65,7 @@ fn gates_and_flips_are_at_their_lines() {
     assert!(errors[4].starts_with("::error file=data.jsonl,line=8,title=e%3A q007 "));
     let summary = project.read("step.md");
     let places: Vec<_> = [
-        "# evaltest: ❌ 1 gate failed\n\n`e` got worse: 100.0 % → 55.6 %, 4 became wrong, 0 right.\n\n\
+        "# evaltest: ❌ 1 gate failed\n\n`e` got worse: 100.0 % → 55.6 %, 4 became wrong, 0 became correct.\n\n\
          ## Became wrong (4)\n\n| sample | question | expected | got | why |\n|---|---|---|---|---|\n\
          | q001 | What is 1? | 001 | \\:\\:error\\:\\:wrong\\|&lt;b&gt; | mismatch |\n",
         "## Gates\n\n|  | eval | gate | result |",
