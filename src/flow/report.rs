@@ -14,7 +14,7 @@ use self::conclusion::{conclusion, next_steps, suggestions};
 use super::figures::{CountedShare, FlowFigures, FlowStage, StageCost, StageFigures};
 use super::findings::findings;
 use crate::error::{Error, Result};
-use crate::figure::{Interval, P, Seconds, Usd, ci95, counted, or_dash, share_cell};
+use crate::figure::{Interval, P, Seconds, Usd, ci95, counted, or_dash, share_cell, with_minus};
 use crate::flow::figures::{ComparedItems, GeneratedItems};
 use crate::report::document::Align::{Left, Right};
 use crate::report::document::{Block, Document, Fold, Line, Table};
@@ -288,7 +288,7 @@ fn winrate(compared: &ComparedItems, report: &mut Document) {
         ));
     }
     if let Some(slope) = pairs.length_coefficient {
-        let signed = |value: f64| format!("{value:+.2}").replace('-', "−");
+        let signed = |value: f64| with_minus(&format!("{value:+.2}"));
         let ci95 = pairs.length_ci95.map_or_else(String::new, |ends| {
             let interval = Interval(ends.map(signed));
             format!(" ({})", interval.ci95())

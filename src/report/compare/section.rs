@@ -7,7 +7,7 @@ use super::flips::{flips, names};
 use super::sentences::{ALPHA, contradictions, difference_cells, sentences, verdict, word_of_pair};
 use super::texts::PairTexts;
 use super::{ComparedRun, ComparedRuns, RunPair};
-use crate::figure::{CI95, Interval, P, Seconds, Share, Usd, ci95, counted, or_dash};
+use crate::figure::{CI95, Interval, P, Seconds, Share, Usd, ci95, counted, or_dash, with_minus};
 use crate::report::document::{
     Block, Chart, Document, Fold, IntervalRow, IntervalScale, Intervals, Line, ScatterPoint, Table,
     Tone, list,
@@ -211,7 +211,7 @@ fn means(compared: &RunsComparison, detail: Detail) -> Vec<Block> {
     }
     let mut table = Table::of_numbers(["mean of", "pairs", "A", "B", "B − A", ci95!()]);
     let number = |number: Option<f64>| or_dash(number.map(|it| format!("{it:.4}")));
-    let signed = |number: f64| format!("{number:+.4}").replace('-', "−");
+    let signed = |number: f64| with_minus(&format!("{number:+.4}"));
     for (name, mean) in means.iter().take(most_rows(detail)) {
         table.row([
             name.clone(),

@@ -2,7 +2,9 @@
 
 use super::costs::latencies;
 use super::source::Source;
-use crate::figure::{Interval, Scale, Seconds, Share, Usd, Value, ci95, counted, or_dash};
+use crate::figure::{
+    Interval, Scale, Seconds, Share, Usd, Value, ci95, counted, or_dash, with_minus,
+};
 use crate::report::document::{
     Align, AxisUnit, Block, IntervalRow, IntervalScale, Intervals, Line, Table, list,
 };
@@ -401,7 +403,7 @@ fn two_decimals(value: Option<f64>) -> String {
 }
 
 fn signed(value: f64) -> String {
-    format!("{value:+.2}").replace('-', "−")
+    with_minus(&format!("{value:+.2}"))
 }
 
 /// Pairwise comparisons by a judge: counts, win rate with its interval, effects of order and length, and conclusions.
