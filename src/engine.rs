@@ -27,6 +27,7 @@ pub mod text {
 pub mod figure {
     pub use crate::figure::{
         CI95, Count, Interval, P, Points, Scale, Seconds, Share, Usd, counted, or_dash, part_of,
+        with_minus,
     };
 }
 

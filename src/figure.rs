@@ -42,7 +42,7 @@ pub fn or_dash(figure: Option<impl Display>) -> String {
 }
 
 /// A formatted number with a typographic minus: `−2.5`.
-pub(crate) fn with_minus(number: &str) -> String {
+pub fn with_minus(number: &str) -> String {
     number.replace('-', "−")
 }
 
@@ -226,7 +226,7 @@ impl Share {
 
 /// A share as it was typed, such as a limit, in percent: `80 %`, `97.5 %`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Percent(pub f64);
+pub(crate) struct Percent(pub(crate) f64);
 
 impl Display for Percent {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {

@@ -96,7 +96,7 @@ impl Webhook {
             || !self.url_env.chars().all(is_name)
             || self.url_env.starts_with(|c: char| c.is_ascii_digit())
         {
-            let error = Error::usage("it is not a variable name").hint(
+            let error = Error::usage("it is not the name of a variable").hint(
                 "the address is a secret: put it into a variable and write its name, `url_env: EVALTEST_WEBHOOK`",
             );
             return Err::<(), _>(error).under("url_env");

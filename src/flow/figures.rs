@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::figure::{Interval, Share};
 use crate::report::items::pair_counts;
+use crate::verdict::gate::Gate;
 use crate::verdict::judged::pairs::PairsSummary;
 use crate::verdict::result::Verdict;
 
@@ -181,14 +182,10 @@ impl FlowGate {
     /// The measured value as text, after the gate if the text does not name it.
     pub fn text(&self) -> String {
         let measured = self.measured();
-        let metric = self
-            .gate
-            .split_once(' ')
-            .map_or(&*self.gate, |(metric, _)| metric);
-        if measured.starts_with(metric) {
-            measured.to_owned()
-        } else {
-            format!("`{}`: {measured}", self.gate)
+        let label = self.gate.parse().map(|gate: Gate| gate.label());
+        match label {
+            Ok(label) if measured.starts_with(&label) => measured.to_owned(),
+            _ => format!("`{}`: {measured}", self.gate),
         }
     }
 

@@ -133,7 +133,7 @@ pub(crate) fn abandoned(name: &str) -> Option<&str> {
 /// Creates or truncates a file, unless the path is a link, a pipe or similar.
 pub(crate) fn create_plain(path: &Path) -> io::Result<fs::File> {
     match fs::symlink_metadata(path) {
-        Ok(about) if !about.is_file() => Err(io::Error::other("it is no file")),
+        Ok(about) if !about.is_file() => Err(io::Error::other("it is not a file")),
         _ => fs::File::options()
             .read(true)
             .write(true)
@@ -217,7 +217,7 @@ pub(crate) fn read_given(path: &Path) -> io::Result<Vec<u8>> {
 /// Returns an error if the path exists and is not a regular file.
 pub(crate) fn refuse_other(path: &Path) -> io::Result<()> {
     match fs::metadata(path) {
-        Ok(about) if !about.is_file() => Err(io::Error::other("it is no file")),
+        Ok(about) if !about.is_file() => Err(io::Error::other("it is not a file")),
         // Opening it will report the error.
         _ => Ok(()),
     }

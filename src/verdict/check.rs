@@ -203,7 +203,7 @@ impl Gate {
             .as_ref()
             .map_or([measured.low, measured.high], |upper| upper.ends);
         let unit = self.metric.entry().unit;
-        let value = unit.beside(measured.value, threshold);
+        let value = unit.alongside(measured.value, threshold);
         let mut is = format!("{} {value}", self.label());
         if !measured.from.is_empty() {
             is = format!("{is} ({})", measured.from);

@@ -298,7 +298,7 @@ impl UpperEnds {
         format!(
             "upper end of the {} interval {}",
             Percent(self.confidence),
-            unit.beside(self.upper, threshold)
+            unit.alongside(self.upper, threshold)
         )
     }
 }

@@ -195,13 +195,13 @@ fn limits_that_make_no_sense() {
     check_more(
         "limits: { timeout_s: -1 }",
         "eval.yaml:5:22: ",
-        "no number of seconds",
+        "is not a number of seconds",
         "timeout_s: 30",
     );
     check_more(
         "limits: { timeout_s: .nan }",
         "eval.yaml:5:22: ",
-        "no number of seconds",
+        "is not a number of seconds",
         "timeout_s: 30",
     );
     check_flags(

@@ -438,7 +438,7 @@ fn a_run_of_two_agents_is_no_baseline() {
         accept(&project, "--partial", &[&dir])
             .exits(2)
             .says("its agent changed between its parts")
-            .says("hint: cargo evaltest run");
+            .says("everything: cargo evaltest run");
     }
     assert!(!project.file(FOLDER).exists());
 }

@@ -143,7 +143,7 @@ fn an_export_needs_a_model_and_a_folder_of_its_own() {
         ran.exits(2).says(expect);
     };
     fails("", "no model is named");
-    fails("--model-name ..", "`..` is no name of a model");
+    fails("--model-name ..", "`..` cannot be the name of a model");
     fails(
         "--model-name m --model-field site=x",
         "a model has no field `site`",
@@ -397,7 +397,7 @@ fn conversations_keep_the_official_verdicts() {
     project
         .run("import -v --format bfcl there")
         .exits(2)
-        .says("it is of other results");
+        .says("which is not in the results");
 }
 
 #[test]

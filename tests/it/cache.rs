@@ -416,7 +416,7 @@ fn it_can_be_looked_at_and_cleared() {
         .run("cache stats")
         .exits(0)
         .says(".cache: 3 answers, ")
-        .says("kept 0 to 0 days ago");
+        .says("stored 0 to 0 days ago");
     let stats = project.run("cache stats eval.yaml --json").exits(0).json();
     assert_eq!(stats["caches"][0]["answers"], 3);
     project

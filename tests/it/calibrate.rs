@@ -198,7 +198,7 @@ fn another_judge_is_uncalibrated() {
     project
         .run("run eval.yaml")
         .exits(0)
-        .says("calibrated on 60");
+        .says("calibrated on only 60");
     project.script("judge.sh", &format!("{JUDGE}# another\n"));
     let ran = project.run("run eval.yaml").exits(0);
     ran.says("uncalibrated (its calibration is for another judge");
@@ -213,7 +213,7 @@ fn another_judge_is_uncalibrated() {
     project
         .run("run eval.yaml")
         .exits(0)
-        .says("calibrated on 60");
+        .says("calibrated on only 60");
     // A calibration is no part of who the judge is: a run that names it goes on, and is scored again.
     let dir = project.last_run();
     project.spec(
@@ -226,7 +226,7 @@ fn another_judge_is_uncalibrated() {
     project
         .run(&format!("rescore {} --spec eval.yaml", dir.display()))
         .exits(0)
-        .says("calibrated on 60")
+        .says("calibrated on only 60")
         .says("total: 3.0000 by the judge, 2.");
 }
 

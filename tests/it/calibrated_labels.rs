@@ -96,12 +96,12 @@ fn labels_that_a_seed_does_not_draw_are_doubted() {
     check(
         "--draw 60 --seed 7",
         &|place, line| line["seed"] = json!(place % 2),
-        Some("they were drawn with several seeds (0, 1)"),
+        Some("they were sampled with several seeds (0, 1)"),
     );
     check(
         "--draw 20 --seed 7",
         &|_, line| line["run"] = Value::Null,
-        Some("20 labels without a `run`: taken to be of the answers of this one"),
+        Some("without a `run`: assumed to be for this run"),
     );
     // What is doubted is so in each run that has the calibration.
     label(&project, "--draw 20 --seed 7", |_, line| {
@@ -188,7 +188,7 @@ fn a_calibration_elsewhere_is_named_as_the_spec_finds_it() {
             project.last_run().display()
         ))
         .exits(0)
-        .says("calibrated on 60");
+        .says("calibrated on only 60");
     run(&project, "--labels labels.jsonl")
         .exits(0)
         .says("written to deep/other/c.json")

@@ -113,7 +113,7 @@ fn what_a_jury_says_is_corrected_by_labels_of_its_run() {
     );
     std::fs::remove_file(project.file("e.jury.calibration.json")).unwrap();
     let why =
-        "uncalibrated (its `labels` compare its judges alone; `cargo evaltest judge calibrate ";
+        "uncalibrated (its `labels` only compare its judges; `cargo evaltest judge calibrate ";
     project
         .run("run -v eval.yaml")
         .exits(0)

@@ -136,7 +136,7 @@ fn a_page_marks_the_words_in_which_two_answers_differ() {
     );
     let places = [
         "<h2>Became wrong: 1</h2>",
-        "<h2>Another answer",
+        "<h2>Different answer",
         "<h2>Run details</h2>",
     ];
     let places = places.map(|part| whole.find(part));
@@ -147,7 +147,7 @@ fn a_page_marks_the_words_in_which_two_answers_differ() {
     // A terminal has what flipped, and no marks.
     let out = project.run("compare before after").exits(0).out;
     assert!(
-        out.contains("I get <3> at last") && !out.contains("Another answer"),
+        out.contains("I get <3> at last") && !out.contains("Different answer"),
         "{out}"
     );
 }

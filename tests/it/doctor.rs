@@ -81,7 +81,7 @@ fn what_is_wrong_is_named() {
     check(
         &server.openai(""),
         3,
-        &["DOWN  agent", "no chat completion"],
+        &["DOWN  agent", "a valid chat completion"],
     );
     let server = Server::new(|_, _| refusal("503 Service Unavailable", "later"));
     check(

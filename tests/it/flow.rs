@@ -258,7 +258,7 @@ fn a_gate_that_fails_is_exit_1_and_without_a_judge_the_generator_judges() {
     project
         .run("flow flow.yaml")
         .exits(1)
-        .says("gate failed, judge: mean(judge.total) is ");
+        .says("gate failed, judge: mean(judge.total) ");
     let text = report(&project);
     assert!(
         text.contains("the whole interval is below 4.9") || text.contains("misses"),
@@ -323,7 +323,7 @@ fn bad_input_is_one_line_and_asks_nobody() {
     for (from, to, says) in [
         ("rubric: aime", "rubrik: aime", "rubrik"),
         ("judge:", "jugde:", "jugde"),
-        ("generate:", "benchmark: gaia\ngenerate:", "no flow"),
+        ("generate:", "benchmark: gaia\ngenerate:", "not of a flow"),
         (
             "mean(judge.total) >= 3",
             "mean(judge.total)",
@@ -348,7 +348,7 @@ fn bad_input_is_one_line_and_asks_nobody() {
         "flow.yaml",
         spec.replacen("criteria: which", "criteria: what", 1),
     );
-    check(&resume, "another spec");
+    check(&resume, "the spec changed since");
     project.write("flow.yaml", &spec);
     let file = folder.join("flow.json");
     let whole = std::fs::read_to_string(&file).unwrap();
@@ -357,7 +357,7 @@ fn bad_input_is_one_line_and_asks_nobody() {
         whole.replacen("\"format_version\": 1", "\"format_version\": 9", 1),
     )
     .unwrap();
-    check(&resume, "of format 9");
+    check(&resume, "has format 9");
     std::fs::write(&file, &whole[..40]).unwrap();
     check(&resume, "is damaged");
 }
@@ -412,7 +412,10 @@ fn what_people_say_is_in_the_report_and_has_a_gate() {
         .says("gate failed, review: reviewed.approved 0.0 %");
     assert!(report(&project).contains("People do not approve enough items"));
     reviewed("no such status");
-    project.run_of(&resume).exits(2).says("is no verification");
+    project
+        .run_of(&resume)
+        .exits(2)
+        .says("is not a verification");
     // What the journals have not, or have otherwise, nobody said.
     reviewed("approved");
     let review_file = |end: &str| folder.join(items.replace(".json", end));

@@ -278,7 +278,7 @@ fn what_is_no_line_is_named_and_nobody_writes_over_it() {
     let ran = project.run("run eval.yaml --history").exits(0);
     let ran = [
         "history.jsonl:2: left out of the history: it is a conflict marker",
-        "history.jsonl:3: left out of the history: it is of eval `other`; move it to",
+        "history.jsonl:3: left out of the history: it belongs to eval `other`; move it to",
         "history.jsonl:5: left out of the history: it is not a line of a history",
         "3 further lines are left out",
     ]
@@ -300,7 +300,7 @@ fn what_is_no_line_is_named_and_nobody_writes_over_it() {
         .run("run eval.yaml --history")
         .exits(0)
         .says("its newest line, `later`")
-        .says("is of 2199-")
+        .says("2199-")
         .says("a clock is or was wrong");
     project
         .run("accept")

@@ -375,7 +375,10 @@ fn what_a_sandbox_lets_an_agent_read_of_the_answers_is_told() {
     project.write("sub/copied.jsonl", project.read("data.jsonl"));
     check("sub/copied.jsonl", Some(hands));
     check("data.jsonl", Some("files in it stay hidden (the dataset)"));
-    check(".", Some("files in it stay hidden (the dataset, the spec)"));
+    check(
+        ".",
+        Some("files in it stay hidden (of a run directory, the dataset, the spec)"),
+    );
     check(
         "evaltest-runs",
         Some("files in it stay hidden (of a run directory)"),
@@ -414,7 +417,7 @@ fn yaml_that_nests_too_deeply_or_has_marks_amid_it_is_refused_at_once() {
     let wide: Vec<u8> = good.encode_utf16().flat_map(u16::to_le_bytes).collect();
     project.write("mark.yaml", [&[0xff, 0xfe][..], &wide].concat());
     let ran = project.run("run mark.yaml").exits(2);
-    ran.says("by its byte order mark the spec is UTF-16")
+    ran.says("the spec is UTF-16 (by its byte order mark)")
         .says("iconv -f UTF-16");
     // At the beginning of a file it is part of no key.
     project.write("mark.yaml", format!("\u{feff}{good}"));

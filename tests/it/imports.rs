@@ -306,7 +306,7 @@ fn a_log_without_verdicts_is_unscored() {
     project
         .run("import --format inspect odd.json")
         .exits(3)
-        .says("`\"A+\"` is no verdict");
+        .says("`\"A+\"` is not a verdict");
 }
 
 #[test]
@@ -336,7 +336,7 @@ fn what_is_no_log_is_refused() {
     );
     refused(
         b"{\"eval\": {}, \"samples\": [{\"id\": 1, \"epoch\": 4000000000}]}",
-        "at most 1000 are read",
+        "at most 1000 can be read",
     );
     refused(
         b"{\"version\": 3, \"eval\": {}, \"samples\": []}",

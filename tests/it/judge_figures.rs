@@ -79,7 +79,7 @@ fn agreement_for_people() {
     let ran = judge(&with(LABELLED), &["agreement", "x.jsonl"]).exits(0);
     let ran = ran
         .says("3 of 4 items have a label and a verdict\n1 item has no majority label\n")
-        .says("not calibrated: 3 labels,")
+        .says("not calibrated: 3 labels;")
         .says("always saying `2`");
     let row = |ran: &Ran, name: &str| {
         let row = ran.out.lines().find(|line| line.starts_with(name));
@@ -135,7 +135,7 @@ fn a_mean_is_corrected() {
         (&json!(2), &json!(4))
     );
     let ran = judge(&with(GRADED), &["correct", "x.jsonl"]).exits(0);
-    let ran = ran.says("not calibrated: 2 labels,");
+    let ran = ran.says("not calibrated: 2 labels;");
     let ran = ran.says("judge          4  0.500  0.010 to 0.990  ignores the judge's errors\n");
     ran.says("corrected         0.500  0.000 to 1.000  weight of the verdicts 0.375\n");
     let unlabelled = judge(&with("{\"judge\": 1}"), &["correct", "x.jsonl"]).exits(0);

@@ -328,7 +328,7 @@ fn the_command_line_changes_one_of_them_or_all() {
     project
         .run("run --agent echo")
         .exits(0)
-        .says("gate `accuracy[agent=large] >= 0.5` is not asked")
+        .says("gate `accuracy[agent=large] >= 0.5` is not evaluated")
         .says_nothing_of("ranked");
     let last = manifests(&project).pop().unwrap();
     assert_eq!(

@@ -172,7 +172,7 @@ fn mistakes_are_results_with_a_hint() {
     server.refuses(
         "run_eval",
         &json!({"eval": "e", "limit": 0}),
-        "`limit` is no integer: `0`",
+        "`limit` must be of type integer: `0`",
     );
     server.refuses(
         "run_eval",
@@ -182,7 +182,7 @@ fn mistakes_are_results_with_a_hint() {
     server.refuses(
         "run_eval",
         &json!({"eval": "--resume", "limit": 1}),
-        "`eval` is no name",
+        "`eval` is not a name",
     );
     server.refuses(
         "run_eval",

@@ -176,7 +176,7 @@ fn a_shard_that_is_missing_is_asked_by_the_spec_of_the_checkout_that_merges() {
     drop(elsewhere);
     here.run("merge evaltest-runs")
         .exits(2)
-        .says("missing: shard 2/2")
+        .says("missing shard 2/2")
         .says("hint: cargo evaltest run eval.yaml --shard 2/2");
 }
 
@@ -194,7 +194,7 @@ fn what_does_not_fit_together_is_refused() {
     };
     refused(
         &[shards[0].clone(), shards[2].clone()],
-        &["missing: shards 2/4, 4/4", "--shard 2/4"],
+        &["missing shards 2/4, 4/4", "--shard 2/4"],
     );
     refused(
         std::slice::from_ref(&whole),

@@ -133,7 +133,7 @@ fn a_missing_shard_is_asked_with_the_options_of_the_others() {
     project
         .run("merge there -o merged")
         .exits(2)
-        .says("missing: shard 2/2")
+        .says("missing shard 2/2")
         .says(&format!("hint: cargo evaltest {next}"));
     project.run(&next).exits(0);
     project.run("merge there -o merged").exits(0);

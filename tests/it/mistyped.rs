@@ -29,7 +29,7 @@ fn a_run_of_an_eval_that_is_not_there_lists_those_that_are() {
             .run(&format!("{command} nofacts"))
             .exits(2)
             .says("`nofacts` is not a run directory")
-            .says("evals of this project: `facts`");
+            .says("an eval of this project: `facts`");
         project
             .run(&format!("{command} facts"))
             .exits(2)

@@ -95,7 +95,7 @@ fn answers_without_anything_to_take_are_reported_everywhere() {
         }
     }
     let show = |id: &str| project.run(&format!("show {} {id}", name(&run))).exits(0);
-    show("q1").says("found by nothing");
+    show("q1").says("found nothing: ");
     show("q0").says("found by box");
     // The same answers by the same rule, and the run in parts.
     let again = project.run(&format!("rescore -v {} --scorer numeric", name(&run)));

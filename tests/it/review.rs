@@ -258,7 +258,7 @@ fn what_is_wrong_is_one_clear_line_and_nothing_is_lost() {
         "items.json --sample 0",
         "`--sample 0` leaves nothing to review",
     );
-    refused("items.json --only failed", "is of answers of a run");
+    refused("items.json --only failed", "needs the answers of a run");
     refused("items.json --reviewer=", "the reviewer has no name");
     for (text, says) in [
         ("[]", "`bad.json` has no items"),
@@ -363,7 +363,7 @@ fn what_was_edited_or_damaged_is_told_by_its_line_and_stays_as_it_is() {
     project.write(files[0], &text);
     let (status, reply) = window.post("/submit", &word("gen_aime_2", 0, 1, "rejected"));
     assert_eq!(status, 500, "{reply}");
-    assert!(reply.contains("is not as a reviewer said it"), "{reply}");
+    assert!(reply.contains("differs from the reviewers"), "{reply}");
     assert_eq!(project.read(files[0]), text);
 }
 

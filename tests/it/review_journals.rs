@@ -43,17 +43,17 @@ fn what_no_reviewer_wrote_stays_as_it_is() {
             "{\"stars\":5}\n{\"stars\":4}",
             "mine.jsonl:1: it is not a line of a review",
         ),
-        ("mine", "{\"stars\":4}", "mine.jsonl:1: it is no line"),
-        ("mine", "{\"stars\":", "mine.jsonl:1: it is no line"),
+        ("mine", "{\"stars\":4}", "mine.jsonl:1: it is not a line"),
+        ("mine", "{\"stars\":", "mine.jsonl:1: it is not a line"),
         (
             "anna",
             &format!("{journal}{{\"stars\":4}}"),
-            "anna.jsonl:3: it is no line",
+            "anna.jsonl:3: it is not a line",
         ),
         (
             "anna",
             &format!("{{\"stars\":4}}\n{truncated}"),
-            "anna.jsonl:1: it is no line",
+            "anna.jsonl:1: it is not a line",
         ),
     ] {
         let path = format!("items_reviews/{name}.jsonl");
@@ -78,7 +78,7 @@ fn what_no_reviewer_wrote_stays_as_it_is() {
     for name in ["items_reviews/a.jsonl", "items_reviews/.lock"] {
         let _ = fs::remove_file(project.file(name));
         pipe(&project, name);
-        refused(&project, "is no file, and was not made by a review");
+        refused(&project, "is not a file, and was not made by a review");
         fs::remove_file(project.file(name)).unwrap();
     }
     pipe(&project, "pipe.json");

@@ -177,7 +177,7 @@ fn a_killed_shard_goes_on_as_the_part_that_it_is() {
     )
     .exits(2)
     .says("is shard 2/2, not 1/2")
-    .says("hint: leave `--shard` out");
+    .says("hint: remove `--shard`");
     project
         .run(&format!("run --resume {display} --dry-run"))
         .exits(0)
@@ -360,7 +360,7 @@ fn what_looks_at_all_samples_is_refused_of_a_shard() {
     };
     refused("0/4", "there is no shard 0 of 4");
     refused("5/4", "there is no shard 5 of 4");
-    refused("1-4", "`1-4` is no shard");
+    refused("1-4", "`1-4` is not a shard");
     refused("1/0", "not 0");
     refused("1/2 --filter q", "`--filter` needs all");
     refused("1/2 --failed x", "`--failed` needs all");

@@ -179,7 +179,7 @@ fn what_is_no_history_is_told() {
     for expected in [
         "history.jsonl:1: ",
         "history.jsonl:43: ",
-        "of eval `other`",
+        "belongs to eval `other`",
         "history.jsonl:44: ",
         "it is cut off",
     ] {

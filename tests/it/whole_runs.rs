@@ -199,7 +199,7 @@ fn samples_of_one_group_count_once() {
     let ran = project.run("run -v eval.yaml").exits(3);
     ran.says("40 samples, 30 correct, accuracy 75.0 % (95 % interval ")
         .says("powerless")
-        .says("the samples form 4 groups; only groups are independent of each other");
+        .says("the samples come in 4 groups, and only groups are independent");
     let [low, high] = [0, 1].map(|end| {
         let interval = &project.last_json("summary.json")["accuracy_ci95"];
         interval[end].as_f64().unwrap()
@@ -208,7 +208,7 @@ fn samples_of_one_group_count_once() {
     project
         .run("run -v eval.yaml --benchmark-option cluster=pasage")
         .exits(2)
-        .says("no sample has a `pasage`, which `benchmark.cluster` names")
+        .says("`benchmark.cluster` names `pasage`, which no sample has")
         .says("did you mean `passage`?");
 }
 

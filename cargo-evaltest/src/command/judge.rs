@@ -9,6 +9,7 @@ mod winrate;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+use evaltest::engine::figure::{or_dash, with_minus};
 use evaltest::engine::flow::FlowStage;
 use evaltest::engine::judge::{InputLine, parse_input_line};
 use evaltest::{Error, Exit, Result};
@@ -124,9 +125,9 @@ pub(super) fn winrate_of_file(input: &Path, json: bool, logprobs: bool) -> Resul
 
 /// Three decimals; `-` if missing.
 fn figure(value: Option<f64>) -> String {
-    // Avoid `-0.000`.
+    // Avoid `−0.000`.
     let rounded = |value: f64| (value * 1e3).round() / 1e3 + 0.0;
-    value.map_or_else(|| "-".to_owned(), |value| format!("{:.3}", rounded(value)))
+    or_dash(value.map(|value| with_minus(&format!("{:.3}", rounded(value)))))
 }
 
 /// The bounds of an interval; `-` if it is missing or a single point (a sample that small allows no such certainty).
@@ -223,7 +224,7 @@ mod tests {
         assert_eq!(figure(Some(0.123_46)), "0.123");
         assert_eq!(figure(Some(-0.000_1)), "0.000");
         assert_eq!(figure(None), "-");
-        assert_eq!(figures(Some([-0.5, 1.0])), "-0.500 to 1.000");
+        assert_eq!(figures(Some([-0.5, 1.0])), "−0.500 to 1.000");
         assert_eq!(figures(None), "-");
         assert_eq!(figures(Some([1.0, 1.0])), "-");
     }

@@ -396,12 +396,12 @@ mod tests {
         );
         check(
             "{{topic}}",
-            "line 1, column 1 of the template: `{{topic}}`, and there are no topics",
+            "line 1, column 1 of the template: `{{topic}}` is used, but there are no topics",
             "topics: [",
         );
         check(
             "{{reference}}",
-            "line 1, column 1 of the template: `{{reference}}`, and there is no reference",
+            "line 1, column 1 of the template: `{{reference}}` is used, but there is no reference",
             "items.json",
         );
         check(

@@ -155,6 +155,6 @@ mod tests {
         check(json!(["a", " A "]), "` A ` is there twice");
         check(json!({"a": 0}), "`0` is not a share above 0");
         check(json!([["a"]]), "`[\"a\"]` is not a topic");
-        check(json!("a"), "`\"a\"` are no topics");
+        check(json!("a"), "`\"a\"` are not topics");
     }
 }

@@ -320,7 +320,7 @@ mod tests {
             assert!(error.message().starts_with(&place), "{error}");
             assert_eq!(error.exit(), crate::Exit::Infrastructure);
             fs::write(&path, "").unwrap();
-            assert!(again(0).unwrap_err().message().contains("no longer"));
+            assert!(again(0).unwrap_err().message().contains("changed"));
         };
         let jsonl = "{\"id\":1,\"q\":\"one\"}\n\n{\"id\":2,\"q\":\"two\"}\n";
         let row = "the row changed after the dataset was read";

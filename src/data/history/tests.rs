@@ -62,7 +62,10 @@ fn invalid_lines_are_excluded_and_reported() {
         assert_eq!(history.skipped.len(), 2, "{text}");
         assert!(notices[0].contains("history.jsonl:2: "), "{notices:?}");
         assert!(notices[0].contains(why), "{notices:?}");
-        assert!(notices[1].contains("it is of eval `other`"), "{notices:?}");
+        assert!(
+            notices[1].contains("it belongs to eval `other`"),
+            "{notices:?}"
+        );
     };
     let whole = line("x", "2026-11-23T19:53:21Z");
     let with = |more: &str| whole.replace('}', &format!(",{more}}}"));
@@ -76,7 +79,7 @@ fn invalid_lines_are_excluded_and_reported() {
     check(&format!("{whole}{whole}"), "trailing characters");
     check(
         &whole.replace("gaia", "ga\\u001b[2Jia"),
-        "it is of eval `ga",
+        "it belongs to eval `ga",
     );
     check(&whole.replace(":1,", ":3,"), "it has version 3");
     // Of this version without a checksum, and with that of another line.
@@ -107,7 +110,7 @@ fn invalid_lines_are_excluded_and_reported() {
             r#""answers":{{"samples":"x","count":3,"runs":[{{"right":"{bits}"}}]}}"#
         ))
     };
-    check(&answers("?"), "no base64");
+    check(&answers("?"), "not base64");
     check(&answers("oAA="), "do not match its number of samples");
     // Members of a later version are ignored.
     let more = read(&answers("oA==").replace("\"count\"", "\"more\":[{}],\"count\""));

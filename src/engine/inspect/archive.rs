@@ -402,7 +402,7 @@ mod tests {
         assert!(
             error
                 .message()
-                .contains("cannot be unpacked: all of it is more than"),
+                .contains("cannot be unpacked: unpacked, it is more than"),
             "{error}"
         );
         assert!(

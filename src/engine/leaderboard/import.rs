@@ -173,11 +173,11 @@ impl Loading<'_> {
             let ids: HashSet<&str> = lines.iter().map(|line| line.id.as_str()).collect();
             let stranger = scores.wrong().find(|id| !ids.contains(id));
             if scores.total != lines.len() as u64 || stranger.is_some() {
-                return Err(Error::usage(format!(
-                    "it judges {} answers, but there are {}: it belongs to other results",
-                    scores.total,
-                    lines.len()
-                ))
+                let why = match stranger {
+                    Some(id) => format!("it judges `{id}`, which is not in the results"),
+                    None => format!("it judges {} answers of {}", scores.total, lines.len()),
+                };
+                return Err(Error::usage(why)
                 .hint("have the official program judge them again, or leave the score files out: `--scores` names a folder")
                 .at(path.display()));
             }

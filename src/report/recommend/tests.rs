@@ -32,12 +32,12 @@ fn an_accuracy_is_called_what_its_whole_interval_is() {
         let begins = found.map(|todo| &todo[..todo.find([';', ',']).unwrap_or(todo.len())]);
         assert_eq!(begins, expect, "{right} of {of}");
     };
-    check(5, 5, Some("more right than wrong"));
+    check(5, 5, Some("more correct than wrong"));
     check(35, 35, Some("excellent"));
     check(95, 100, Some("good"));
     check(97, 100, Some("excellent"));
     check(55, 100, None);
-    check(70, 100, Some("more right than wrong"));
+    check(70, 100, Some("more correct than wrong"));
     check(41, 100, None);
     check(40, 100, Some("most answers are wrong"));
     check(0, 0, None);
@@ -52,21 +52,21 @@ fn only_certain_advice_is_given() {
             "{of} {interval:?}"
         );
     };
-    check("what the harder level", [0.3, 0.5], true);
-    check("what the harder level", [0.1, 0.9], false);
-    check("worse than what was accepted", [-0.2, -0.01], true);
-    check("worse than what was accepted", [-0.2, 0.01], false);
+    check("the agent often fails on the harder", [0.3, 0.5], true);
+    check("the agent often fails on the harder", [0.1, 0.9], false);
+    check("worse than the accepted run", [-0.2, -0.01], true);
+    check("worse than the accepted run", [-0.2, 0.01], false);
     check("weaker than the whole", [0.01, 0.3], true);
     check("weaker than the whole", [-0.01, 0.3], false);
-    check("ask more", [0.4, 0.7], true);
-    check("ask more", [0.5, 0.6], false);
-    assert_eq!(advice_for("one cause", "", None), None);
+    check("use more samples", [0.4, 0.7], true);
+    check("use more samples", [0.5, 0.6], false);
+    assert_eq!(advice_for("probably one cause", "", None), None);
 }
 
 #[test]
 fn advice_depends_on_error_kind() {
-    let todo = |kind: &str| advice_for("fix how", kind, None).unwrap();
+    let todo = |kind: &str| advice_for("fix the agent", kind, None).unwrap();
     assert!(todo("timed_out").contains("`limits.timeout_s`"));
-    assert!(todo("unreachable").starts_with("fix how"));
-    assert!(todo("exited").starts_with("see what the first"));
+    assert!(todo("unreachable").starts_with("fix the agent"));
+    assert!(todo("exited").starts_with("read the first error"));
 }

@@ -207,8 +207,7 @@ mod tests {
         });
         summary.metrics = metrics.as_object().unwrap().clone();
         let out = on_terminal(super::metrics(&Source::of(&summary, Detail::Brief)));
-        let expect =
-            "  metrics of the benchmark, and what they could be had every sample a verdict:
+        let expect = "  metrics of the benchmark, with their range over missing verdicts:
     overall  0.1235  0.1000 to 0.2000
     count         3
     N/A: live, memory

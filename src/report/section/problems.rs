@@ -72,10 +72,10 @@ fn errors(figures: &RunFigures, subject: Subject, blocks: &mut Vec<Block>) {
     for group in groups.iter().take(LISTED) {
         let first = group.example.lines().next().unwrap_or_default();
         table.row([
-            group.kind.replace('_', " "),
-            group.count.to_string(),
+            group.kind.replace('_', " ").into(),
+            group.count.to_string().into(),
             named(&group.ids, group.count),
-            excerpt(first),
+            excerpt(first).into(),
         ]);
     }
     section(
@@ -101,8 +101,8 @@ fn wrong(figures: &RunFigures, subject: Subject, blocks: &mut Vec<Block>) {
             None => "(other reasons)",
         };
         table.row([
-            excerpt(reason),
-            group.count.to_string(),
+            excerpt(reason).into(),
+            group.count.to_string().into(),
             named(&group.ids, group.count),
         ]);
     }
@@ -134,9 +134,9 @@ fn parameters(figures: &RunFigures, blocks: &mut Vec<Block>) {
 }
 
 /// Ids that fit into a cell: `a, b, c and 4 more`.
-pub(super) fn named(ids: &[String], of: u64) -> String {
+pub(super) fn named(ids: &[String], of: u64) -> Line {
     let display: Vec<String> = ids.iter().take(5).map(|id| excerpt(id)).collect();
-    listed(&display, of)
+    Line::default().quoted(listed(&display, of))
 }
 
 /// `a, b, c and 4 more`.
@@ -157,7 +157,7 @@ fn largest(
 ) -> Option<Block> {
     let mut table = Table::of_numbers(["sample", what]);
     for sample in found.iter().filter(|it| it.value >= 1e-6) {
-        let mut id = Line::from(excerpt(&sample.id));
+        let mut id = Line::default().quoted(excerpt(&sample.id));
         if has_epochs {
             id = id.plain(format!(" (epoch {})", sample.epoch));
         }

@@ -72,7 +72,7 @@ impl SampleTable {
 
     /// The row of a sample.
     pub(in crate::report) fn row(&self, sample: &ReportedSample) -> Vec<Line> {
-        let mut id = Line::from(sample.id.as_str());
+        let mut id = Line::default().quoted(&sample.id);
         if self.epochs {
             id = id.plain(format!(" (epoch {})", sample.epoch));
         }

@@ -136,9 +136,9 @@ fn disagreements(source: &Source<'_>, blocks: &mut Vec<Block>) {
     for group in figures.failures.disagreements.iter().take(LISTED) {
         let decides = group.scorer.as_deref().unwrap_or("-");
         table.row([
-            format!("{decides} {}", found(group.accepted)),
-            format!("{} {}", group.other, found(!group.accepted)),
-            part_of(group.count, source.summary.scored, &nouns),
+            format!("{decides} {}", found(group.accepted)).into(),
+            format!("{} {}", group.other, found(!group.accepted)).into(),
+            part_of(group.count, source.summary.scored, &nouns).into(),
             super::problems::named(&group.ids, group.count),
         ]);
     }

@@ -254,7 +254,7 @@ mod tests {
             let output = output(&verdict);
             let answer = Answer::new("x", &target).output(&output);
             let error = scorer(1.0).score(&answer).unwrap_err();
-            assert!(error.message().contains("is no verdict"), "{error}");
+            assert!(error.message().contains("is not a verdict"), "{error}");
         }
     }
 

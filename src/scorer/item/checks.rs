@@ -294,7 +294,7 @@ mod tests {
         );
         check(
             "{ differs_in: 3 }",
-            "`3` is no name of a field",
+            "`3` is not the name of a field",
             "differs_in: answer",
         );
         check(

@@ -408,7 +408,7 @@ pub(crate) mod tests {
         check(
             "[{ name: a, type: text }, { name: a, type: text }]",
             "two fields are called `a`",
-            "its own",
+            "unique",
         );
         check(
             "[{ name: a, type: text, range: [0, 1] }]",

@@ -292,8 +292,8 @@ mod tests {
             "a/\"history.jsonl",
         ] {
             let other = patch(path, "100644", &[LINE]);
-            check(&other, "no history");
-            check(&format!("{good}{other}"), "no history");
+            check(&other, "is not a history");
+            check(&format!("{good}{other}"), "is not a history");
         }
         check(
             &patch("a/history.jsonl", "120000", &["/etc/passwd"]),
@@ -306,7 +306,7 @@ mod tests {
         check(&patch("link/history.jsonl", "100644", &[LINE]), "a link");
         check(
             &patch("a/history.jsonl", "100644", &["x"]),
-            "no line of a history",
+            "not a line of a history",
         );
         let other = LINE.replace("\"e\"", "\"f\"");
         check(

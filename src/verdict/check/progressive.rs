@@ -145,7 +145,7 @@ impl Facts<'_> {
              {all} ({}{sure}); {saved} samples were not asked",
             Percent(threshold),
             right + wrong,
-            gate.metric.entry().unit.beside(best, threshold)
+            gate.metric.entry().unit.alongside(best, threshold)
         );
         let value = figures.measure(gate).ok().map(|measured| measured.value);
         Some(GateResult::of(gate, Verdict::Failed, value, message))

@@ -518,7 +518,7 @@ mod tests {
         );
         check(
             &Gate::difficulty_drop(0.3).slice("level", "1"),
-            Some(("of the whole run", "difficulty_drop(1->2)")),
+            Some(("for the whole run", "difficulty_drop(1->2)")),
         );
         check(&Gate::accuracy_of("fuzzy", 0.5), None);
         check(
@@ -526,8 +526,11 @@ mod tests {
             Some(("no scorer is called `f1`", "`gaia`, `fuzzy`")),
         );
         check(&Gate::accuracy(60.0), Some(("between 0 and 1", "0.6")));
-        check(&Gate::accuracy(f64::NAN), Some(("no number", "")));
-        check(&Gate::mean("x", f64::INFINITY), Some(("no number", "")));
+        check(&Gate::accuracy(f64::NAN), Some(("is not a number", "")));
+        check(
+            &Gate::mean("x", f64::INFINITY),
+            Some(("is not a number", "")),
+        );
         check(
             &Gate::mean("f(1)", 0.5),
             Some(("cannot be written as a text", "")),

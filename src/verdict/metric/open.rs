@@ -187,7 +187,7 @@ fn scorer_of<'a>(gate: &'a Gate, found: Option<&'a Found>) -> Option<&'a str> {
 /// The bounds of a figure, as text: `between 66.7 % and 100.0 %`, `10 or more`.
 fn range(gate: &Gate, measured: &Measured, threshold: f64) -> String {
     let unit = gate.metric().entry().unit;
-    let end = |end: f64| end.is_finite().then(|| unit.beside(end, threshold));
+    let end = |end: f64| end.is_finite().then(|| unit.alongside(end, threshold));
     match [measured.low, measured.high].map(end) {
         [Some(low), Some(high)] => format!("between {low} and {high}"),
         [Some(low), None] => format!("{low} or more"),

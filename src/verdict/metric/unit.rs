@@ -1,4 +1,4 @@
-//! The values of metrics for people: with their unit, and beside a limit with enough digits.
+//! The values of metrics for people: with their unit, and next to a limit with enough digits.
 
 use super::Unit;
 use crate::figure::{Percent, Seconds, Share, Usd, with_minus};
@@ -17,7 +17,7 @@ impl Unit {
     }
 
     /// The same, or with more digits where rounding would make it look like the limit.
-    pub(in crate::verdict) fn beside(self, value: f64, limit: f64) -> String {
+    pub(in crate::verdict) fn alongside(self, value: f64, limit: f64) -> String {
         let written = self.written(value);
         if written != self.written(limit) || value.total_cmp(&limit).is_eq() {
             return written;
@@ -63,7 +63,7 @@ mod tests {
         assert_eq!(show(0.6, 0.6), "0.6");
         assert_eq!(show(2.0 / 3.0, 0.6), "0.6667");
         let check = |unit: Unit, value: f64, limit: f64, expect: &str| {
-            assert_eq!(unit.beside(value, limit), expect);
+            assert_eq!(unit.alongside(value, limit), expect);
         };
         check(Unit::Share, 0.0, 0.8, "0.0 %");
         check(Unit::Share, 0.599_99, 0.6, "59.999 %");

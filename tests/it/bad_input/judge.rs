@@ -170,7 +170,7 @@ fn limits_and_choices_that_are_none() {
     for (choices, error) in [
         ("{}", "are empty"),
         ("[a, b]", "are a map, not a list"),
-        ("{ a: 1 }", "has one alone"),
+        ("{ a: 1 }", "has only one"),
         ("{ a: 1, b: 1 }", "all `choices` have the value 1"),
         ("{ a: 0, b: 0.0 }", "all `choices` have the value 0"),
     ] {
@@ -254,7 +254,7 @@ fn agents_that_are_none() {
     agent("nobody", 12, "unknown agent `nobody`", "`openai`");
     agent("none", 12, "cannot be called", "type: openai");
     agent("{}", 12, "missing key `type`", "type: openai");
-    agent("[a]", 12, "is no agent", "type: openai");
+    agent("[a]", 12, "expected a map for `agent`", "type: openai");
     agent(
         "openai",
         12,

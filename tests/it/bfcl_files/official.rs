@@ -176,7 +176,7 @@ fn its_failures_are_no_verdicts() {
     check(
         "echo \"ImportError: cannot import name 'x'\" >&2; exit 1",
         3,
-        "its environment is not whole",
+        "its environment is incomplete",
     );
     check("kill -9 $$", 3, "SIGKILL");
     check("yes | head -c 100000000", 3, "printed more than");

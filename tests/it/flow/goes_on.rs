@@ -80,5 +80,5 @@ fn a_judge_that_cannot_be_read_gives_way_to_another() {
             .concat(),
         )
         .exits(2)
-        .says("was begun with another spec");
+        .says("the spec changed since the flow in");
 }

@@ -69,7 +69,7 @@ fn what_is_ready_needs_an_agent_and_no_spec() {
             "generate", "aime", "--count", "2", "--agent", "echo", "--output", "out",
         ])
         .exits(1)
-        .says("gen-aime: not one of 2 items was accepted")
+        .says("gen-aime: none of 2 items was accepted")
         .says("refused: 8 of 8 replies");
     let items = super::only(&project.file("out"), "aime_generated_", ".json");
     assert_eq!(fs::read_to_string(items).unwrap(), "[]\n");
@@ -77,7 +77,7 @@ fn what_is_ready_needs_an_agent_and_no_spec() {
     assert!(
         fs::read_to_string(report)
             .unwrap()
-            .contains("> Not one item was accepted")
+            .contains("> No item was accepted")
     );
     project
         .run_of(&["generate", "--count", "2", "--agent", "echo", "--dry-run"])

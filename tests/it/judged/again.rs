@@ -54,7 +54,7 @@ fn the_same_rubric_asks_nothing_and_another_says_before_how_much_it_asks() {
     let strict = other(&court, "");
     rescore(&court, &dir, &["--scorer", &strict, "--dry-run"])
         .exits(0)
-        .says("is asked 4 times, and at most 8")
+        .says("is asked 4 times, at most 8")
         .says("the cost is unknown");
     assert_eq!(court.judged(), 4);
     let priced = other(&court, ", max_tokens: 100, price: { input: 1, output: 10 }");

@@ -103,7 +103,7 @@ fn what_to_do_where_it_replied_with_no_verdict_is_no_resume() {
         (
             "stop",
             "Rather good.",
-            "for `invalid_response_format` take another model",
+            "for `invalid_response_format` use another model",
         ),
     ];
     for (finish, text, cure) in cures {

@@ -103,7 +103,7 @@ fn weights_are_learnt_from_a_run_and_its_labels() {
     assert_eq!(shares, [json!(0.5), json!(1.0), json!(0.0)]);
     // The same as a run, from whose records the summary is made again.
     let again = court.run("eval.yaml").exits(0);
-    assert!(again.out.contains("of 10 labels"), "{}", again.out);
+    assert!(again.out.contains(" 10 labels, "), "{}", again.out);
     assert_eq!(court.jury(), jury);
     assert_eq!(court.judged(), 2 * requested);
 }
@@ -186,7 +186,7 @@ fn weights_of_points_are_learnt_by_how_far_they_are_off() {
         .project
         .run(&format!("rescore {dir} --spec eval.yaml"))
         .exits(0)
-        .says("of 10 labels, ")
+        .says(" 10 labels, ")
         .says("far 2.00 points");
     assert_eq!(court.judged(), requested);
     // Mean squared errors of 0.5 and 4, drawn to 2.25 as by two more items.

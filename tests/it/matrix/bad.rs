@@ -135,7 +135,7 @@ fn a_mistake_in_one_of_them_is_placed_in_it() {
     check(
         "agent: echo\nprompts:\n  ok: none\n  bad: { template: no place }\n",
         "6:20",
-        &["has no `{prompt}` in it"],
+        &["has no `{prompt}`"],
     );
     check(
         "agent: echo\nprompts:\n  ok: none\n  bad: briefly\n",

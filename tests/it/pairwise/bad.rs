@@ -107,7 +107,7 @@ fn lines_that_are_no_answers() {
         ),
         (
             "{\"id\": \"secret-id-001\", \"answer\": 3}",
-            "other.jsonl:2: `3` is not text",
+            "other.jsonl:2: `3` is not a text",
         ),
         (
             "{\"id\": \"secret-id-000\", \"answer\": \"Y\"}",

@@ -36,7 +36,7 @@ fn mistakes_are_found_before_anything_is_asked() {
         "record: { upstream: { openai: h } }\n",
         "",
         "run eval.yaml",
-        &["`h` is no URL"],
+        &["`h` is not the URL"],
     );
     check(
         command,

@@ -153,7 +153,7 @@ fn a_scratch_folder_outside_of_the_sandbox_is_refused() {
         .run("run eval.yaml")
         .exits(2)
         .says("a folder outside of the sandbox")
-        .says("hint: leave `scratch` out");
+        .says("hint: remove `scratch`");
 }
 
 #[needs(bwrap)]

@@ -91,7 +91,7 @@ fn a_variable_of_a_key_is_in_no_list_of_plain_ones() {
             .exits(2)
             .says(&format!("eval.yaml:{line}:{column}: "))
             .says("`HARMLESS` is the variable of an `api_key_env`, so its value is a secret")
-            .says("hint: take `HARMLESS` out of `plain_env`");
+            .says("hint: remove `HARMLESS` from `plain_env`");
         assert!(project.runs().is_empty() && server.requested().is_empty());
     }
 }

@@ -159,7 +159,7 @@ fn a_response_that_was_cut_off_refused_or_failed_says_so() {
     ] {
         let error = read(body).unwrap_err();
         assert_eq!(error.kind, FailureKind::BadOutput);
-        assert!(error.message.contains("no response"), "{error:?}");
+        assert!(error.message.contains("a valid response"), "{error:?}");
     }
 }
 

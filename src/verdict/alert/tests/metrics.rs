@@ -84,5 +84,10 @@ fn what_a_line_does_not_have_itself_is_read_from_its_gates() {
     );
     check("accuracy < 0.5", &lines, Quiet, "accuracy is 80.0 %");
     check("min_samples < 200", &lines, Raised, "min_samples is 100");
-    check("trend(latency_p90, runs=8)", &lines, Silent, "2 of 8 runs");
+    check(
+        "trend(latency_p90, runs=8)",
+        &lines,
+        Silent,
+        "needs 8 runs, the history has 2",
+    );
 }

@@ -189,7 +189,7 @@ impl Decided<'_> {
         );
         if let Some((max, drop)) = gate.max_drop.zip(found.drop) {
             let sign = if drop > max { ">" } else { "<=" };
-            let drop = Unit::Drop.beside(drop, max);
+            let drop = Unit::Drop.alongside(drop, max);
             text = format!("{text}, drop {drop} {sign} max_drop {}", Percent(max));
         }
         match (&self.open, self.verdict) {

@@ -313,7 +313,7 @@ fn refuses_senseless_options() {
         "alpha=0.05",
     );
     refused("no_regression(alpha=0)", "`alpha`", "such as `alpha=0.05`");
-    refused("no_regression(alpha=5)", "`alpha` lies", "`alpha=5%`");
+    refused("no_regression(alpha=5)", "`alpha` must be", "`alpha=5%`");
     refused("no_regression(alpha=0.1, alpha=0.2)", "twice", "");
     refused("no_regression(max_drop=2)", "`max_drop`", "`max_drop=2%`");
     refused("no_regression(max_drop=1)", "`max_drop`", "");

@@ -145,7 +145,15 @@ fn epochs_that_repeat_each_other_count_as_one() {
     // Always alike within a run: four became wrong and two correct, as many as by chance.
     let before = of(&[("CCC", 20), ("WWW", 20)]);
     let now = of(&[("CCC", 16), ("WWW", 4), ("CCC", 2), ("WWW", 18)]);
-    let result = check([3, 0], &before, &now, &["4 became wrong and 2 became", one]);
+    let result = check(
+        [3, 0],
+        &before,
+        &now,
+        &[
+            "4 of 40 compared samples became wrong, 2 became correct",
+            one,
+        ],
+    );
     assert!((result.value.unwrap() - 0.234_002_643_5).abs() < 1e-8);
     // By the runs of the baseline, which differ from each other, and the epochs of an errored sample.
     let before = of(&[("CCCWW", 10), ("WWWCC", 10), ("CCCCC", 20)]);
@@ -288,7 +296,7 @@ fn what_could_not_fail_is_powerless() {
         "no_regression(max_drop=0.5)",
         "CCCC",
         Verdict::Failed,
-        "drop 1.0000 > max_drop 0.5",
+        "drop 100.0 % > max_drop 50 %",
     );
     check(
         "no_regression(mid_p=true)",

@@ -116,7 +116,7 @@ fn files_that_are_not_there() {
     let path = folder.path().join("amie");
     let error = read_in(folder.path(), "rubric: amie").unwrap_err();
     let expect = format!(
-        "scorer `judge`, option `rubric`: no such file `{}`, and no ready rubric `amie`\n\n\
+        "scorer `judge`, option `rubric`: `amie` is not a ready rubric, and there is no file `{}`\n\n\
          hint: did you mean `aime`? the ready rubrics are `aime`, `qa`, `code`, `creative_writing`, `technical_docs`; \
          a path starts in the folder of the spec",
         path.display()
