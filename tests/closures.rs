@@ -155,7 +155,7 @@ fn a_scorer_that_fails_makes_no_wrong_answer() {
     for (id, message) in [
         ("1", "cannot judge this"),
         ("2", "out of my mind"),
-        ("3", "no number"),
+        ("3", "is not a number"),
     ] {
         let record = records
             .iter()

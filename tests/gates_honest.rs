@@ -2,14 +2,12 @@
 //! is caught as often as measured elsewhere. Simulated with fixed seeds, by the gate itself.
 //!
 //! A gate takes a millisecond without optimisation, and there are hundreds of thousands of draws. Most are far from
-//! the threshold: those whose sum of right answers is no more than a standard deviation below the expected one are
+//! the threshold: those whose sum of right answers is at most 1.2 standard deviations below the expected one are
 //! taken for green without asking, those far below for red, and every sixtieth of them is asked all the same.
 
 mod simulated;
 
-use evaltest::engine::verdict::{
-    Baseline, BaselineRun, BaselineSample, CurrentSample, CurrentSamples, Facts,
-};
+use evaltest::engine::verdict::{Baseline, BaselineRun, BaselineSample, CurrentSample, Facts};
 use evaltest::{Gate, Record, Score, Summary, Verdict};
 use simulated::{Random, on_all};
 
@@ -97,8 +95,10 @@ const GROUP: usize = 8;
 /// A run against its baseline, with as many answers to a sample as asked for.
 struct Comparison {
     agent: Agent,
+    /// Without its samples.
     baseline: Baseline,
-    current: CurrentSamples,
+    /// The answers to each sample, in the baseline and now.
+    answers: [Vec<Vec<Option<bool>>>; 2],
     summary: Summary,
     gates: [Gate; 1],
     counts: [usize; 2],
@@ -109,13 +109,6 @@ struct Comparison {
 
 impl Comparison {
     fn new(agent: Agent, samples: usize, counts: [usize; 2]) -> Self {
-        let id = |i: usize| format!("{i:04}");
-        let answers = |of: usize| vec![Some(false); of];
-        let cluster = |i: usize| agent.is_grouped().then(|| (i / GROUP).to_string());
-        let before = || BaselineSample {
-            answers: answers(counts[0]),
-            ..BaselineSample::default()
-        };
         let run = |i: usize| BaselineRun {
             run_id: i.to_string(),
             epochs: 1,
@@ -124,18 +117,10 @@ impl Comparison {
             agent,
             baseline: Baseline {
                 runs: (0..counts[0]).map(run).collect(),
-                samples: (0..samples).map(|i| (id(i), before())).collect(),
                 digest_matches: true,
                 ..Baseline::default()
             },
-            current: (0..samples)
-                .map(|i| CurrentSample {
-                    id: id(i),
-                    answers: answers(counts[1]),
-                    cluster: cluster(i),
-                    ..CurrentSample::default()
-                })
-                .collect(),
+            answers: counts.map(|count| vec![vec![Some(false); count]; samples]),
             summary: Summary::of("test", &[Record::scored("", Score::binary(true))]),
             gates: [Gate::no_regression()],
             counts,
@@ -156,48 +141,54 @@ impl Comparison {
         comparison
     }
 
-    /// Answers of all samples to as many questions, those of a group alike.
-    fn draw<'a>(
-        agent: Agent,
-        answers: impl Iterator<Item = &'a mut Vec<Option<bool>>>,
-        rates: &[f64],
-        random: &mut Random,
-    ) {
+    /// Draws the answers of one side, those of a group alike.
+    fn draw(&mut self, side: usize, rates: &[f64], random: &mut Random) {
         let mut shares = Vec::new();
-        for (i, (answers, rate)) in answers.zip(rates).enumerate() {
-            if !agent.is_grouped() || i % GROUP == 0 {
+        for (i, (answers, rate)) in self.answers[side].iter_mut().zip(rates).enumerate() {
+            if !self.agent.is_grouped() || i % GROUP == 0 {
                 shares.clear();
                 shares.extend(answers.iter().map(|_| random.share()));
             }
             for (answer, share) in answers.iter_mut().zip(&shares) {
                 *answer = Some(share < rate);
             }
+            if self.repeats {
+                let first = answers.first().copied().flatten();
+                answers.fill(first);
+            }
         }
     }
 
     fn draw_baseline(&mut self, rates: &[f64], random: &mut Random) {
-        let samples = self.baseline.samples.iter();
-        let mut answers: Vec<_> = samples.map(|sample| sample.answers().to_vec()).collect();
-        Self::draw(self.agent, answers.iter_mut(), rates, random);
-        Self::repeat(self.repeats, answers.iter_mut());
-        let mut answers = answers.into_iter();
-        let mut take = |sample: &mut BaselineSample| sample.answers = answers.next().unwrap();
-        self.baseline.samples.change(|_, sample| take(sample));
+        self.draw(0, rates, random);
     }
 
     fn draw_now(&mut self, rates: &[f64], random: &mut Random) {
-        let samples = self.current.iter();
-        let mut answers: Vec<_> = samples.map(|sample| sample.answers().to_vec()).collect();
-        Self::draw(self.agent, answers.iter_mut(), rates, random);
-        Self::repeat(self.repeats, answers.iter_mut());
-        self.current
-            .change(|place, sample| sample.answers.clone_from(&answers[place]));
+        self.draw(1, rates, random);
     }
 
-    fn repeat<'a>(repeats: bool, answers: impl Iterator<Item = &'a mut Vec<Option<bool>>>) {
-        for answers in answers.filter(|_| repeats) {
-            let first = answers.first().copied().flatten();
-            answers.fill(first);
+    /// The answers as the gate sees them.
+    fn facts(&mut self) -> Facts<'_> {
+        let id = |i: usize| format!("{i:04}");
+        let [before, now] = &self.answers;
+        let before = before.iter().enumerate().map(|(i, answers)| {
+            let sample = BaselineSample {
+                answers: answers.clone(),
+                ..BaselineSample::default()
+            };
+            (id(i), sample)
+        });
+        let now = now.iter().enumerate().map(|(i, answers)| CurrentSample {
+            id: id(i),
+            answers: answers.clone(),
+            cluster: self.agent.is_grouped().then(|| (i / GROUP).to_string()),
+            ..CurrentSample::default()
+        });
+        self.baseline.samples = before.collect();
+        Facts {
+            current: now.collect(),
+            baseline: Some(&self.baseline),
+            ..Facts::of(self.summary.clone())
         }
     }
 
@@ -206,15 +197,13 @@ impl Comparison {
         let size = if self.agent.is_grouped() { GROUP } else { 1 };
         let [m, k] = self.counts.map(|of| f64::from(u32::try_from(of).unwrap()));
         let all = m + k;
-        let before: Vec<_> = self.baseline.samples.iter().collect();
-        let now: Vec<_> = self.current.iter().collect();
+        let [before, now] = &self.answers;
         let (mut above, mut variance) = (0.0, 0.0);
         let mut scores = vec![0.0; self.counts[0] + self.counts[1]];
         for (before, now) in before.chunks(size).zip(now.chunks(size)) {
             scores.fill(0.0);
             for (before, now) in before.iter().zip(now) {
-                let answers = before.answers().iter().chain(now.answers());
-                for (score, answer) in scores.iter_mut().zip(answers) {
+                for (score, answer) in scores.iter_mut().zip(before.iter().chain(now)) {
                     *score += f64::from(u8::from(*answer == Some(true)));
                 }
             }
@@ -232,8 +221,8 @@ impl Comparison {
 
     fn is_red(&mut self) -> bool {
         let distance = self.distance();
-        let samples = self.current.len();
-        let sure = if distance > -1.0 {
+        let samples = self.answers[1].len();
+        let sure = if distance > -1.2 {
             Some(false)
         } else if distance < -3.0 && samples > 100 && !self.agent.is_grouped() && !self.repeats {
             Some(true)
@@ -244,13 +233,8 @@ impl Comparison {
         if let Some(red) = sure.filter(|_| !self.draws.is_multiple_of(60)) {
             return red;
         }
-        let facts = Facts {
-            current: std::mem::take(&mut self.current),
-            baseline: Some(&self.baseline),
-            ..Facts::of(self.summary.clone())
-        };
-        let verdicts = facts.verdicts(&self.gates);
-        self.current = facts.current;
+        let gates = self.gates.clone();
+        let verdicts = self.facts().verdicts(&gates);
         let red = verdicts == [Verdict::Failed];
         assert!(
             sure.is_none_or(|sure| sure == red),
@@ -276,7 +260,7 @@ fn red(
 
 /// The same in this comparison.
 fn red_in(mut comparison: Comparison, drop: f64, draws: u32, random: &mut Random) -> f64 {
-    let (agent, samples) = (comparison.agent, comparison.current.len());
+    let (agent, samples) = (comparison.agent, comparison.answers[1].len());
     let mut reds = 0;
     for _ in 0..draws {
         let rates = agent.rates(samples, random);
@@ -437,14 +421,10 @@ fn the_verdict_alone_is_that_of_the_whole_gate() {
             let rates = agent.rates(80, &mut random);
             comparison.draw_baseline(&rates, &mut random);
             comparison.draw_now(&agent.worse(&rates, 0.1), &mut random);
-            let facts = Facts {
-                current: std::mem::take(&mut comparison.current),
-                baseline: Some(&comparison.baseline),
-                ..Facts::of(comparison.summary.clone())
-            };
-            let [gate] = &comparison.gates;
-            let result = gate.check(&facts);
-            assert_eq!(facts.verdicts(&comparison.gates), [result.verdict]);
+            let gates = comparison.gates.clone();
+            let facts = comparison.facts();
+            let result = gates[0].check(&facts);
+            assert_eq!(facts.verdicts(&gates), [result.verdict]);
             let failed = result.value.is_some_and(|p| p < ALPHA);
             assert_eq!(
                 result.verdict == Verdict::Failed,
@@ -452,7 +432,6 @@ fn the_verdict_alone_is_that_of_the_whole_gate() {
                 "{}",
                 result.message
             );
-            comparison.current = facts.current;
         }
     }
 }
