@@ -256,6 +256,19 @@ impl SteadyFalls {
         Some(Self { single, ever })
     }
 
+    /// Whether [`Self::threshold`] has one for these windows.
+    pub(crate) fn can_alarm(runs: usize, analyses: usize, alpha: f64) -> bool {
+        let windows = (analyses + 1).saturating_sub(runs);
+        let single = at_least(mann_kendall::law_of_inversions(&vec![1; runs]));
+        // The sum over all windows often says so without draws.
+        let is_rare = single
+            .last()
+            .is_some_and(|single| single * as_f64(windows as u64) <= alpha);
+        windows > 0
+            && (is_rare
+                || Self::new(runs, analyses).is_some_and(|falls| falls.threshold(alpha).is_some()))
+    }
+
     /// The largest p that raises an alarm, so that a share `alpha` of all eras has one; `None` if even a series that
     /// always falls is too likely.
     pub(crate) fn threshold(&self, alpha: f64) -> Option<f64> {

@@ -111,10 +111,7 @@ impl Alerts {
                 alpha,
             } => {
                 let share = self.share(*alpha);
-                let fires = |runs| {
-                    let falls = SteadyFalls::new(runs, looks);
-                    falls.is_some_and(|falls| falls.threshold(share).is_some())
-                };
+                let fires = |runs| SteadyFalls::can_alarm(runs, looks, share);
                 if fires(*runs) {
                     return Ok(());
                 }
