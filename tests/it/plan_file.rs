@@ -31,9 +31,11 @@ fn project() -> Project {
 impl Project {
     /// The plans in a folder of runs.
     fn plans(&self, runs: &str) -> Vec<PathBuf> {
-        let entries = fs::read_dir(self.file(runs).join(".plans"));
-        let entries = entries.into_iter().flatten();
-        entries.map(|entry| entry.unwrap().path()).collect()
+        let entries = fs::read_dir(self.file(runs)).into_iter().flatten();
+        let paths = entries.map(|entry| entry.unwrap().path());
+        paths
+            .filter(|path| path.extension().is_some_and(|end| end == "plan"))
+            .collect()
     }
 
     /// The manifest of a shard of three that is run now.

@@ -1,9 +1,9 @@
 //! `PlanFile`: what a run found in a large dataset, for the runs of the same eval after it.
 //!
 //! Each of a hundred shards needs the ids, slices and hashes of all samples, and a row only of its own. Those of a
-//! dataset that is one `.jsonl` file are written into `.plans/` in the folder of runs when a run starts. The key of the
-//! file is a hash of the dataset's bytes, of the eval and of this program; its last 4 bytes are the CRC-32 of all before.
-//! A file that is missing, damaged or of something else is ignored, and the dataset is read.
+//! dataset that is one `.jsonl` file are written into a hidden file in the folder of runs when a run starts. The key of
+//! the file is a hash of the dataset's bytes, of the eval and of this program; its last 4 bytes are the CRC-32 of all
+//! before. A file that is missing, damaged or of something else is ignored, and the dataset is read.
 //!
 //! Nothing is written where answers are masked, for the file contains hashes of answers; nor where a sample is more than
 //! its row: it has files, a conversation, or criteria of its scorers.
@@ -26,9 +26,6 @@ use crate::eval::Eval;
 use crate::scorer::{Scorer, hash};
 use crate::system::file;
 use crate::text::hash::Hasher;
-
-/// The folder in that of runs.
-const FOLDER: &str = ".plans";
 
 /// A smaller dataset is read in no time.
 const SMALL: u64 = 1 << 20;
@@ -92,7 +89,7 @@ impl PlanFile {
         let place = Hasher::default()
             .part(&eval.name)
             .part(dataset.as_os_str().as_encoded_bytes());
-        let name = format!("{}.plan", place.clone().short());
+        let name = format!(".{}.plan", place.clone().short());
         let key = Hasher::default()
             .part(FORMAT)
             .part(program()?)
@@ -102,7 +99,7 @@ impl PlanFile {
             .part(hash::scorers_hash(&eval.extraction(), all))
             .part(format!("{:?} {:?}", eval.prompt, eval.cluster));
         Some(Self {
-            path: eval.output_folder().join(FOLDER).join(name),
+            path: eval.output_folder().join(name),
             key: key.digest(),
             dataset,
             digest,
@@ -217,9 +214,6 @@ impl PlanFile {
         bytes.push(b'\n');
         bytes.append(&mut items);
         bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
-        if let Some(folder) = self.path.parent() {
-            std::fs::create_dir_all(folder)?;
-        }
         file::write_atomically(&self.path, &bytes).map_err(io::Error::other)
     }
 }
@@ -385,6 +379,7 @@ mod tests {
         let rows: String = (0..300).map(row).collect();
         fs::write(folder.path().join("data.jsonl"), rows).unwrap();
         fs::write(folder.path().join("eval.yaml"), SPEC).unwrap();
+        fs::create_dir(folder.path().join("runs")).unwrap();
         folder
     }
 
