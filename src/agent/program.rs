@@ -25,6 +25,13 @@ pub(crate) struct Program {
     pub(crate) environment: Environment,
 }
 
+/// Whether a first argument is a script for the interpreter before it.
+fn is_script(word: &str) -> bool {
+    let ends = ["js", "mjs", "php", "pl", "py", "rb", "ts"];
+    let end = Path::new(word).extension();
+    !word.starts_with('-') && end.is_some_and(|end| ends.iter().any(|known| end == *known))
+}
+
 impl Program {
     /// The environment of this process is read now, once.
     pub(crate) fn new(
@@ -78,17 +85,23 @@ impl Program {
                 && !cwd.join(path).exists()
                 && parent.join(path).is_file()
         };
-        match self.argv.iter().skip(1).find(is_misplaced) {
-            Some(word) => {
-                let message = format!(
-                    "`{word}` is not in `{}`, where the agent runs",
-                    cwd.display()
-                );
-                let error = Error::usage(message).at(format_args!("agent `{kind}`"));
-                Err(error.hint(format!("it is one folder up: write `../{word}`")))
-            }
-            None => Ok(()),
-        }
+        let misplaced = self.argv.iter().skip(1).find(is_misplaced);
+        let missing = self
+            .argv
+            .get(1)
+            .filter(|word| is_script(word) && !cwd.join(word).exists());
+        let Some(word) = misplaced.or(missing) else {
+            return Ok(());
+        };
+        let message = format!(
+            "`{word}` is not in `{}`, where the agent runs",
+            cwd.display()
+        );
+        let error = Error::usage(message).at(format_args!("agent `{kind}`"));
+        Err(error.hint(match misplaced {
+            Some(word) => format!("it is one folder up: write `../{word}`"),
+            None => "check the spelling; paths start at the folder of the spec".to_owned(),
+        }))
     }
 
     /// Why an agent of this kind cannot be asked, without secrets.

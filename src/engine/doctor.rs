@@ -39,6 +39,10 @@ const GREETING: &str = "Reply with the word OK.";
 const ON_GREETING: &str = "the prompt was `Reply with the word OK.`: send it by hand and read the reply. If the \
 agent only takes questions of its own kind, try one: `cargo evaltest run --limit 1`";
 
+/// The same for one that prints nothing.
+const ON_SILENCE: &str =
+    "the prompt was `Reply with the word OK.`: have the agent print an answer to every prompt";
+
 /// The name of the tools' part of a conversation.
 const ENVIRONMENT: &str = "environment";
 
@@ -484,6 +488,7 @@ fn failed(about: &'static str, error: &AgentError, more: Option<String>) -> Find
         ),
         Kind::Exited | Kind::Panicked if about == "judge" => Some(judge::ON_VERDICT),
         Kind::Exited | Kind::Panicked if about != ENVIRONMENT => Some(ON_GREETING),
+        Kind::NoOutput if about == "agent" => Some(ON_SILENCE),
         Kind::NoOutput => Some("have it print its answer to stdout"),
         Kind::TimedOut => Some("is it waiting for input? to allow more time: `--timeout-s 300`"),
         Kind::Unreachable => Some("is the server running, and the address right?"),

@@ -303,9 +303,12 @@ impl Line {
     pub fn marked(self, text: &str) -> Self {
         pieces(text)
             .into_iter()
-            .fold(self, |line, (is_code, piece)| match is_code {
-                true => line.code(piece),
-                false => line.plain(piece),
+            .fold(self, |line, (is_code, piece)| {
+                if is_code {
+                    line.code(piece)
+                } else {
+                    line.plain(piece)
+                }
             })
     }
 }

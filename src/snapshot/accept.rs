@@ -85,6 +85,7 @@ pub fn accept(dirs: &[RunDir], folder: &Path, how: &Acceptance) -> Result<Accept
         if !how.partial && !how.failed_gates {
             refuse_errors(dir, manifest, &summary)?;
         }
+        refuse_unscored(dir, &summary)?;
         notices.extend(failed_gates(dir, &summary, how)?);
     }
     let Some(first) = manifests.first() else {
@@ -200,6 +201,18 @@ fn refuse_recorded(dir: &RunDir, manifest: &Manifest, summary: &Summary) -> Resu
     Err(Error::usage(message).hint(format!(
         "call the models: cargo evaltest run{spec} --record, then cargo evaltest accept"
     )))
+}
+
+/// Refuses a run without a single verdict: nothing could ever be compared with it.
+fn refuse_unscored(dir: &RunDir, summary: &Summary) -> Result<()> {
+    if summary.scored > 0 || summary.unscored == 0 {
+        return Ok(());
+    }
+    let message = format!(
+        "run `{}` has no verdict to compare with: its samples are unscored",
+        dir.path().display()
+    );
+    Err(Error::usage(message).hint("look for the ground truths: cargo evaltest list --stats"))
 }
 
 /// Refuses a run that its manifest shows to be unfit as a baseline.

@@ -73,7 +73,7 @@ fn unknown_names_list_what_there_is() {
         .run("run twoo")
         .exits(2)
         .says("`twoo` is not a command, an eval, a spec or a folder of specs")
-        .says("did you mean `two`? the an eval of this project: `one`, `two`");
+        .says("did you mean `two`? the evals of this project: `one`, `two`");
     project.run("lisst").exits(2).says("did you mean `list`?");
     project
         .run("list evals/none.yaml")
@@ -341,7 +341,7 @@ fn a_spec_with_a_mistake_is_told_by_its_name() {
         project
             .run("run others")
             .exits(2)
-            .says("the an eval of this project: `one`, `two`; `evals/third.yaml` cannot be read");
+            .says("the evals of this project: `one`, `two`; `evals/third.yaml` cannot be read");
         project
             .run("run thre")
             .exits(2)

@@ -80,6 +80,44 @@ fn a_sample_without_a_ground_truth_is_not_wrong() {
     let ran = project.run("run sums.yaml").exits(0);
     let expect = "✓ sums: 6 of 6 correct, 100.0 %, 1 unscored\n";
     assert!(ran.out.starts_with(expect), "{}", ran.out);
+    // Without any, nothing can be compared.
+    project.write("q.csv", "id,question,answer\nq1,How many?,\n");
+    project.write(
+        "sums.yaml",
+        project
+            .read("sums.yaml")
+            .replace("accuracy >= 1 (min_scored=0.5)", ""),
+    );
+    project.run("run sums.yaml");
+    project
+        .run("accept")
+        .exits(2)
+        .says("has no verdict to compare with: its samples are unscored");
+}
+
+#[test]
+fn a_change_is_that_of_the_compared_samples() {
+    let project = project("gates: [no_regression(min_pairs=0.5), accuracy >= 0.9]");
+    project.run("run sums.yaml").exits(0);
+    project.run("accept").exits(0);
+    // One question is new, and another answer wrong.
+    project.write(
+        "q.csv",
+        project.read("q.csv").replace("7 times", "seven times"),
+    );
+    answer(&project, |n| {
+        if n == 3 {
+            "x".to_owned()
+        } else {
+            (n * 10).to_string()
+        }
+    });
+    let ran = project.run("run sums.yaml");
+    ran.says("6 of 7 correct, 85.7 %, of 6 compared 83.3 % (was 100.0 %), −16.7 points")
+        .says("1 became wrong, 0 became correct, p = 0.34: may be chance");
+    // The run failed a gate of its own, so that it is accepted by an option.
+    project.run("report -o report.md").exits(0);
+    assert!(project.read("report.md").contains(" --failed-gates"));
 }
 
 #[test]

@@ -253,7 +253,7 @@ fn unclosed() -> Error {
 
 fn without_header(path: &Path) -> Error {
     Error::usage(format!("`{}`: the header is missing", path.display()))
-        .hint("the first line of a CSV file names the columns: `id,question,final_answer`")
+        .hint("the first line of a CSV file names the columns: `id,question,answer`")
 }
 
 /// How a file begins.

@@ -249,7 +249,7 @@ impl<'a> Suite<'a> {
             CaseEnd::Passed if *end == CaseEnd::Failed => {
                 let why = ci::why(record);
                 xml.output(&format!(
-                    "wrong, but fails no gate: {why}\n{}",
+                    "wrong; no gate fails because of this sample: {why}\n{}",
                     texts(records)
                 ))?;
             }

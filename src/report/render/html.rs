@@ -129,9 +129,12 @@ fn heading(level: usize, title: &str, out: &mut dyn Write) -> io::Result<()> {
 /// A text of evaltest: what stands in backticks is code.
 pub(crate) fn words(raw: &str) -> String {
     let pieces = pieces(raw).into_iter();
-    let pieces = pieces.map(|(is_code, piece)| match is_code {
-        true => format!("<code>{}</code>", text(piece)),
-        false => text(piece).to_string(),
+    let pieces = pieces.map(|(is_code, piece)| {
+        if is_code {
+            format!("<code>{}</code>", text(piece))
+        } else {
+            text(piece).to_string()
+        }
     });
     pieces.collect()
 }

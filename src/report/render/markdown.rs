@@ -143,9 +143,10 @@ fn is_inert(piece: &str) -> bool {
 
 /// A name or a command. A pipe would end a cell even in a code span, and a backtick the code span: such a one is text.
 fn code(raw: &str) -> String {
-    match raw.contains(['`', '|', '\n', '\r']) {
-        true => text(raw),
-        false => format!("`{}`", on_one_line(raw)),
+    if raw.contains(['`', '|', '\n', '\r']) {
+        text(raw)
+    } else {
+        format!("`{}`", on_one_line(raw))
     }
 }
 

@@ -152,7 +152,13 @@ pub(in crate::report) fn next_commands(run: &ReportedRun, figures: &RunFigures) 
         command(format!("run --resume {id}"), "continue the run");
     }
     if change.is_some() && run.summary.exit_code == Exit::Failed {
-        command(format!("accept {id}"), "if the change is intended");
+        let is_refused = |it: &GateResult| it.verdict == Verdict::Failed && it.gate.is_of_quality();
+        let failed = if run.summary.gates.iter().any(is_refused) {
+            " --failed-gates"
+        } else {
+            ""
+        };
+        command(format!("accept {id}{failed}"), "if the change is intended");
     }
     let commands = list(commands).into_iter();
     commands

@@ -115,11 +115,14 @@ fn headline(run: &Run) -> Line {
     let change = summary.change.as_ref();
     let change = change.filter(|change| change.n > 0 && is_compared);
     // The win rate is another figure than the share of wins.
-    let was = change.filter(|_| pairs.is_none());
-    let was = was.map_or_else(String::new, |change| {
-        format!(" (was {})", Share(change.accuracy_before))
+    let was = change.filter(|_| pairs.is_none()).map(|change| {
+        let [before, now] = [change.accuracy_before, change.accuracy_now].map(Share);
+        // The change is that of the compared samples, which may not be all.
+        let of = (share.as_ref() != Some(&now.to_string()))
+            .then(|| format!(", of {} compared {now}", change.n));
+        format!("{} (was {before})", of.unwrap_or_default())
     });
-    parts.extend(share.map(|share| share + &was));
+    parts.extend(share.map(|share| share + &was.unwrap_or_default()));
     parts.extend(change.map(|change| {
         let [low, high] = change.difference_ci95.map(Points);
         let points = Points(change.difference);
@@ -185,7 +188,9 @@ pub(in crate::report) fn gate_figure(gate: &GateResult, name: &str, subject: Sub
         return if is_by_p && change.pairs > 0 {
             let p = P(p).at_level(alpha);
             let (lost, won) = (subject.became_bad(), subject.became_good());
-            format!("{worse} {lost}, {better} {won}, {p}")
+            let is_by_chance = gate.verdict == Verdict::Passed && worse > better;
+            let doubt = if is_by_chance { ": may be chance" } else { "" };
+            format!("{worse} {lost}, {better} {won}, {p}{doubt}")
         } else {
             in_words()
         };

@@ -151,8 +151,8 @@ impl FigureComparison<'_> {
             Value(smallest).to_string()
         };
         Some(format!(
-            "{} pairs can detect {verb} of {amount} or more with 80 % power{}",
-            change.n,
+            "{} can detect {verb} of {amount} or more with 80 % power{}",
+            counted(change.n, "pair"),
             at_level(self.together)
         ))
     }

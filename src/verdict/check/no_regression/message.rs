@@ -142,8 +142,8 @@ impl Decided<'_> {
             |drop| format!("a drop of {} points or more", Points(drop).unsigned()),
         );
         lines.push(format!(
-            "{} pairs can detect {drop} with 80 % power{}, {}",
-            found.pairs,
+            "{} can detect {drop} with 80 % power{}, {}",
+            counted(found.pairs, "pair"),
             at_level(self.comparison.together),
             found.assumption
         ));
