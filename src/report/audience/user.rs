@@ -184,9 +184,9 @@ fn lacking(run: &ReportedRun, document: &mut Document) {
         return;
     };
     let text = match lacking {
-        0 => format!("Never in {requests} tries."),
-        1 => format!("Once in {requests} tries."),
-        lacking => format!("{lacking} times in {requests} tries."),
+        0 => format!("Never in {}.", counted(requests, "try")),
+        1 => format!("Once in {}.", counted(requests, "try")),
+        lacking => format!("{lacking} times in {}.", counted(requests, "try")),
     };
     document.paragraph(Line::default().strong(text).plain(format!(
         " In the long run, very likely {} of 100.",

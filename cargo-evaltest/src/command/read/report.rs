@@ -18,7 +18,7 @@ use crate::console;
 use crate::run_ids::typed_folder;
 use crate::runs::{named_or_last, read_run};
 
-/// Write a report: Markdown, HTML, `JUnit`, PR comment, …
+/// Write a report: Markdown, HTML, JUnit, PR comment, …
 ///
 /// Figures and verdicts are those at the end of the run, also for a run directory copied from another machine. Questions,
 /// answers and expected answers of a masked eval are omitted unless `--show-texts` is set.

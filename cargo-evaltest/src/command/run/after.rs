@@ -43,12 +43,12 @@ pub(crate) struct AfterArgs {
     #[arg(long)]
     report: bool,
 
-    /// Write samples and gates as `JUnit` XML, also if the run stops early. Fails exactly what `cargo test` fails: a
+    /// Write samples and gates as JUnit XML, also if the run stops early. Fails exactly what `cargo test` fails: a
     /// wrong answer passes unless a gate fails because of it
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
 
-    /// Report every wrong answer as a failure in the `JUnit` file
+    /// Report every wrong answer as a failure in the JUnit file
     #[arg(long, requires = "junit")]
     junit_strict: bool,
 
