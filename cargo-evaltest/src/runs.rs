@@ -354,7 +354,9 @@ pub(crate) fn run_overviews(
         }
     }
     // Names have seconds alone.
-    found.runs.sort_by(|one, other| other.started_at.cmp(&one.started_at));
+    found
+        .runs
+        .sort_by(|one, other| other.started_at.cmp(&one.started_at));
     Ok(found)
 }
 

@@ -187,7 +187,7 @@ fn product_reads_what_it_decides_by_and_users_plain_words() {
             " baseline: 50.0 %, 24 compared\n",
             "\nUnknown: cost of 1,000 answers (the agent does not report it).\n",
             "| missing answers | 0 of 24 tries (0.0 %, 95 % interval 0.0 % to 13.8 %) |",
-            "(p95), half within",
+            ", half within",
             "- Worse: 12 of 24 questions: q000, q002, q004, q006, q008 and 7 more.\n- Better: none.\n",
             "- Level 1: 4 worse, 0 better.\n",
             "- Of 100 answers to questions like these, 86 to 100 would be wrong (95 % interval).\n",

@@ -186,7 +186,7 @@ fn a_ground_truth_that_is_a_number_is_judged_as_one() {
         .says("was judged by another scorer");
     let ran = project.run("run -v n.yaml --ignore-baseline").exits(0);
     ran.says("7 samples, 4 correct").says(
-        "scorer `qa` judges 3 samples by `numeric`, for the ground truth is a number; 1 sample by `numeric` or \
+        "scorer `qa` judges 3 samples by `numeric`, because the ground truth is a number; 1 sample by `numeric` or \
          `token_f1`, whichever fits the accepted answer; 3 samples by `token_f1`",
     );
     let expect = [

@@ -149,7 +149,7 @@ fn people_are_told_what_the_interval_says_and_who_flipped() {
         "B − A: −33.3 points (95 % interval −60.9 to −1.0) over 12 samples\n",
         "the interval is approximate: the exact test finds no significant difference in either direction at \
          0.05, but a",
-        "of these 50.0 % are correct in A and 16.7 % in B; 4 became wrong, 0 became correct",
+        "correct: 50.0 % in A, 16.7 % in B; 4 became wrong, 0 became correct",
         "p = 0.026: chance of a drop this large if nothing had changed, as in `no_regression`; 0.051 in either",
         "\n  level: 1 ",
         "\n  scorer: exact ",

@@ -42,7 +42,7 @@ fn the_fixture_is_judged_in_a_fresh_clone() {
         .says("items: 9 items, 8 pass, pass rate 88.9 % (95 % ")
         .says("Number Theory  2 of 2    100.0 %")
         .says("gate mean(judge.total) >= 4: passed");
-    ran.says_nothing_of("asking agent");
+    ran.says_nothing_of("sending ");
 }
 
 /// Words for answers, of which there are none.
@@ -177,7 +177,7 @@ fn comparisons_and_lists_have_the_words_for_items() {
     project
         .run("compare one two")
         .exits(0)
-        .says("of these 50.0 % pass in A and 50.0 % in B; 0 pass no longer, 0 pass now\n")
+        .says("pass: 50.0 % in A, 50.0 % in B; 0 pass no longer, 0 pass now\n")
         .says("pass rate ")
         .says_nothing_of("accuracy");
     project

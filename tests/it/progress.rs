@@ -64,17 +64,17 @@ fn a_run_begins_with_whom_it_asks_what_and_at_what_price() {
         let project = project(2, agent, limits);
         let ran = project.run("run eval.yaml").exits(0);
         let first = ran.err.lines().next().unwrap_or_default();
-        let expect = format!("e: asking agent {expect}");
+        let expect = format!("e: sending {expect}");
         assert!(first.starts_with(&expect), "{first}\n{expect}");
     };
     let upper = "{ type: command, command: [tr, a-z, A-Z] }";
     check(
         upper,
         "limits: { concurrency: 3, timeout_s: 90, retries: 2, deadline_s: 600, requests_per_minute: 6000 }\n",
-        "`command` 2 samples of `data.jsonl`; 3 in parallel, 3 attempts of 90 s, 6000 requests a minute, 10 min in all",
+        "2 samples of `data.jsonl` to agent `command`; 3 in parallel, 3 attempts of 90 s, 6000 requests a minute, 10 min in all",
     );
     let priced = server.openai(", price: { input: 1000, output: 1000 }, max_tokens: 5");
-    let requested = "`openai` (`local`) 2 samples of `data.jsonl`; 1 in parallel, one attempt of 60 s, 0 s of rate limits a sample, ";
+    let requested = "2 samples of `data.jsonl` to agent `openai` (`local`); 1 in parallel, one attempt of 60 s, 0 s of rate limits a sample, ";
     let limits = "limits: { concurrency: 1, retries: 0, timeout_s: 60";
     // Each a few bytes and five tokens.
     let expect = format!("{requested}costs at most 0.0");
@@ -103,7 +103,7 @@ fn a_run_begins_with_files_that_are_read_and_no_price_of_what_is_replayed() {
                 agent: { type: replay, path: said.jsonl }\n";
     project.write("eval.yaml", spec);
     let ran = project.run("run eval.yaml");
-    ran.says(" sample of `data/2023/validation/metadata.jsonl`;")
+    ran.says(" sample of `data/2023/validation/metadata.jsonl` to agent `echo`;")
         .says_nothing_of("no bound to its cost");
 }
 

@@ -237,8 +237,8 @@ mod tests {
                 |begins: &str| text.as_deref().is_some_and(|text| text.starts_with(begins));
             assert!(begins.map_or(text.is_none(), starts), "{labels}: {text:?}");
         };
-        check(1, Some("not calibrated: 1 label,"));
-        check(49, Some("not calibrated: 49 labels,"));
+        check(1, Some("not calibrated: 1 label;"));
+        check(49, Some("not calibrated: 49 labels;"));
         check(50, Some("few labels: 50 "));
         check(99, Some("few labels: 99 "));
         check(100, None);

@@ -100,7 +100,7 @@ fn of_agent(run: &ReportedRun, row: &mut impl FnMut(&str, Result<String, &str>))
     row("missing answers", Ok(part_of(lacking, attempts, "tries")));
     let wait = summary.latency_s.map(|latency| {
         let [p95, p50] = [latency.p95, latency.p50].map(Seconds);
-        format!("19 of 20 within {p95} (p95), half within {p50}")
+        format!("95 % within {p95}, half within {p50}")
     });
     row("time to an answer", wait.ok_or("there was no answer"));
 }

@@ -36,7 +36,7 @@ pub(super) fn verdict([a, b]: [&ComparedRun; 2], compared: &RunsComparison) -> S
 /// Sentences on the size of the difference (first) and its certainty.
 pub(super) fn sentences([a, b]: [&ComparedRun; 2], compared: &RunsComparison) -> Vec<String> {
     let subject = common([a.subject, b.subject].into_iter());
-    let are_good = subject.word(["are correct", "pass", "are won"]);
+    let good = subject.good();
     let (became_bad, became_good) = (subject.became_bad(), subject.became_good());
     let (a, b) = (&*a.letter, &*b.letter);
     let whole = &compared.whole;
@@ -51,7 +51,7 @@ pub(super) fn sentences([a, b]: [&ComparedRun; 2], compared: &RunsComparison) ->
                 counted(whole.n, "sample")
             ),
             format!(
-                "of these {} {are_good} in {a} and {} in {b}; {} {became_bad}, {} {became_good}",
+                "{good}: {} in {a}, {} in {b}; {} {became_bad}, {} {became_good}",
                 or_dash(whole.accuracy_a.map(Share)),
                 or_dash(whole.accuracy_b.map(Share)),
                 whole.worse,

@@ -121,13 +121,13 @@ pub(in crate::report) fn decision(summary: &Summary) -> Option<String> {
     match summary.account.decision? {
         Decision::Decided => None,
         Decision::Undecided => Some(
-            "nothing was decided: only the error rate was checked (exit code 3 if `CI` is set). Accept a whole run \
-             with `cargo evaltest accept`, add `gates:`, or turn gates off with `gates: []`, in Rust \
-             `Eval::no_gates()`"
+            "no gate decided this run, only the error rate was checked (exit code 3 if `CI` is set): accept this \
+             run with `cargo evaltest accept`, add a gate such as `accuracy >= 0.8`, or write `gates: []` (in Rust \
+             `Eval::no_gates()`)"
                 .to_owned(),
         ),
         Decision::NotRequested => {
-            Some("nothing was decided: the eval turns gates off (`gates: []`)".to_owned())
+            Some("no gate decided this run: the eval turns gates off (`gates: []`)".to_owned())
         }
     }
 }

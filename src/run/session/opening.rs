@@ -32,11 +32,6 @@ pub(in crate::run) fn opening(plan: &Plan, bounds: &Limits, places: &[usize]) ->
         line += &cost.map_or_else(String::new, |cost| format!(", {cost}"));
         return line;
     }
-    let what = match eval.benchmark.name() {
-        // The files that it reads are examples, not samples.
-        "generate" => format!("for {samples} item{ending}"),
-        _ => format!("{samples} sample{ending} of {}", source(plan)),
-    };
     let by_tier = match eval.progressive {
         Some(_) => "tier by tier up to",
         None => "tier",
@@ -45,7 +40,15 @@ pub(in crate::run) fn opening(plan: &Plan, bounds: &Limits, places: &[usize]) ->
     let tier = tier.map_or_else(String::new, |tier| {
         format!(", {by_tier} `{}`", clean(&tier.name))
     });
-    let mut line = format!("asking {} {what}{tier}{}", agent(eval), epochs(eval.epochs));
+    let (agent, epochs) = (agent(eval), epochs(eval.epochs));
+    let mut line = match eval.benchmark.name() {
+        // The files that it reads are examples, not samples.
+        "generate" => format!("asking {agent} for {samples} item{ending}{tier}{epochs}"),
+        _ => format!(
+            "sending {samples} sample{ending} of {}{tier}{epochs} to {agent}",
+            source(plan)
+        ),
+    };
     line += &perturbed(eval.perturb.as_ref().map_or(0, |it| it.kinds.len()));
     let parts = limits(bounds, eval.agent.asks_endpoint())
         .into_iter()

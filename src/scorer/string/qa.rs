@@ -12,6 +12,7 @@ use super::text_rule::{Golds, TextRule};
 use super::token_f1::TokenF1;
 use crate::data::{Normalized, Score, Target};
 use crate::error::Result;
+use crate::figure::counted;
 use crate::text::{is_invisible, py_digit};
 
 const NAME: &str = "qa";
@@ -245,11 +246,10 @@ impl QaRules {
         if self.numbers + self.both == 0 {
             return None;
         }
-        let samples = |count: usize| format!("{count} sample{}", if count == 1 { "" } else { "s" });
         let parts = [
             (
                 self.numbers,
-                "by `numeric`, for the ground truth is a number",
+                "by `numeric`, because the ground truth is a number",
             ),
             (
                 self.both,
@@ -259,7 +259,7 @@ impl QaRules {
         ];
         let parts = parts.iter().filter(|(count, _)| *count > 0);
         let parts: Vec<String> = parts
-            .map(|(count, rule)| format!("{} {rule}", samples(*count)))
+            .map(|(count, rule)| format!("{} {rule}", counted(*count as u64, "sample")))
             .collect();
         Some(format!("scorer `{NAME}` judges {}", parts.join("; ")))
     }

@@ -230,24 +230,33 @@ mod tests {
             Ok("2/8"),
         );
         check("EVALTEST_SHARD=0/8", Err("there is no shard 0 of 8"));
-        check("EVALTEST_SHARD=two", Err("`two` is no shard"));
+        check("EVALTEST_SHARD=two", Err("`two` is not a shard"));
         check("TEST_SHARD_INDEX=0 TEST_TOTAL_SHARDS=3", Ok("1/3"));
-        check("TEST_SHARD_INDEX=3 TEST_TOTAL_SHARDS=3", Err("no shard"));
+        check(
+            "TEST_SHARD_INDEX=3 TEST_TOTAL_SHARDS=3",
+            Err("not a valid shard"),
+        );
         check("TEST_SHARD_INDEX=1", Err("`TEST_TOTAL_SHARDS`"));
         check("JOB_COMPLETION_INDEX=7 JOB_COMPLETIONS=8", Ok("8/8"));
         check("JOB_COMPLETION_INDEX=7", Err("`JOB_COMPLETIONS`"));
-        check("JOB_COMPLETION_INDEX=8 JOB_COMPLETIONS=8", Err("no shard"));
+        check(
+            "JOB_COMPLETION_INDEX=8 JOB_COMPLETIONS=8",
+            Err("not a valid shard"),
+        );
         check(
             "JOB_COMPLETION_INDEX=x JOB_COMPLETIONS=8",
             Err("`JOB_COMPLETION_INDEX` is `x`"),
         );
         check(
             "JOB_COMPLETION_INDEX=4294967295 JOB_COMPLETIONS=4294967295",
-            Err("no shard"),
+            Err("not a valid shard"),
         );
         check("CI_NODE_INDEX=1 CI_NODE_TOTAL=4", Ok("1/4"));
-        check("CI_NODE_INDEX=0 CI_NODE_TOTAL=4294967295", Err("no shard"));
-        check("CI_NODE_INDEX=0 CI_NODE_TOTAL=4", Err("no shard"));
+        check(
+            "CI_NODE_INDEX=0 CI_NODE_TOTAL=4294967295",
+            Err("not a valid shard"),
+        );
+        check("CI_NODE_INDEX=0 CI_NODE_TOTAL=4", Err("not a valid shard"));
         check(
             "CI_NODE_INDEX=-1 CI_NODE_TOTAL=4",
             Err("`CI_NODE_INDEX` is `-1`"),
