@@ -117,7 +117,13 @@ fn accept_and_gate_take_little_memory_for_many_samples() {
              snapshot: { answers: plain, path: snapshots }\n",
         );
         project.run("run eval.yaml");
-        ["accept", "gate"].map(|what| peak_mib(&project, &format!("{what} {}", run_of(&project))))
+        ["accept", "gate"].map(|what| {
+            let command = format!("{what} {}", run_of(&project));
+            // A short process may end before its peak is seen: the largest counts.
+            let starts = if samples < 100 { 10 } else { 1 };
+            let peaks = (0..starts).map(|_| peak_mib(&project, &command));
+            peaks.max().unwrap()
+        })
     };
     let (few, many) = (used(10), used(8000));
     for (few, many, most) in [(few[0], many[0], 8), (few[1], many[1], 4)] {
