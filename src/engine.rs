@@ -188,6 +188,7 @@ pub mod verdict {
     };
     pub use crate::verdict::metric::{GATE_OPTIONS, METRICS};
     pub use crate::verdict::result::InterimAnalysis;
+    pub use crate::verdict::summary::Subject;
     pub use crate::verdict::summary::account::{Account, AccountRow, Decides, Decision};
     pub use crate::verdict::trend::{Trend, TrendChange, TrendEntry, TrendLine, TrendMark};
 }

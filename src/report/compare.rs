@@ -22,7 +22,7 @@ use serde::Serialize;
 use crate::data::FoundBy;
 use crate::error::{Error, Result};
 use crate::report::reported::masked::PublicWords;
-use crate::report::reported::{MaskedTexts, VerdictWords, program};
+use crate::report::reported::{MaskedTexts, program, subject_of};
 use crate::store::files::RECORDS;
 use crate::store::{Manifest, RunDir, RunStatus, read_lean_records};
 use crate::system::file::spill::{SortedRows, SpilledRows};
@@ -454,7 +454,7 @@ impl ComparedRun {
         let of_agent = |key: &str| text(agent?.get(key)?);
         Self {
             letter,
-            subject: VerdictWords::of(manifest).0,
+            subject: subject_of(manifest),
             run_dir: dir.path().to_owned(),
             run_id: manifest.run_id.clone(),
             eval: manifest.eval.clone(),

@@ -187,45 +187,18 @@ pub(in crate::report) fn common(mut subjects: impl Iterator<Item = Subject>) -> 
     }
 }
 
-/// The words for the verdicts of a run: answers are correct or wrong, items pass or do not, pairs are won or not.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct VerdictWords(pub(in crate::report) Subject);
-
-impl VerdictWords {
-    /// The words for a run, as far as its manifest shows what is judged.
-    pub fn of(manifest: &Manifest) -> Self {
-        let config = &manifest.config;
-        let first = config.get("scorers").and_then(|scorers| scorers.get(0));
-        let scorer = first.or_else(|| config.get("scorer"));
-        let kind = scorer.map(|scorer| scorer.get("type").unwrap_or(scorer));
-        Self(if kind.is_some_and(|kind| kind == "pairwise") {
-            Subject::Pairs
-        } else if manifest.judges_items() {
-            Subject::Items
-        } else {
-            Subject::Answers
-        })
-    }
-
-    /// A verdict on one of them.
-    pub fn verdict(self, is_good: bool) -> &'static str {
-        if is_good { self.good() } else { self.bad() }
-    }
-
-    /// A good verdict on one of them.
-    pub fn good(self) -> &'static str {
-        self.0.word(["correct", "passes", "won"])
-    }
-
-    /// Any other verdict.
-    pub fn bad(self) -> &'static str {
-        self.0.bad()
-    }
-
-    /// Those with a bad verdict.
-    pub fn all_bad(self) -> &'static str {
-        self.0
-            .word(["wrong answers", "items that do not pass", "pairs not won"])
+/// What the verdicts of a run are about, as far as its manifest shows it.
+pub fn subject_of(manifest: &Manifest) -> Subject {
+    let config = &manifest.config;
+    let first = config.get("scorers").and_then(|scorers| scorers.get(0));
+    let scorer = first.or_else(|| config.get("scorer"));
+    let kind = scorer.map(|scorer| scorer.get("type").unwrap_or(scorer));
+    if kind.is_some_and(|kind| kind == "pairwise") {
+        Subject::Pairs
+    } else if manifest.judges_items() {
+        Subject::Items
+    } else {
+        Subject::Answers
     }
 }
 

@@ -62,7 +62,7 @@ pub use points::{CountedShare, DimensionPoints, JudgedPoints, PointMean};
 pub use reading::{MissedCount, ReadingFigures};
 pub(crate) use reading::{found_by_counts, reading_notices};
 pub use shortfall::ShortfallFigures;
-pub(crate) use subject::Subject;
+pub use subject::Subject;
 pub(crate) use tally::VALUE;
 
 /// The version of `summary.json`, increased whenever a reader of an older version would be misled.

@@ -5,7 +5,7 @@ use super::texts::{FlipAnswer, FlipTexts, PairTexts};
 use super::words::differing;
 use super::{ComparedRun, RunPair};
 use crate::report::document::{Block, Fold, Line, Tone};
-use crate::report::reported::{VerdictWords, common};
+use crate::report::reported::common;
 use crate::report::section::Detail;
 use crate::text::excerpt;
 
@@ -190,7 +190,7 @@ fn or_nothing(text: &str) -> &str {
 
 /// `wrong, mismatch`
 fn verdict(run: &ComparedRun, answer: &FlipAnswer) -> Line {
-    let word = VerdictWords(run.subject).verdict(answer.correct);
+    let word = run.subject.verdict(answer.correct);
     if answer.correct {
         return Line::default().toned(Tone::Good, word);
     }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::VerdictWords;
+use super::subject_of;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::store::files::SUMMARY;
@@ -185,7 +185,7 @@ impl RunOverview {
             gates: summary.map(|summary| counted(summary.gates.iter().map(|gate| gate.verdict))),
             exit_code: summary.map(|summary| summary.exit_code),
             change: summary.and_then(|summary| summary.change.clone()),
-            subject: VerdictWords::of(&manifest).0,
+            subject: subject_of(&manifest),
             commit: manifest.git_sha,
             run_dir: dir.path().to_owned(),
             run_id: manifest.run_id,

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use super::{next, stopped};
 use crate::data::Status;
 use crate::exit::Exit;
-use crate::figure::{Count, P, Points, Scale, Seconds, Share, Usd, Value, counted};
+use crate::figure::{Count, P, Points, Scale, Share, Value, counted};
 use crate::report::document::{Block, Line, Tone, list};
 use crate::report::figures::ReportedSample;
 use crate::report::render::terminal::truncate;
-use crate::report::reported::{MaskedTexts, ReportedRun, VerdictWords};
+use crate::report::reported::{MaskedTexts, ReportedRun};
 use crate::report::section::{self, Detail, Source, accuracy, errors_of, items};
 use crate::store::RunDir;
 use crate::verdict::conclude::Run;
@@ -198,15 +198,14 @@ pub(in crate::report) fn gate_figure(gate: &GateResult, name: &str, subject: Sub
     let Some(threshold) = gate.threshold.filter(|_| gate.figure.is_none()) else {
         return in_words();
     };
-    let written = |value: f64| match gate.gate.metric().entry().unit {
-        Unit::Share | Unit::Drop => Some(Share(value).to_string()),
-        Unit::Seconds => Some(Seconds(value).to_string()),
-        Unit::Usd => Some(Usd(value).to_string()),
+    let unit = gate.gate.metric().entry().unit;
+    let written = |value: f64| match unit {
         Unit::Count if value >= 0.0 && value.fract() == 0.0 => {
             let count = format!("{value:.0}").parse().ok()?;
             Some(Count(count).to_string())
         }
         Unit::Count | Unit::Amount(_) | Unit::Any(_) => Some(Value(value).to_string()),
+        Unit::Share | Unit::Drop | Unit::Seconds | Unit::Usd => Some(unit.written(value)),
     };
     let shown = written(value);
     // Rounding must not hide on which side of the threshold it is.
@@ -280,8 +279,8 @@ fn read(run: &Run, ids: &[&str]) -> BTreeMap<String, ReportedSample> {
 }
 
 /// A line for each sample: `add-01  What is 3.5 plus 2.25?  expected 5.75  got 6`.
-pub fn sample_rows(samples: &[&ReportedSample], words: VerdictWords) -> Vec<Line> {
-    rows_of(samples, words.0)
+pub fn sample_rows(samples: &[&ReportedSample], subject: Subject) -> Vec<Line> {
+    rows_of(samples, subject)
 }
 
 /// The same; an item or a pair is followed by the reason alone.

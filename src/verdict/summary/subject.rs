@@ -7,7 +7,7 @@ use super::{JudgeSummary, Summary};
 /// Nobody answers a question if the items of a dataset are judged themselves, and a comparison is won and not right: so
 /// reports have words for each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Subject {
+pub enum Subject {
     /// Answers of an agent, right or wrong.
     #[default]
     Answers,
@@ -24,12 +24,26 @@ impl Subject {
     }
 
     /// A good verdict, after a count: `8 of 9 correct`.
-    pub(crate) fn good(self) -> &'static str {
+    pub fn good(self) -> &'static str {
         self.word(["correct", "pass", "won"])
     }
 
+    /// A verdict on one of them.
+    pub fn verdict(self, is_good: bool) -> &'static str {
+        if is_good {
+            self.word(["correct", "passes", "won"])
+        } else {
+            self.bad()
+        }
+    }
+
+    /// Those with a bad verdict.
+    pub fn all_bad(self) -> &'static str {
+        self.word(["wrong answers", "items that do not pass", "pairs not won"])
+    }
+
     /// Any other verdict.
-    pub(crate) fn bad(self) -> &'static str {
+    pub fn bad(self) -> &'static str {
         self.word(["wrong", "not passed", "not won"])
     }
 

@@ -7,9 +7,9 @@ use evaltest::engine::eval::spec;
 use evaltest::engine::figure::counted;
 use evaltest::engine::report::document::Line;
 use evaltest::engine::report::figures::{ReportedSample, SampleOutcome};
-use evaltest::engine::report::reported::VerdictWords;
 use evaltest::engine::report::terminal::sample_rows;
 use evaltest::engine::text::clean;
+use evaltest::engine::verdict::Subject;
 use evaltest::{Error, Registry, Result};
 use serde_json::json;
 
@@ -222,7 +222,7 @@ pub(super) fn ask_one(spec: &Path) -> Result<Vec<Line>> {
                 SampleOutcome::Wrong => "wrong",
                 _ => "not scored",
             };
-            let rows = sample_rows(&[&sample], VerdictWords::default()).into_iter();
+            let rows = sample_rows(&[&sample], Subject::Answers).into_iter();
             lines.extend(rows.map(|row| row.plain(format!("  ({word})"))));
         }
     }

@@ -18,11 +18,11 @@ use evaltest::engine::report::figures::{ReportedSample, SampleOutcome};
 use evaltest::engine::report::render::terminal;
 use evaltest::engine::report::render::terminal::Paint;
 use evaltest::engine::report::reported::masked::PublicWords;
-use evaltest::engine::report::reported::{MaskedTexts, ReportedRun, VerdictWords};
+use evaltest::engine::report::reported::{MaskedTexts, ReportedRun, subject_of};
 use evaltest::engine::report::terminal::in_epoch;
 use evaltest::engine::store::{Carried, RunDir, files, read_carried, read_records};
 use evaltest::engine::text::{clean, excerpt};
-use evaltest::engine::verdict::FailureGroups;
+use evaltest::engine::verdict::{FailureGroups, Subject};
 use evaltest::summary::FoundBy;
 use evaltest::{Error, Exit, JudgeCall, Normalized, Outcome, Output, Record, Result, Score};
 use serde_json::Value;
@@ -97,9 +97,9 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
     note_part(&dir)?;
     let path = dir.file(files::RECORDS);
     let manifest = dir.manifest_unverified();
-    let words = manifest.map_or_else(|_| VerdictWords::default(), |it| VerdictWords::of(&it));
+    let subject = manifest.map_or(Subject::Answers, |it| subject_of(&it));
     let Some(wanted) = &args.id else {
-        return all(args, &dir, &path, words);
+        return all(args, &dir, &path, subject);
     };
     let epochs = match by_place {
         Some((_, epochs)) => epochs,
@@ -142,10 +142,10 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
         console::print_data(|out| {
             if epochs.len() > 1 {
                 let mut records = epochs.iter().map(|carried| &carried.known);
-                records.try_for_each(|record| line(record, words, out))?;
+                records.try_for_each(|record| line(record, subject, out))?;
                 writeln!(out, "epoch {epoch} (another with `--epoch N`):")?;
             }
-            let whole = whole(record, &attempts, words);
+            let whole = whole(record, &attempts, subject);
             terminal::blocks(&whole.blocks, 0, Paint::Plain, out)
         })?;
     }
@@ -153,7 +153,7 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
 }
 
 /// Shows all samples in short, or what went wrong.
-fn all(args: &ShowArgs, dir: &RunDir, path: &Path, words: VerdictWords) -> Result<Exit> {
+fn all(args: &ShowArgs, dir: &RunDir, path: &Path, subject: Subject) -> Result<Exit> {
     let groups = FailureGroups::new(decides(dir).as_deref());
     let [alone, below] = NAMED;
     if args.failures {
@@ -178,7 +178,7 @@ fn all(args: &ShowArgs, dir: &RunDir, path: &Path, words: VerdictWords) -> Resul
         if args.json {
             console::print_json(&groups)?;
         } else {
-            let text = failures::failures(&groups, alone, &known, words);
+            let text = failures::failures(&groups, alone, &known, subject);
             let text = text.unwrap_or_else(|| Document::new("nothing failed"));
             console::print_data(|out| terminal::document(&text, Paint::Plain, out))?;
         }
@@ -189,10 +189,10 @@ fn all(args: &ShowArgs, dir: &RunDir, path: &Path, words: VerdictWords) -> Resul
         let mut groups = groups.naming(below);
         console::print_each(read_records(path)?, |record, out| {
             groups.add(&record);
-            line(&record, words, out)
+            line(&record, subject, out)
         })?;
         let groups = groups.finish();
-        if let Some(text) = failures::failures(&groups, below, &HashMap::new(), words) {
+        if let Some(text) = failures::failures(&groups, below, &HashMap::new(), subject) {
             console::print_data(|out| {
                 writeln!(out)?;
                 terminal::document(&text, Paint::Plain, out)
@@ -276,10 +276,10 @@ fn find(
     })
 }
 
-fn line(record: &Record, words: VerdictWords, out: &mut dyn Write) -> io::Result<()> {
+fn line(record: &Record, subject: Subject, out: &mut dyn Write) -> io::Result<()> {
     let outcome = &record.result;
     let verdict = match &outcome.score {
-        Some(score) => words.verdict(score.correct),
+        Some(score) => subject.verdict(score.correct),
         None => outcome.status.as_str(),
     };
     let message = outcome.error.as_ref().map(|error| error.message.as_str());
@@ -296,7 +296,7 @@ fn line(record: &Record, words: VerdictWords, out: &mut dyn Write) -> io::Result
 }
 
 /// All details of a record.
-fn whole(record: &Record, attempts: &[Value], words: VerdictWords) -> Document {
+fn whole(record: &Record, attempts: &[Value], subject: Subject) -> Document {
     let outcome = &record.result;
     let mut text = Document::default();
     // The id escaped as displayed, so that it cannot act as a CI command.
@@ -310,7 +310,7 @@ fn whole(record: &Record, attempts: &[Value], words: VerdictWords) -> Document {
     }
     let status = outcome.status.as_str();
     text.paragraph(match &outcome.score {
-        Some(score) => format!("status: {status}, {}", words.verdict(score.correct)),
+        Some(score) => format!("status: {status}, {}", subject.verdict(score.correct)),
         None => format!("status: {status}"),
     });
     let output = outcome.output.as_ref();

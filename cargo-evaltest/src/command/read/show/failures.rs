@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use evaltest::engine::report::document::{Block, Document, list};
 use evaltest::engine::report::figures::ReportedSample;
-use evaltest::engine::report::reported::VerdictWords;
 use evaltest::engine::report::terminal::sample_rows;
 use evaltest::engine::text::excerpt;
+use evaltest::engine::verdict::Subject;
 use evaltest::engine::verdict::{
     DisagreementGroup, ErrorGroup, GroupedFailures, SliceFailures, WrongGroup,
 };
@@ -17,7 +17,7 @@ pub(super) fn failures(
     groups: &GroupedFailures,
     named: usize,
     known: &HashMap<String, ReportedSample>,
-    words: VerdictWords,
+    subject: Subject,
 ) -> Option<Document> {
     let line = |head: String, ids: &[String], count: u64| {
         // Each epoch of a sample counts, but its id is listed once.
@@ -32,11 +32,11 @@ pub(super) fn failures(
     let flaky = groups.flaky.samples.iter();
     let flaky_title = format!(
         "{} in some epochs and {} in others, {}:",
-        words.good(),
-        words.bad(),
+        subject.good(),
+        subject.bad(),
         groups.flaky.count
     );
-    let by_reason = format!("{} by reason:", words.all_bad());
+    let by_reason = format!("{} by reason:", subject.all_bad());
     let wrong = wrong.map(|it| {
         let samples: Option<Vec<_>> = it.ids.iter().map(|id| known.get(id)).collect();
         let Some(samples) = samples else {
@@ -44,7 +44,7 @@ pub(super) fn failures(
         };
         let more = it.count.saturating_sub(samples.len() as u64);
         let more = (more > 0).then(|| format!("… and {more} more").into());
-        let rows = sample_rows(&samples, words).into_iter().chain(more);
+        let rows = sample_rows(&samples, subject).into_iter().chain(more);
         Block::group(format!("{}:", reason(it)), list(rows))
     });
     let of_lines = |lines: Vec<String>| list(lines).into_iter().collect();
@@ -70,7 +70,7 @@ pub(super) fn failures(
             "failures by slice:",
             of_lines(
                 slices
-                    .map(|it| line(slice(it, words.bad()), &it.ids, it.failed))
+                    .map(|it| line(slice(it, subject.bad()), &it.ids, it.failed))
                     .collect(),
             ),
         ),
@@ -80,7 +80,7 @@ pub(super) fn failures(
                 flaky
                     .map(|it| {
                         let (correct, scored) = (it.correct, it.scored);
-                        format!("{}: {correct} of {scored} {}", it.id, words.good())
+                        format!("{}: {correct} of {scored} {}", it.id, subject.good())
                     })
                     .collect(),
             ),
