@@ -159,7 +159,14 @@ fn served_pages_fit_their_screens() {
 #[test]
 fn the_page_of_a_flow_fits_its_screens() {
     let project = Project::new();
-    let spec = root().join("fixtures/flow/aime.yaml");
+    // A path wider than the narrow screen: each page wraps it.
+    let folder = project.file(&format!("a/{}", "l".repeat(80)));
+    fs::create_dir_all(&folder).unwrap();
+    for file in fs::read_dir(root().join("fixtures/flow")).unwrap() {
+        let file = file.unwrap();
+        fs::copy(file.path(), folder.join(file.file_name())).unwrap();
+    }
+    let spec = folder.join("aime.yaml");
     let output = project.file("evaltest-runs");
     let [spec, output] = [spec, output].map(|path| path.display().to_string());
     project
