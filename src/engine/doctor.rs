@@ -36,8 +36,8 @@ use judge::DoctorClient;
 /// The prompt for the agent.
 const GREETING: &str = "Reply with the word OK.";
 /// The hint for an agent that fails at it.
-const ON_GREETING: &str = "the prompt was `Reply with the word OK.`: send it by hand and read the reply. If the \
-agent only takes questions of its own kind, try one: `cargo evaltest run --limit 1`";
+const ON_GREETING: &str =
+    "the prompt was `Reply with the word OK.`: send it by hand and read the reply";
 
 /// The same for one that prints nothing.
 const ON_SILENCE: &str =
@@ -116,6 +116,7 @@ pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> 
     let mut sample = Sample::new("doctor", judge::QUESTION);
     let mut scorers = plan::scorers(eval);
     let mut recorded = None;
+    let mut question = None;
     match Plan::load(eval, BaselineUse::Compare) {
         Err(error) => findings.push(Finding::error("dataset", &error)),
         Ok(plan) => {
@@ -130,7 +131,9 @@ pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> 
                 // Recorded answers are looked up by it.
                 sample.id = first.id.to_string();
                 // Has what a judge sees of an item, which scorer judges it, and the script of a conversation.
-                if let Ok(first) = first.sample() {
+                if let Ok(first) = first.unpack() {
+                    question = Some(plan.prompt(&first));
+                    let first = first.sample;
                     sample.metadata = first.metadata;
                     sample.tools = first.tools;
                 }
@@ -161,6 +164,7 @@ pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> 
         agent: Arc::clone(&eval.agent),
         options: Arc::clone(&eval.agent_options),
         prompt: GREETING.into(),
+        question,
         name: None,
         recorder,
     };
@@ -190,6 +194,7 @@ pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> 
                 agent,
                 options,
                 prompt: GREETING.into(),
+                question: None,
                 name: None,
                 recorder: None,
             }
@@ -280,6 +285,7 @@ fn judges(scorers: &[Arc<dyn Scorer>]) -> Vec<Examinee> {
                     agent,
                     options: Arc::default(),
                     prompt: GREETING.into(),
+                    question: None,
                     name: Some(scorer.name().to_owned()),
                     recorder: None,
                 });
@@ -295,6 +301,8 @@ struct Examinee {
     agent: Arc<dyn Agent>,
     options: Arc<Map<String, Value>>,
     prompt: Arc<str>,
+    /// The first prompt of the dataset, for one that fails at the tiny prompt.
+    question: Option<Arc<str>>,
     /// The scorer that asks it.
     name: Option<String>,
     /// Passes its calls of models on, if they are recorded in a run.
@@ -328,13 +336,32 @@ impl Examinee {
             return found;
         }
         let started = clock::now();
-        match self.once(client) {
+        match self.once(client, &self.prompt) {
             Ok(mut output) => {
                 redactor.output(&mut output, &mut 0);
                 answered(self.about, &output, clock::since(started))
             }
-            Err(error) => self.failed(error, redactor),
+            Err(error) => self
+                .only_answers_the_dataset(&error, client)
+                .unwrap_or_else(|| self.failed(error, redactor)),
         }
+    }
+
+    /// For an agent that failed at the tiny prompt, but answers the first sample. Its answer may be of a masked dataset.
+    fn only_answers_the_dataset(
+        &self,
+        error: &AgentError,
+        client: &DoctorClient<'_>,
+    ) -> Option<Finding> {
+        use FailureKind as Kind;
+        let is_its_own = matches!(error.kind, Kind::Exited | Kind::Panicked | Kind::NoOutput);
+        let question = self.question.as_ref().filter(|_| is_its_own)?;
+        let started = clock::now();
+        let output = self.once(client, question).ok()?;
+        let took = took(&output, clock::since(started));
+        let message =
+            format!("answered the first sample in {took}, but failed at the prompt `{GREETING}`");
+        Some(Finding::new(self.about, Health::Ok, message))
     }
 
     /// Explains why one did not answer.
@@ -345,36 +372,33 @@ impl Examinee {
         failed(self.about, &error, more)
     }
 
-    fn once(&self, client: &DoctorClient<'_>) -> Result<Output, AgentError> {
+    fn once(&self, client: &DoctorClient<'_>, prompt: &Arc<str>) -> Result<Output, AgentError> {
         let scratch = TemporaryFolder::new().map_err(|error| {
             let message = format!("cannot make a folder for the agent: {error}");
             AgentError::of(FailureKind::NotStarted, message)
         });
-        scratch.and_then(|scratch| {
-            self.ask(
-                client.eval,
-                client.id,
-                &scratch,
-                client.timeout,
-                client.cancel,
-            )
-        })
+        scratch.and_then(|scratch| self.ask(client, prompt, &scratch))
     }
 
     fn ask(
         &self,
-        eval: &Eval,
-        id: &str,
+        client: &DoctorClient<'_>,
+        prompt: &Arc<str>,
         scratch: &TemporaryFolder,
-        timeout: Duration,
-        cancel: &Cancel,
     ) -> Result<Output, AgentError> {
+        let &DoctorClient {
+            eval,
+            id,
+            timeout,
+            cancel,
+            ..
+        } = client;
         let deadline = clock::now().checked_add(timeout);
         let begin = |recorder: &Arc<Recorder>| recorder.begin(id, 0, deadline, cancel.clone());
         let calls = self.recorder.as_ref().map(begin).transpose()?;
         let task = Task {
-            visible: Arc::new(Visible::of(&Sample::new(id, &*self.prompt))),
-            prompt: Arc::clone(&self.prompt),
+            visible: Arc::new(Visible::of(&Sample::new(id, &**prompt))),
+            prompt: Arc::clone(prompt),
             files: Vec::new(),
             options: Arc::clone(&self.options),
             scratch: Some(scratch.path().to_owned()),
@@ -382,10 +406,7 @@ impl Examinee {
             again: 0,
             judge: None,
             talk: None,
-            turn: self
-                .agent
-                .conversation()
-                .map(|_| TurnTask::first(&self.prompt)),
+            turn: self.agent.conversation().map(|_| TurnTask::first(prompt)),
             attempt: 1,
             deadline,
             cancel: cancel.clone(),

@@ -27,6 +27,10 @@ fn an_agent_that_answers_is_well() {
     doctor("{ type: command, command: [cat] }")
         .exits(0)
         .says("Reply with the word OK.");
+    doctor("{ type: command, shell: \"grep -v OK || exit 3\" }")
+        .exits(0)
+        .says("ok    agent    answered the first sample in ")
+        .says("failed at the prompt `Reply with the word OK.`");
     doctor("{ type: command, command: [pwd], cwd: scratch }")
         .exits(0)
         .says("evaltest-");

@@ -18,8 +18,8 @@ use crate::discover;
 
 /// Check specs, agents and judges before a run
 ///
-/// Loads the dataset, asks the agent one tiny question and each judge for a verdict on a tiny answer, and reports what is
-/// wrong.
+/// Loads the dataset, asks the agent one tiny question (if it fails at that, the first sample) and each judge for a
+/// verdict on a tiny answer, and reports what is wrong.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit codes: 0 all is well, 2 a mistake (no key, wrong address, unknown model, no such command), \

@@ -104,6 +104,7 @@ impl JudgeProbe {
                     agent: self.agent,
                     options: Arc::default(),
                     prompt: "".into(),
+                    question: None,
                     name: None,
                     recorder: None,
                 };
@@ -170,11 +171,12 @@ impl AgentClient for DoctorClient<'_> {
             agent: Arc::clone(agent),
             options: Arc::clone(&request.options),
             prompt: request.prompt.as_str().into(),
+            question: None,
             name: Some(scorer.to_owned()),
             recorder: None,
         };
         let started = clock::now();
-        let reply = examinee.once(self);
+        let reply = examinee.once(self, &examinee.prompt);
         let took = clock::since(started);
         if let Err(error) = &reply
             && request.may_fall_back
