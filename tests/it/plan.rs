@@ -121,9 +121,9 @@ fn how_often_samples_flip_is_taken_from_what_shows_it() {
     project
         .run("plan --detect 10")
         .exits(0)
-        .says("flips: unknown: each sample was answered once and there is no baseline")
+        .says("flip rate: unknown: each sample was answered once and there is no baseline")
         .says("note: assuming the worst: each sample is right with probability 0.5")
-        .says("to measure it: cargo evaltest run eval.yaml --epochs 3");
+        .says("measure it with cargo evaltest run eval.yaml --epochs 3");
     // A run beside itself shows no flip.
     project.run("accept").exits(0);
     check("assumed", 0.45);
@@ -247,7 +247,7 @@ fn time_and_cost_are_those_of_the_run() {
     let again = project.run("plan --detect 40").exits(0);
     assert_eq!(text.out, again.out);
     text.says("e: 12 samples, accuracy 87.5 % in run evaltest-runs/")
-        .says("with 4 in flight, 0.0100 USD")
+        .says("with 4 in parallel, 0.0100 USD")
         .says("to detect a drop of 40.0 points with 80 % power at alpha 0.05:");
     // Scored again, the answers cost what they cost.
     project
@@ -280,7 +280,7 @@ fn what_to_type_leads_to_the_cheapest_row() {
                 1 => Some("once".to_owned()),
                 more => Some(format!("{more} times")),
             };
-            expect.extend(times.map(|times| format!("{times}: cargo evaltest run eval.yaml")));
+            expect.extend(times.map(|times| format!("run {times}: cargo evaltest run eval.yaml")));
             let mut dirs: Vec<_> = (0..runs).map(|_| "RUN_DIR").collect();
             if is_one {
                 dirs[0] = &dir;
@@ -325,7 +325,7 @@ fn fewer_samples_are_enough_for_a_large_drop_and_no_row_for_a_small_one() {
         .run("plan --detect 1")
         .exits(0)
         .says(&format!(
-            "{} samples are needed with one answer each before and now",
+            "165 samples are too few: you need {} with one epoch and one baseline run",
             needed(0)
         ))
         .says(&format!(
@@ -429,7 +429,10 @@ fn what_cannot_be_planned_is_said_with_what_to_type() {
         "cannot fall by 90.0 points",
         "ask for less: `--detect 2",
     );
-    project.run("plan").exits(2).says("--detect <POINTS>");
+    project
+        .run("plan")
+        .exits(0)
+        .says("to detect a drop of 5.0 points");
     let wrong = recorded(&[0.0; 8], 1, &mut Random(9));
     wrong.run("run eval.yaml").exits(0);
     check(

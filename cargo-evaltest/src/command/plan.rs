@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use evaltest::engine::figure::{Points, Share};
+use evaltest::engine::report::reported::overview::RunOverview;
 use evaltest::engine::run::rescore;
 use evaltest::engine::run::rescore::Evidence;
 use evaltest::engine::store::{Manifest, RunDir};
@@ -35,7 +36,12 @@ pub(crate) struct PlanArgs {
     run_dir: Option<PathBuf>,
 
     /// The drop of accuracy to detect, in points
-    #[arg(long, value_name = "POINTS", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "POINTS",
+        default_value_t = 5.0,
+        allow_negative_numbers = true
+    )]
     detect: f64,
 
     /// The probability of detecting the drop, above 0 and below 1
@@ -69,6 +75,8 @@ struct PastRun {
     dir: RunDir,
     manifest: Manifest,
     evidence: Evidence,
+    /// Whether a gate failed.
+    has_failed: bool,
 }
 
 pub(crate) fn run(args: &PlanArgs) -> Result<Exit> {
@@ -119,7 +127,9 @@ impl PastRun {
         let dir = named_or_last(args.run_dir.as_deref())?;
         let manifest = dir.manifest()?;
         let evidence = rescore::evidence(&dir)?;
+        let gates = RunOverview::of(&dir)?.gates;
         let run = Self {
+            has_failed: gates.is_some_and(|gates| gates.failed > 0),
             dir,
             manifest,
             evidence,
@@ -216,6 +226,9 @@ fn of(run: &PastRun, wish: &Wish, rows: &PlanRows) -> Vec<String> {
     };
     let manifest = &run.manifest;
     let mut steps = Vec::new();
+    if run.has_failed {
+        steps.push("this run failed a gate: fix the agent first".to_owned());
+    }
     let has_all = row.samples == manifest.samples as u64;
     let keys = keys(run, row, wish, has_all);
     if !keys.is_empty() {
@@ -226,7 +239,8 @@ fn of(run: &PastRun, wish: &Wish, rows: &PlanRows) -> Vec<String> {
         steps.push(format!("in {place}: {}", keys.join(", ")));
     }
     // A suitable existing run need not be repeated.
-    let is_one = run.evidence.is_acceptable && manifest.epochs == row.epochs && has_all;
+    let is_one =
+        run.evidence.is_acceptable && !run.has_failed && manifest.epochs == row.epochs && has_all;
     let more = row.baseline_runs - u32::from(is_one);
     if more > 0 {
         let times = if more == 1 {
@@ -234,7 +248,7 @@ fn of(run: &PastRun, wish: &Wish, rows: &PlanRows) -> Vec<String> {
         } else {
             format!("{more} times")
         };
-        steps.push(format!("{times}: {}", run_command(run)));
+        steps.push(format!("run {times}: {}", run_command(run)));
     }
     let first = is_one.then(|| shell_word(&display(run.dir.path())));
     let dirs = (0..more).map(|_| "RUN_DIR".to_owned());

@@ -3,7 +3,7 @@
 use evaltest::engine::figure::Share;
 use evaltest::engine::run::rescore::BaselineAnswers;
 use evaltest::engine::stats::{
-    AnswerCounts, ComparedSample, Rates, accuracy_interval, conditional_test,
+    AnswerCounts, ComparedSample, Rates, accuracy_interval, regression_p,
 };
 
 use super::PastRun;
@@ -72,11 +72,12 @@ impl Basis {
         let flips = Share(self.flips());
         match self.source {
             FlipSource::Several { samples, answers } => format!(
-                "{flips} of the verdicts change when asked again ({answers} answers to {samples} samples)"
+                "{flips} of the verdicts of an unchanged agent differ when it is asked again ({answers} answers to {samples} \
+                 samples)"
             ),
             FlipSource::Pairs { samples } => format!(
-                "{flips} of the verdicts change when asked again ({samples} samples, answered once in this run and \
-                 once in its baseline)"
+                "{flips} of the verdicts of an unchanged agent differ when it is asked again ({samples} samples, \
+                 answered once in this run and once in its baseline)"
             ),
             FlipSource::Assumed { .. } => format!("unknown: {}", why_unknown(run)),
         }
@@ -95,16 +96,11 @@ impl Basis {
         if self.never_flipped {
             let why = match one_way(&run.evidence.samples) {
                 (0, 0) => "no sample flipped, possibly by chance".to_owned(),
-                (0, better) => format!(
-                    "{better} became correct and none became wrong, which counts as a change of the agent, not as \
-                     chance"
-                ),
-                (worse, _) => format!(
-                    "{worse} became wrong and none became correct, which counts as a change of the agent, not as chance"
-                ),
+                (0, better) => one_sided(better, "correct"),
+                (worse, _) => one_sided(worse, "wrong"),
             };
             notes.push(format!(
-                "{why}; the plan adds one sample that flips half of the time"
+                "{why}; to be safe, the plan assumes one sample that flips half of the time"
             ));
         }
         if !matches!(self.source, FlipSource::Assumed { .. }) {
@@ -175,6 +171,18 @@ fn known(samples: &[ComparedSample]) -> Option<(FlipSource, u64)> {
     (count > 0).then(|| (FlipSource::Pairs { samples: count }, worse.min(better)))
 }
 
+/// All flips went one way.
+fn one_sided(count: u64, became: &str) -> String {
+    match count {
+        1 => format!(
+            "the one that became {became} is taken as a real change and left out of the flip rate"
+        ),
+        _ => format!(
+            "the {count} that became {became} are taken as a real change and left out of the flip rate"
+        ),
+    }
+}
+
 /// Samples with one answer on each side.
 fn pairs(samples: &[ComparedSample]) -> impl Iterator<Item = &ComparedSample> {
     let is_pair = |both: &&ComparedSample| both.before.of == 1 && both.now.of == 1;
@@ -191,7 +199,7 @@ fn one_way(samples: &[ComparedSample]) -> (u64, u64) {
 /// Balances flips in both directions, if the run is not significantly worse than its baseline: then flips are due to
 /// chance, and the order of the two answers carries no information.
 fn even_handed(samples: &[ComparedSample]) -> Vec<ComparedSample> {
-    let is_worse = conditional_test(samples).p < 0.05;
+    let is_worse = regression_p(samples) < 0.05;
     let mut became_right = false;
     let turn = |both: &ComparedSample| {
         let ComparedSample { before, now } = *both;

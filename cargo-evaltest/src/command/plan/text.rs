@@ -24,7 +24,8 @@ pub(super) fn text(run: &PastRun, basis: &Basis, wish: &Wish, rows: &PlanRows) -
     }
     text.table(table);
     text.paragraph(
-        "`detects`: the smallest drop that one run detects, in points; `total`: the baseline runs and one run",
+        "`detects`: the smallest drop that one run detects, in points; `answers`: of one run; `total`: with the baseline \
+         runs",
     );
     conclusion(run, wish, rows, &mut text);
     text
@@ -38,24 +39,24 @@ fn heading(run: &PastRun, basis: &Basis) -> Document {
         Share(run.accuracy()),
         display(run.dir.path())
     ));
-    text.paragraph(format!("flips: {}", basis.text(run)));
+    text.paragraph(format!("flip rate: {}", basis.text(run)));
     for note in basis.notes(run) {
         text.note(note);
     }
     if let Some(measure) = plan::measure(run, basis) {
-        text.paragraph(format!("to measure it: {measure}"));
+        text.paragraph(format!("measure it with {measure}"));
     }
     let price = &run.evidence.price;
     let time = price.latency_s.map(|latency| {
         let in_flight = price.concurrency;
-        format!("{} with {in_flight} in flight, ", Seconds(latency))
+        format!("{} with {in_flight} in parallel, ", Seconds(latency))
     });
     let cost = match (price.cost_usd, price.tokens) {
         (Some(cost), _) => Usd(cost).to_string(),
         (None, Some(tokens)) => format!("{tokens:.0} tokens, no price set"),
         (None, None) => "no price set".to_owned(),
     };
-    text.paragraph(format!("an answer: {}{cost}", time.unwrap_or_default()));
+    text.paragraph(format!("per answer: {}{cost}", time.unwrap_or_default()));
     text
 }
 
@@ -77,14 +78,14 @@ impl Prices {
     }
 
     fn titles(self) -> Vec<&'static str> {
-        let mut titles = vec!["samples", "epochs", "baseline runs", "detects"];
+        let mut titles = vec!["samples", "epochs", "baselines", "detects"];
         let price = match self {
             Self::Dollars => Some("cost"),
             Self::Tokens => Some("tokens"),
             Self::Unknown => None,
         };
-        titles.extend(["per run: answers", "time"].into_iter().chain(price));
-        titles.extend(["total: answers", "time"].into_iter().chain(price));
+        titles.extend(["answers", "time"].into_iter().chain(price));
+        titles.extend(["total", "time"].into_iter().chain(price));
         titles
     }
 
@@ -133,7 +134,10 @@ fn conclusion(run: &PastRun, wish: &Wish, rows: &PlanRows, text: &mut Document) 
     });
     let [single, several] = needed;
     text.paragraph(format!(
-        "the existing samples are too few: {single} samples are needed with one answer each before and now, or \
-         {several} with 5 epochs and 5 baseline runs"
+        "{} too few: you need {single} with one epoch and one baseline run, or {several} with 5 epochs and 5 baseline runs",
+        match run.manifest.samples {
+            1 => "1 sample is".to_owned(),
+            samples => format!("{samples} samples are"),
+        }
     ));
 }
