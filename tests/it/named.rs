@@ -114,6 +114,8 @@ fn a_folder_is_all_its_specs() {
         .says("unknown key `benchmrk`");
     project.write("evals/more/third.yaml", "agent: [\n");
     project.run("run evals").exits(2).says("third.yaml:");
+    project.write("evals/more/third.yaml", "name: x\nlist: [\n");
+    project.run("run evals").exits(2).says("third.yaml:");
     fs::create_dir(project.file("empty")).unwrap();
     project
         .run("run empty")
@@ -424,6 +426,11 @@ fn a_run_is_shown_without_its_path() {
         .says("no run found in `evaltest-runs`");
     project.run("run one").exits(0);
     project.run("show").exits(0).says("a  ");
+    project.run("show a").exits(0).says("sample: a of eval one");
+    project
+        .run("show b")
+        .exits(2)
+        .says("`b` is not a run directory");
 }
 
 #[test]

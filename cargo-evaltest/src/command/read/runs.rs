@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use evaltest::engine::report::terminal::runs;
+use evaltest::engine::system::terminal::columns;
 use evaltest::{Exit, Result};
 
 use crate::runs::run_overviews;
@@ -41,7 +42,11 @@ pub(crate) fn run(args: &RunsArgs) -> Result<Exit> {
     if args.json {
         console::print_json(&serde_json::json!({ "runs": found.runs }))?;
     } else {
-        console::print(|out| runs::write(&found.runs, colour::paint(), out))?;
+        let width = columns(&std::io::stdout());
+        console::print(|out| runs::write(&found.runs, width, colour::paint(), out))?;
+    }
+    if found.runs.is_empty() && found.older == 0 {
+        console::note("no run found; hint: cargo evaltest run");
     }
     if found.older > 0 {
         console::note(&format!(

@@ -3,11 +3,10 @@
 mod against;
 mod chat;
 mod failures;
+mod samples;
 mod values;
 
 use std::collections::HashMap;
-use std::io;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -19,7 +18,6 @@ use evaltest::engine::report::render::terminal;
 use evaltest::engine::report::render::terminal::Paint;
 use evaltest::engine::report::reported::masked::PublicWords;
 use evaltest::engine::report::reported::{MaskedTexts, ReportedRun, subject_of};
-use evaltest::engine::report::terminal::in_epoch;
 use evaltest::engine::store::{Carried, RunDir, files, read_carried, read_records};
 use evaltest::engine::text::{clean, excerpt};
 use evaltest::engine::verdict::{FailureGroups, Subject};
@@ -30,21 +28,22 @@ use serde_json::Value;
 use super::summarize::{self, SummarizeArgs};
 use crate::console;
 use crate::run_ids::typed_folder;
-use crate::runs::{named_run, note_part, seen_run};
+use crate::runs::{named_run, note_part, open_run, seen_run};
 use chat::{chat, until_failure};
+use samples::{WIDEST_ID, add_stderr, find, line, width};
 use values::in_words;
 
 /// Show a run: its samples, one sample in full, failures or the summary
 ///
 /// Of one sample it shows the prompt, the answer, what was compared, the verdict and the attempts.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "options of the command line")]
 pub(crate) struct ShowArgs {
     /// A run directory, or an eval's name for its last run; default: the last run
     #[arg(value_parser = typed_folder())]
     run_dir: Option<PathBuf>,
 
-    /// A sample's id or its beginning; default: a line for each sample
+    /// A sample's id or its beginning, alone for the last run; default: a line for each sample
     id: Option<String>,
 
     /// The epoch to show in full, from 0
@@ -78,6 +77,8 @@ pub(crate) struct ShowArgs {
 
 /// Maximum number of samples listed per group of failures: alone, and below the list of all samples.
 const NAMED: [usize; 2] = [10, 5];
+/// Number of samples whose ids determine the width of their column.
+const ALIGNED: usize = 1_000;
 /// Maximum number of wrong samples whose question and answer are known.
 const MOST_KNOWN: usize = 10_000;
 
@@ -89,6 +90,8 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
             markdown: args.markdown,
         });
     }
+    let of_last = of_last_run(args);
+    let args = of_last.as_ref().unwrap_or(args);
     let by_place = by_place(args)?;
     let dir = match &by_place {
         Some((dir, _)) => dir.clone(),
@@ -142,7 +145,8 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
         console::print_data(|out| {
             if epochs.len() > 1 {
                 let mut records = epochs.iter().map(|carried| &carried.known);
-                records.try_for_each(|record| line(record, subject, out))?;
+                let width = records.clone().map(width).max().unwrap_or_default();
+                records.try_for_each(|record| line(record, subject, width, out))?;
                 writeln!(out, "epoch {epoch} (another with `--epoch N`):")?;
             }
             let whole = whole(record, &attempts, subject);
@@ -172,6 +176,9 @@ fn all(args: &ShowArgs, dir: &RunDir, path: &Path, subject: Subject) -> Result<E
                     .entry(record.sample_id.clone())
                     .or_insert_with(|| ReportedSample::of(&record));
             }
+            if !hides && !args.json {
+                add_stderr(&mut record);
+            }
             groups.add(&record);
         }
         let groups = groups.finish();
@@ -187,9 +194,14 @@ fn all(args: &ShowArgs, dir: &RunDir, path: &Path, subject: Subject) -> Result<E
         console::print_json_list(records)?;
     } else {
         let mut groups = groups.naming(below);
+        // The first ones are enough to align a screen.
+        let mut widest = 0;
+        for record in read_records(path)?.take(ALIGNED) {
+            widest = widest.max(width(&record?));
+        }
         console::print_each(read_records(path)?, |record, out| {
             groups.add(&record);
-            line(&record, subject, out)
+            line(&record, subject, widest.min(WIDEST_ID), out)
         })?;
         let groups = groups.finish();
         if let Some(text) = failures::failures(&groups, below, &HashMap::new(), subject) {
@@ -200,6 +212,23 @@ fn all(args: &ShowArgs, dir: &RunDir, path: &Path, subject: Subject) -> Result<E
         }
     }
     Ok(Exit::Passed)
+}
+
+/// `show SAMPLE`: the only argument names no run, but samples of the last one begin with it.
+fn of_last_run(args: &ShowArgs) -> Option<ShowArgs> {
+    let name = args.run_dir.as_ref().filter(|_| args.id.is_none())?;
+    if args.failures || open_run(name).is_ok() {
+        return None;
+    }
+    let id = name.to_str()?;
+    let dir = named_run(None).ok()?;
+    let mut records = read_records(&dir.file(files::RECORDS)).ok()?;
+    let is_named = records.any(|it| it.is_ok_and(|it| clean(&it.sample_id).starts_with(id)));
+    is_named.then(|| ShowArgs {
+        run_dir: None,
+        id: Some(id.to_owned()),
+        ..args.clone()
+    })
 }
 
 /// The run and the records of the wanted sample, if they can be read without all others.
@@ -223,76 +252,6 @@ fn json(record: &Carried<Record>) -> Result<Value> {
     record
         .to_value()
         .map_err(|error| Error::infrastructure(format!("the record cannot be shown: {error}")))
-}
-
-/// The records of the sample with this id, or else of the only one whose id starts with it; never empty.
-fn find(
-    records: impl Iterator<Item = Result<Carried<Record>>>,
-    wanted: &str,
-    dir: &RunDir,
-) -> Result<Vec<Carried<Record>>> {
-    let mut exact = Vec::new();
-    let mut similar: Vec<Vec<Carried<Record>>> = Vec::new();
-    for record in records {
-        let record = record?;
-        let id = &record.known.sample_id;
-        // Match the id itself, or its escaped form as displayed.
-        if id == wanted || wanted.contains('\\') && clean(id) == *wanted {
-            exact.push(record);
-            continue;
-        }
-        if !exact.is_empty() {
-            // The epochs of a sample are adjacent.
-            return Ok(exact);
-        }
-        let is_known = |epochs: &Vec<Carried<Record>>| epochs[0].known.sample_id == *id;
-        let has_room = similar.len() < 4;
-        match similar.last_mut().filter(|epochs| is_known(epochs)) {
-            Some(epochs) => epochs.push(record),
-            None if id.starts_with(wanted) && has_room => {
-                similar.push(vec![record]);
-            }
-            None => {}
-        }
-    }
-    if !exact.is_empty() {
-        return Ok(exact);
-    }
-    if similar.len() == 1 {
-        return Ok(similar.remove(0));
-    }
-    let error = Error::usage(format!(
-        "run `{}` has no sample `{wanted}`",
-        dir.path().display()
-    ));
-    Err(if similar.is_empty() {
-        error.hint(format!("cargo evaltest show {}", dir.path().display()))
-    } else {
-        let ids: Vec<_> = similar
-            .iter()
-            .map(|epochs| clean(&epochs[0].known.sample_id))
-            .collect();
-        error.hint(format!("several ids begin with this: {}", ids.join(", ")))
-    })
-}
-
-fn line(record: &Record, subject: Subject, out: &mut dyn Write) -> io::Result<()> {
-    let outcome = &record.result;
-    let verdict = match &outcome.score {
-        Some(score) => subject.verdict(score.correct),
-        None => outcome.status.as_str(),
-    };
-    let message = outcome.error.as_ref().map(|error| error.message.as_str());
-    let message = message.or(outcome.prediction.as_deref());
-    let perturbed = record.perturb.map(|kind| format!(", {kind}"));
-    let trial = perturbed.unwrap_or_default() + &in_epoch(record.epoch);
-    let id = clean(&record.sample_id);
-    let message = excerpt(message.unwrap_or("(nothing)"));
-    writeln!(out, "{verdict:<14} {id}{trial}  {message}")?;
-    outcome.unjudged_beside().try_for_each(|(scorer, reason)| {
-        let unread = format!("unread by `{}`", clean(scorer));
-        writeln!(out, "{unread:<14} {id}{trial}  {}", excerpt(reason))
-    })
 }
 
 /// All details of a record.
@@ -422,8 +381,11 @@ fn ended(outcome: &Outcome, attempts: &[Value], text: &mut Document) {
     }));
     if let Some(error) = &outcome.error {
         text.blocks.push(titled("error", &error.message));
-        if let Some(limit) = error.ended_by {
-            text.paragraph(format!("ended by: `{}`", limit.key()));
+        // One attempt of one is ended by no limit.
+        let ended_by = error.ended_by.map(|limit| limit.key());
+        let ended_by = ended_by.filter(|key| outcome.attempts > 1 || *key != "limits.retries");
+        if let Some(key) = ended_by {
+            text.paragraph(format!("ended by: `{key}`"));
         }
         if let Some(code) = error.exit_code {
             text.paragraph(format!("exit code: {code}"));
@@ -488,7 +450,7 @@ fn plain(value: &Value) -> String {
 
 fn normalized(side: &Normalized) -> String {
     match side {
-        Normalized::None => "(not reported)".to_owned(),
+        Normalized::None => "none".to_owned(),
         Normalized::Text(text) => format!("\"{text}\""),
         Normalized::List(items) => format!("[{}]", items.join(" | ")),
     }

@@ -99,7 +99,8 @@ pub(super) fn failures(
 }
 
 fn error(group: &ErrorGroup) -> String {
-    let (count, kind, example) = (group.count, &group.kind, excerpt(&group.example));
+    let (count, kind) = (group.count, group.kind.replace('_', " "));
+    let example = excerpt(&group.example);
     match group.as_wrong {
         0 => format!("{count} {kind} (first: {example})"),
         wrong => format!("{count} {kind}, {wrong} of them counted as wrong (first: {example})"),

@@ -33,9 +33,13 @@ fn joined(parts: impl Iterator<Item = String>) -> String {
 /// With at most four decimals, unless that would leave nothing.
 fn rounded(number: &Number) -> String {
     let is_rounded = |value: &f64| *value == 0.0 || (1e-4..1e9).contains(&value.abs());
-    match number.as_f64().filter(is_rounded) {
+    let text = match number.as_f64().filter(is_rounded) {
         Some(value) if number.is_f64() => ((value * 1e4).round() / 1e4 + 0.0).to_string(),
         _ => number.to_string(),
+    };
+    match text.strip_prefix('-') {
+        Some(amount) => format!("−{amount}"),
+        None => text,
     }
 }
 
@@ -57,7 +61,7 @@ mod tests {
             "parts (a (value 1)), items [1, (b none)]",
         );
         check(&json!(0.000_001), "1e-6");
-        check(&json!(-0.5), "-0.5");
+        check(&json!(-0.5), "−0.5");
         check(&json!(12), "12");
     }
 }

@@ -1,0 +1,108 @@
+//! The samples of a run as lines, and the one that is meant by the beginning of its id.
+
+use std::io::{self, Write};
+
+use evaltest::engine::report::terminal::in_epoch;
+use evaltest::engine::store::{Carried, RunDir};
+use evaltest::engine::text::{clean, excerpt};
+use evaltest::engine::verdict::Subject;
+use evaltest::{Error, Record, Result, Status};
+
+/// The records of the sample with this id, or else of the only one whose id starts with it; never empty.
+pub(super) fn find(
+    records: impl Iterator<Item = Result<Carried<Record>>>,
+    wanted: &str,
+    dir: &RunDir,
+) -> Result<Vec<Carried<Record>>> {
+    let mut exact = Vec::new();
+    let mut has_more = false;
+    let mut similar: Vec<Vec<Carried<Record>>> = Vec::new();
+    for record in records {
+        let record = record?;
+        let id = &record.known.sample_id;
+        // Match the id itself, or its escaped form as displayed.
+        if id == wanted || wanted.contains('\\') && clean(id) == *wanted {
+            exact.push(record);
+            continue;
+        }
+        if !exact.is_empty() {
+            // The epochs of a sample are adjacent.
+            return Ok(exact);
+        }
+        let is_known = |epochs: &Vec<Carried<Record>>| epochs[0].known.sample_id == *id;
+        let has_room = similar.len() < 4;
+        match similar.last_mut().filter(|epochs| is_known(epochs)) {
+            Some(epochs) => epochs.push(record),
+            None if !id.starts_with(wanted) => {}
+            None if has_room => similar.push(vec![record]),
+            None => has_more = true,
+        }
+    }
+    if !exact.is_empty() {
+        return Ok(exact);
+    }
+    if similar.len() == 1 {
+        return Ok(similar.remove(0));
+    }
+    let path = dir.path().display();
+    let message = if similar.is_empty() {
+        format!("run `{path}` has no sample `{wanted}`")
+    } else {
+        let ids = similar.iter().map(|epochs| &epochs[0].known.sample_id);
+        let ids: Vec<_> = ids.map(|id| clean(id)).collect();
+        let more = if has_more { ", …" } else { "" };
+        format!(
+            "`{wanted}` is the beginning of several ids: {}{more}",
+            ids.join(", ")
+        )
+    };
+    Err(Error::usage(message).hint(format!("cargo evaltest show {path}")))
+}
+
+/// The widest id to which the others are aligned.
+pub(super) const WIDEST_ID: usize = 40;
+
+/// The id of a sample, with its epoch and perturbation.
+fn trial(record: &Record) -> String {
+    let perturbed = record.perturb.map(|kind| format!(", {kind}"));
+    clean(&record.sample_id) + &perturbed.unwrap_or_default() + &in_epoch(record.epoch)
+}
+
+pub(super) fn width(record: &Record) -> usize {
+    trial(record).chars().count()
+}
+
+pub(super) fn line(
+    record: &Record,
+    subject: Subject,
+    width: usize,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let outcome = &record.result;
+    let trial = trial(record);
+    let verdict = match (&outcome.score, outcome.status) {
+        (Some(score), _) => subject.verdict(score.correct).to_owned(),
+        (None, Status::Skipped) => return writeln!(out, "{:<14} {trial}", "not asked"),
+        (None, status) => status.as_str().replace('_', " "),
+    };
+    let message = outcome.error.as_ref().map(|error| error.message.as_str());
+    let message = message.or(outcome.prediction.as_deref());
+    let message = excerpt(message.unwrap_or("(nothing)"));
+    writeln!(out, "{verdict:<14} {trial:width$}  {message}")?;
+    outcome.unjudged_beside().try_for_each(|(scorer, reason)| {
+        let unread = format!("unread by `{}`", clean(scorer));
+        writeln!(out, "{unread:<14} {trial:width$}  {}", excerpt(reason))
+    })
+}
+
+/// Adds the last line of stderr to the message of a program that failed.
+pub(super) fn add_stderr(record: &mut Record) {
+    let Some(error) = &mut record.result.error else {
+        return;
+    };
+    let tail = error.stderr_tail.as_deref().unwrap_or_default();
+    let mut lines = tail.lines().map(str::trim);
+    if let Some(line) = lines.rfind(|line| !line.is_empty()) {
+        error.message = format!("{}: {line}", error.message);
+    }
+}
