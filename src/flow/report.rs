@@ -117,7 +117,7 @@ fn folded(report: &mut Document, write: impl FnOnce(&mut Document)) {
     if !details.is_empty() {
         report
             .blocks
-            .push(Block::folded(Fold::Closed, "Details", details));
+            .push(Block::folded(Fold::Closed, Line::default(), details));
     }
 }
 
@@ -257,10 +257,10 @@ fn costs(costs: &[StageCost], report: &mut Document) {
     report.table(table.without_empty());
 }
 
-/// `2 cut_off, 1 refused`.
+/// `2 cut off, 1 refused`.
 fn counts<'a>(reasons: impl IntoIterator<Item = (&'a String, &'a u64)>) -> String {
     let reasons = reasons.into_iter();
-    let reasons = reasons.map(|(reason, times)| format!("{times} {reason}"));
+    let reasons = reasons.map(|(reason, times)| format!("{times} {}", reason.replace('_', " ")));
     reasons.collect::<Vec<_>>().join(", ")
 }
 
@@ -278,7 +278,7 @@ fn winrate(compared: &ComparedItems, report: &mut Document) {
             counted(pairs.unreadable, "pair")
         ));
     }
-    report.part("How the judge compares");
+    report.part("Effects of order and length");
     let mut notes = Vec::new();
     if pairs.inconsistent > 0 {
         let first = CountedShare::of(pairs.first_shown_wins, pairs.inconsistent);
@@ -294,7 +294,8 @@ fn winrate(compared: &ComparedItems, report: &mut Document) {
             format!(" ({})", interval.ci95())
         });
         notes.push(format!(
-            "length: a much longer item gains {} wins{ci95} (not corrected)",
+            "length: a much longer item wins {} often: {}{ci95}, not corrected",
+            if slope < 0.0 { "less" } else { "more" },
             signed(slope)
         ));
     }
@@ -378,9 +379,9 @@ fn checks(items: &GeneratedItems, report: &mut Document) {
     }
     if !items.reasons.is_empty() {
         report.part("Refused replies");
-        let mut table = Table::of_numbers(["why", "replies"]);
-        for (why, replies) in &items.reasons {
-            table.row([why.replace('_', " "), replies.to_string()]);
+        let mut table = Table::of_numbers(["failed check", "replies"]);
+        for (check, replies) in &items.reasons {
+            table.row([check.replace('_', " "), replies.to_string()]);
         }
         report.table(table);
     }

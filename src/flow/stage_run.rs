@@ -213,7 +213,7 @@ impl StageRun {
 fn worth(judge: &JudgeSummary) -> JudgeWorth {
     let Some(calibration) = &judge.calibration else {
         return JudgeWorth {
-            text: "uncalibrated: no labels of people".to_owned(),
+            text: "uncalibrated: it was never compared with human labels".to_owned(),
             ..JudgeWorth::default()
         };
     };

@@ -12,6 +12,7 @@ use crate::figure::{Count, P, Seconds, Share, Usd, counted, or_dash, part_of, sh
 use crate::report::document::Align::{Left, Right};
 use crate::report::document::{Document, Line, Table};
 use crate::report::render::markdown;
+use crate::report::reported::minute;
 use crate::store::{RunDir, RunStatus};
 use crate::system::project::display;
 use crate::text::shell_word;
@@ -110,7 +111,7 @@ fn basics(of: &GenerationStatistics, report: &mut Document) {
         ),
         ("references", Some(references)),
         ("seed", of.seed.map(|seed| seed.to_string())),
-        ("began", Some(of.started_at.clone())),
+        ("began", Some(format!("{} UTC", minute(&of.started_at)))),
         ("took", of.duration_s.map(|it| Seconds(it).to_string())),
         ("a reply took", took),
         ("tokens", tokens),
@@ -239,8 +240,8 @@ fn checks(of: &GenerationStatistics, report: &mut Document) {
     }
     report.table(table);
     report.paragraph(
-        "Each check covers the replies to which it applies. Failed and accepted replies failed a check that the \
-         spec only notes.",
+        "Each check covers the replies to which it applies. Replies that failed a check and were still accepted: \
+         the spec only records that check.",
     );
     if let Some(solver) = &of.solver {
         report.part("Solved again");
@@ -296,16 +297,24 @@ fn refused(of: &GenerationStatistics, report: &mut Document) {
     report.paragraph(format!("{share} were refused. By the first failed check:"));
     report.list(replies.reasons.iter().map(|(reason, refused)| {
         let line = Line::default()
-            .strong(reason.clone())
+            .plain("failed ")
+            .code(reason.clone())
             .plain(format!(": {}", counted(*refused, "reply")));
         let examples = of.examples.iter();
         let examples = examples.filter(|it| it.check == *reason && it.message != it.check);
         examples.enumerate().fold(line, |line, (place, example)| {
             line.plain(if place == 0 { "; such as " } else { "; " })
                 .code(example.id.clone())
-                .plain(format!(" ({})", example.message))
+                .plain(format!(" ({})", mistake(&example.message)))
         })
     }));
+}
+
+/// What was wrong, in a message to the model: `near copy of a known text` of `was a near copy …: write another one`.
+fn mistake(message: &str) -> &str {
+    let what = message.strip_prefix("had a mistake: ").unwrap_or(message);
+    let what = what.strip_prefix("was a ").unwrap_or(what);
+    what.split(": write ").next().unwrap_or(what)
 }
 
 fn never_passed(of: &GenerationStatistics, report: &mut Document) {
@@ -338,7 +347,7 @@ fn never_passed(of: &GenerationStatistics, report: &mut Document) {
 fn next_steps(files: &GeneratedFiles, dir: &RunDir, report: &mut Document) {
     let of = &files.statistics;
     report.section("6 Files and next steps");
-    let mut table = Table::new(&[("file", Left), ("is", Left)]);
+    let mut table = Table::new(&[("file", Left), ("content", Left)]);
     let name = |path: &Path| {
         let name = path.file_name().unwrap_or_default();
         Line::default().code(name.to_string_lossy())

@@ -14,7 +14,7 @@ use super::figures::RunFigures;
 use super::format::ReportAudience;
 use super::matrix::{self, matrices, rank};
 use super::recommend::recommendations;
-use super::reported::{ReportedRun, subject_of_all};
+use super::reported::{ReportedRun, noun_of_all, subject_of_all};
 use super::section::{self, Source, accuracy, overview};
 use crate::data::Variant;
 use crate::error::Result;
@@ -93,7 +93,7 @@ pub fn overview_of_all(runs: &[ReportedRun]) -> Document {
         ("eval", Align::Left),
         ("run", Align::Left),
         ("agent", Align::Left),
-        ("samples", Align::Right),
+        (noun_of_all(runs), Align::Right),
         (subject.share(), Align::Left),
         ("change since the baseline", Align::Left),
         ("errors", Align::Right),

@@ -19,7 +19,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::data::FoundBy;
+use crate::data::{FoundBy, Variant};
 use crate::error::{Error, Result};
 use crate::report::reported::masked::PublicWords;
 use crate::report::reported::{MaskedTexts, program, subject_of};
@@ -92,7 +92,7 @@ impl UnpairedIds {
     /// The non-empty lists with their descriptions, for runs with these letters.
     fn lists(&self, [a, b]: [&ComparedRun; 2]) -> impl Iterator<Item = (String, &IdList)> {
         let changed = "with a different question, file or ground truth";
-        let without_verdict = "without a verdict in one of the two";
+        let without_verdict = "no verdict in one of the runs";
         let lists = [
             (format!("only in {}", a.letter), &self.only_in_a),
             (format!("only in {}", b.letter), &self.only_in_b),
@@ -395,9 +395,9 @@ fn notices(manifests: &[Manifest], letters: &[String]) -> Vec<String> {
         return notices;
     };
     for (manifest, letter) in named().skip(1) {
-        if manifest.eval != first.eval {
+        if Variant::family_of(&manifest.eval) != Variant::family_of(&first.eval) {
             notices.push(format!(
-                "different evals: {name} is of `{}`, {letter} of `{}`; samples with the same id, question and \
+                "{name} is a run of eval `{}`, {letter} of eval `{}`: only samples with the same id, question and \
                  ground truth are compared",
                 first.eval, manifest.eval
             ));

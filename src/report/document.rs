@@ -58,7 +58,7 @@ pub enum Block {
 /// Blocks below an introductory line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// The introductory line.
+    /// The introductory line. If it is empty, a page that collapses the blocks shows `Details`, and others nothing.
     pub title: Line,
     /// Whether a page can collapse the blocks.
     pub fold: Fold,

@@ -16,6 +16,7 @@ use crate::error::Result;
 use crate::figure::{Interval, Points, Seconds, Share, Usd, ci95, or_dash};
 use crate::report::document::{Document, Line, Table};
 use crate::report::section::accuracy;
+use crate::report::section::overview::titled;
 use crate::store::{Manifest, RunDir, RunStatus};
 use crate::text::clean;
 use crate::verdict::check::ComparedVerdict;
@@ -324,7 +325,7 @@ pub fn document(ranking: &Ranking) -> Document {
         "rank",
         "accuracy",
         ci95!(),
-        "vs. best",
+        "points from best",
         ci95!(),
         "group",
         "errors",
@@ -335,19 +336,20 @@ pub fn document(ranking: &Ranking) -> Document {
         table.row(cells(run));
     }
     document.table(table.without_empty());
-    let pairs = match ranking.pairs.len() {
+    let adjusted = match ranking.pairs.len() {
         0 => None,
-        1 => Some("the pair".to_owned()),
-        pairs => Some(format!("all {pairs} pairs")),
+        1 => Some(String::new()),
+        pairs => Some(format!(", adjusted for all {pairs} pairs (Holm),")),
     };
-    if let Some(pairs) = pairs {
+    if let Some(adjusted) = adjusted {
         document.paragraph(format!(
-            "runs that share a letter do not differ significantly: the interval of the paired difference, in points, includes \
-             0, or its p, adjusted by Holm over {pairs}, is not below {ALPHA}"
+            "{} that share a letter do not differ significantly. Two differ if the 95 % interval of their paired \
+             difference excludes 0 and p{adjusted} is below {ALPHA}.",
+            titled(kinds)
         ));
         if ranking.runs.iter().any(is_open) {
             document.paragraph(
-                "where answers are missing, accuracy and rank are ranges without an interval, and two runs differ significantly only if no missing answer could reverse their order",
+                "Where answers are missing, accuracy and rank are ranges without an interval, and two runs differ significantly only if no missing answer could reverse their order.",
             );
         }
     }

@@ -114,7 +114,8 @@ impl AdviceRow {
 }
 
 fn text(figure: AdvisedFigure, todo: &str) -> Line {
-    let line = Line::default().strong(figure.text).plain(": ").marked(todo);
+    let line = Line::default().strong(format!("{}.", figure.text));
+    let line = line.plain(" ").marked(todo);
     match figure.next {
         Some(command) => line.plain(": ").code(command),
         None => line,

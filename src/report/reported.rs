@@ -208,12 +208,13 @@ const LAUNCHERS: &[&str] = &[
     "python", "ruby", "sh", "tsx", "uv", "uvx", "zsh",
 ];
 
-/// The file name of the agent's program or recording, such as `agent.py` of `[python3, ../agent.py]`.
+/// [`program_of`] the agent of a run.
 pub(in crate::report) fn program(manifest: &Manifest) -> Option<String> {
     program_of(manifest.config.get("agent")?)
 }
 
-fn program_of(agent: &Value) -> Option<String> {
+/// The file name of the agent's program or recording, such as `agent.py` of `[python3, ../agent.py]`.
+pub(crate) fn program_of(agent: &Value) -> Option<String> {
     let name = |path: &str| Some(Path::new(path).file_name()?.to_str()?.to_owned());
     let Some(words) = agent.get("command").and_then(Value::as_array) else {
         return name(agent.get("path")?.as_str()?);
@@ -235,7 +236,7 @@ fn program_of(agent: &Value) -> Option<String> {
 }
 
 /// An RFC 3339 time without seconds: `2026-11-23 07:51`.
-pub(in crate::report) fn minute(time: &str) -> String {
+pub(crate) fn minute(time: &str) -> String {
     time.get(..16).unwrap_or(time).replace('T', " ")
 }
 
@@ -247,6 +248,15 @@ pub(in crate::report) fn times(times: &[String]) -> Vec<String> {
     }
     let second = |time: &String| time.get(..19).unwrap_or(time).replace('T', " ");
     times.iter().map(second).collect()
+}
+
+/// What the runs count: samples, or answers if any has several to a sample.
+pub(in crate::report) fn noun_of_all(runs: &[ReportedRun]) -> &'static str {
+    if runs.iter().any(|run| run.summary.epochs.is_some()) {
+        "answers"
+    } else {
+        "samples"
+    }
 }
 
 /// The name of the agent in reports: its program or model, or else its kind.

@@ -62,13 +62,13 @@ mod tests {
         let out = markdown_of(&summary);
         for expect in [
             "# my\\|eval\n",
-            "**33.3 % to 66.7 % (1 of 3 without an answer)** correct: 1 of the 2 scored.",
+            "**33.3 % to 66.7 %** correct: 1 of 3 answers is correct, 1 is missing.",
             "| failure rate | 33.3 % to 66.7 % |",
-            "| errors | 1 (33.3 %): 1 timed\\_out |",
+            "| errors | 1 (33.3 %): 1 timed out |",
             "| `accuracy >= 0.2` | **passed** | accuracy 50.0 %",
-            "░ Level 2: 0.0 % (0.0 % to 79.3 %), 0 of 1\n",
-            "▒ Level 10: 0.0 % to 100.0 %, 0 of 0, 1 without a verdict\n",
-            "- from level 1 to 2: 100.0 % lost",
+            "░ level 2: 0.0 % (0.0 % to 79.3 %), 0 of 1\n",
+            "▒ level 10: 0.0 % to 100.0 % (range with missing verdicts), 0 of 0, 1 without a verdict\n",
+            "- from level 1 to 2: 100.0 % (",
             "| own | 3 |",
             "| latency, median | 1.5 s |",
         ] {

@@ -12,9 +12,13 @@ pub(super) fn judge(judged: &ItemPoints, report: &mut Document) {
     let rated = points(&judged.total, rates, &judged.dimensions);
     report.blocks.extend(rated);
     if judged.unread > 0 {
+        let (is, them) = match judged.unread {
+            1 => ("It is", "it"),
+            _ => ("They are", "them"),
+        };
         report.note(format!(
-            "{} of {} could not be judged: no reply could be read ({}). They are in no figure here, and gates \
-             count them once as the best and once as the worst.",
+            "{} of {} could not be judged: no reply could be read ({}). {is} in no figure here, and gates \
+             count {them} once as the best and once as the worst.",
             judged.unread,
             counted(judged.items, "item"),
             counts(&judged.reasons)

@@ -7,7 +7,7 @@ use crate::report::figures::RunFigures;
 use crate::report::items;
 use crate::report::reported::ReportedRun;
 use crate::report::section::changes::{ChangeVerdict, change_verdict, difference};
-use crate::report::section::overview::{self, cost_per_thousand, gate_counts, titled};
+use crate::report::section::overview::{self, cost_per_thousand, gate_counts};
 use crate::report::section::slices::in_order;
 use crate::report::section::{Source, accuracy, listed, reviewed_lines};
 use crate::report::terminal::gate_figure;
@@ -26,11 +26,11 @@ pub(super) fn document(run: &ReportedRun, figures: &RunFigures) -> Document {
     let (known, unknown) = amounts(run);
     document.blocks.push(Block::Facts(known));
     if !unknown.is_empty() {
-        let text = format!("Unknown: {}.", unknown.join("; "));
+        let text = format!("Not known: {}.", unknown.join("; "));
         document.paragraph(Line::default().toned(Tone::Faint, text));
     }
     changes(summary, figures, &mut document);
-    document.section("Risk");
+    document.section("Risks");
     document.blocks.push(Block::List(risks(run)));
     document
 }
@@ -44,7 +44,7 @@ fn amounts(run: &ReportedRun) -> (Vec<(String, Line)>, Vec<String>) {
         Err(why) => unknown.push(format!("{name} ({why})")),
     };
     if summary.change.is_none() {
-        row("change", Err("no accepted run to compare with"));
+        row("the change", Err("there is no baseline"));
     }
     if let Some(points) = items::deciding_points(summary) {
         if points.excellent.of > 0 {
@@ -97,7 +97,10 @@ fn of_agent(run: &ReportedRun, row: &mut impl FnMut(&str, Result<String, &str>))
         return row("missing answers and latency", Err(why));
     }
     let (lacking, attempts) = outages(summary);
-    row("missing answers", Ok(part_of(lacking, attempts, "tries")));
+    row(
+        "missing answers",
+        Ok(part_of(lacking, attempts, "requests")),
+    );
     let wait = summary.latency_s.map(|latency| {
         let [p95, p50] = [latency.p95, latency.p50].map(Seconds);
         format!("95 % within {p95}, half within {p50}")
@@ -116,21 +119,26 @@ fn changes(summary: &Summary, figures: &RunFigures, document: &mut Document) {
     parts.sort_by_key(|(_, flips)| std::cmp::Reverse(moved(**flips)));
     let mut lines: Vec<Line> = Vec::new();
     for (ids, count, what) in [
-        (&change.became_wrong, change.worse, "Worse"),
-        (&change.became_correct, change.better, "Better"),
+        (&change.became_wrong, change.worse, "worse"),
+        (&change.became_correct, change.better, "better"),
     ] {
         let first = &ids[..ids.len().min(NAMED)];
         lines.push(if count == 0 {
-            format!("{what}: none.").into()
+            format!("None got {what}.").into()
         } else {
             let named = listed(first, count);
             let noun = summary.subject().word(["question", "item", "pair"]);
-            format!("{what}: {count} of {}: {named}.", counted(change.n, noun)).into()
+            format!(
+                "{count} of {} got {what}: {named}.",
+                counted(change.n, noun)
+            )
+            .into()
         });
     }
-    for ((dimension, value), [worse, better]) in parts.into_iter().take(NAMED) {
-        let title = titled(dimension);
-        lines.push(format!("{title} {value}: {worse} worse, {better} better.").into());
+    parts.truncate(NAMED);
+    parts.sort_by_key(|((dimension, _), _)| dimension);
+    for ((dimension, value), [worse, better]) in parts {
+        lines.push(format!("{dimension} = {value}: {worse} worse, {better} better.").into());
     }
     document.blocks.push(Block::List(lines));
 }
@@ -143,13 +151,13 @@ fn risks(run: &ReportedRun) -> Vec<Line> {
     if let Some(change) = &summary.change {
         let text = difference(change);
         risks.push(Line::from(match change_verdict(change, summary) {
-            ChangeVerdict::Worse => format!("Worse than the accepted run: {text}."),
-            ChangeVerdict::Better => format!("Better than the accepted run: {text}."),
+            ChangeVerdict::Worse => format!("Worse than the baseline: {text}."),
+            ChangeVerdict::Better => format!("Better than the baseline: {text}."),
             ChangeVerdict::Open => format!(
-                "Undecided whether it differs from the accepted run: {text} where both have a verdict."
+                "Undecided whether it differs from the baseline: {text} where both have a verdict."
             ),
             ChangeVerdict::Indistinguishable => format!(
-                "No significant difference from the accepted run: {text}. A loss of up to {} points is not \
+                "No significant difference from the baseline: {text}. A loss of up to {} points is not \
                  ruled out.",
                 Points((-change.difference_ci95[0]).max(0.0)).unsigned()
             ),
@@ -157,7 +165,7 @@ fn risks(run: &ReportedRun) -> Vec<Line> {
     }
     let (lacking, attempts) = outages(summary);
     if lacking > 0 && !run.is_recorded() && !summary.judges_items {
-        risks.push(format!("No answer in {}.", part_of(lacking, attempts, "tries")).into());
+        risks.push(format!("No answer in {}.", part_of(lacking, attempts, "requests")).into());
     }
     if let Some(figures) = summary.epochs.as_ref().filter(|it| it.flaky > 0) {
         risks.push(
@@ -176,9 +184,9 @@ fn risks(run: &ReportedRun) -> Vec<Line> {
     {
         let text = match summary.subject() {
             Subject::Answers => {
-                "The judge of the answers was not checked by people: its figures may be off."
+                "No person has checked the judge of the answers, so its figures may be inaccurate."
             }
-            _ => "The judge was not checked by people: its figures may be off.",
+            _ => "No person has checked the judge, so its figures may be inaccurate.",
         };
         risks.push(text.into());
     }
@@ -245,10 +253,9 @@ fn weakest(summary: &Summary) -> Option<Line> {
         .slices
         .iter()
         .flat_map(|(dimension, values)| {
-            let title = titled(dimension);
             in_order(values)
                 .into_iter()
-                .map(move |(value, group)| (format!("{title} {value}"), group))
+                .map(move |(value, group)| (format!("{dimension} = {value}"), group))
         })
         .filter(|(_, group)| is_weaker(group, summary))
         .min_by(|(_, one), (_, other)| {

@@ -4,7 +4,9 @@ use super::outages;
 use crate::figure::{Interval, Of100, Seconds, counted};
 use crate::report::document::{Document, Line};
 use crate::report::items;
-use crate::report::reported::ReportedRun;
+use crate::report::reported::{ReportedRun, agent_name, program};
+use crate::report::section::accuracy;
+use crate::report::section::overview::titled;
 use crate::stats::wilson95;
 use crate::verdict::summary::{Subject, Summary};
 
@@ -26,11 +28,15 @@ fn judged(run: &ReportedRun) -> Document {
     let summary = &run.summary;
     let date = run.manifest.started_at.get(..10).unwrap_or_default();
     let noun = summary.subject().noun();
-    let mut document = Document::new(format!("{}: how good are the {noun}s?", summary.eval));
+    let question = match summary.subject() {
+        Subject::Pairs => how_often(run),
+        _ => format!("how good are the {noun}s?"),
+    };
+    let mut document = Document::new(format!("{}: {question}", summary.eval));
     let of = counted(summary.scored, noun);
     document.paragraph(format!("Judged on {date}: {of}."));
     if let Some(pairs) = items::deciding_pairs(summary) {
-        document.section("How often is it preferred?");
+        document.section(titled(&question));
         let counts = Line::default().strong(format!("{}.", items::pair_counts(pairs)));
         document.paragraph(match pairs.win_rate.zip(pairs.ci95) {
             Some((rate, ci95)) => counts.plain(format!(
@@ -47,7 +53,7 @@ fn judged(run: &ReportedRun) -> Document {
     }
     if let Some(points) = items::deciding_points(summary) {
         document.section("How good are they?");
-        let total = std::iter::once(("all together", &points.total));
+        let total = std::iter::once(("overall", &points.total));
         let dimensions = points.dimensions.iter();
         let dimensions = dimensions.map(|it| (it.name.as_str(), &it.points));
         let lines = total.chain(dimensions);
@@ -70,14 +76,30 @@ fn judged(run: &ReportedRun) -> Document {
     document
 }
 
+/// The question that the pairs of a run answer.
+fn how_often(run: &ReportedRun) -> String {
+    if run.summary.judges_items {
+        return "how often are the items preferred?".to_owned();
+    }
+    let name = agent_name(run.agent(), run.model(), program(&run.manifest).as_deref());
+    let name = name.unwrap_or_else(|| "A".to_owned());
+    format!("how often is {name} preferred?")
+}
+
 /// How many items pass, and how many are excellent.
 fn passing(summary: &Summary) -> Line {
     let line = Line::default();
     let is_open = summary.accuracy_bounds.filter(|[low, high]| low < high);
     let line = match (is_open, summary.accuracy, summary.accuracy_ci95) {
-        (Some(bounds), ..) if summary.scored > 0 => line
-            .strong(format!("{} of 100 items pass.", hundred(bounds)))
-            .plain(" A closer figure is not possible: some items could not be judged."),
+        (Some(bounds), ..) if summary.scored > 0 => {
+            let missing = accuracy::lacking(summary);
+            let all = summary.scored + missing;
+            line.strong(format!("{} of {all} items pass", summary.correct))
+                .plain(format!(
+                    "; {missing} could not be judged. That is {} of 100.",
+                    hundred(bounds)
+                ))
+        }
         (None, Some(share), Some(ci95)) => {
             let (correct, scored) = (summary.correct, summary.scored);
             line.strong(format!(
@@ -109,11 +131,11 @@ fn requests(run: &ReportedRun) -> String {
     let requests = match (&summary.epochs, summary.skipped) {
         (Some(epochs), 0) => {
             let questions = counted(epochs.samples, "question");
-            format!("{questions}, each {} times", epochs.epochs)
+            format!("{questions}, {} times each", epochs.epochs)
         }
         (Some(epochs), _) => {
             let questions = counted(epochs.samples, "question");
-            format!("{questions}, each up to {} times", epochs.epochs)
+            format!("{questions}, up to {} times each", epochs.epochs)
         }
         (None, 0) => counted(summary.samples, "question"),
         (None, skipped) => {
@@ -139,12 +161,13 @@ fn right(summary: &Summary, document: &mut Document) {
     let is_open = summary.accuracy_bounds.filter(|[low, high]| low < high);
     match (is_open, summary.accuracy, summary.accuracy_ci95) {
         (Some(bounds), ..) if summary.scored > 0 => {
-            let text = format!("{} of 100 answers were right.", hundred(bounds));
-            document.paragraph(
-                Line::default()
-                    .strong(text)
-                    .plain(" A closer figure is not possible: some questions have no answer that could be checked."),
-            );
+            let missing = accuracy::lacking(summary);
+            let all = summary.scored + missing;
+            let text = format!("{} of {all} answers were right", summary.correct);
+            document.paragraph(Line::default().strong(text).plain(format!(
+                "; {missing} could not be checked. That is {} of 100.",
+                hundred(bounds)
+            )));
         }
         (None, Some(share), Some(ci95)) => {
             let (correct, scored) = (summary.correct, summary.scored);
@@ -176,7 +199,7 @@ fn lacking(run: &ReportedRun, document: &mut Document) {
     document.section("How often was there no answer?");
     let (lacking, requests) = outages(&run.summary);
     if run.is_recorded() {
-        document.paragraph("Unknown: the answers came from the cache.");
+        document.paragraph("Unknown: the answers are recorded, so no request was made.");
         return;
     }
     let Some(ci95) = wilson95(lacking, requests) else {
@@ -184,12 +207,14 @@ fn lacking(run: &ReportedRun, document: &mut Document) {
         return;
     };
     let text = match lacking {
-        0 => format!("Never in {}.", counted(requests, "try")),
-        1 => format!("Once in {}.", counted(requests, "try")),
-        lacking => format!("{lacking} times in {}.", counted(requests, "try")),
+        0 => "Never".to_owned(),
+        1 => "Once".to_owned(),
+        2 => "Twice".to_owned(),
+        lacking => format!("{lacking} times"),
     };
+    let text = format!("{text} in {}.", counted(requests, "request"));
     document.paragraph(Line::default().strong(text).plain(format!(
-        " In the long run, very likely {} of 100.",
+        " In the long run it would very likely happen in {} of 100 requests.",
         hundred(ci95)
     )));
 }
@@ -198,14 +223,18 @@ fn wait(run: &ReportedRun, document: &mut Document) {
     document.section("How long does an answer take?");
     let latency = run.summary.latency_s.as_ref();
     let Some(latency) = latency.filter(|_| !run.is_recorded()) else {
-        document.paragraph("Unknown: no answer was timed.");
+        document.paragraph(if run.is_recorded() {
+            "Unknown: recorded answers have no timing."
+        } else {
+            "Unknown: no answer was timed."
+        });
         return;
     };
     let (half, most) = (waited(latency.p50), waited(latency.p95));
     let text = if half == most {
-        format!("19 of 20 came within {most}.")
+        format!("95 of 100 answers came within {most}.")
     } else {
-        format!("Half of them came within {half}, 19 of 20 within {most}.")
+        format!("Half of the answers came within {half}, 95 of 100 within {most}.")
     };
     document.paragraph(Line::default().strong(text));
 }

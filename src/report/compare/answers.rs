@@ -79,7 +79,7 @@ pub fn answers(runs: &[ReportedRun], names: &[String]) -> Result<Vec<Block>> {
     }
     let rows = table.rows.len();
     "Answers by model".clone_into(&mut table.caption);
-    let label = format!("models disagree: {count}");
+    let label = format!("Only where the models disagree ({count})");
     table.filter = Some(TableFilter::Switch(label, stays));
     let mut blocks = vec![Block::section("Answers side by side")];
     blocks.extend(table.block());

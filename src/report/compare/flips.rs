@@ -7,6 +7,7 @@ use super::{ComparedRun, RunPair};
 use crate::report::document::{Block, Fold, Line, Tone};
 use crate::report::reported::common;
 use crate::report::section::Detail;
+use crate::report::section::samples::worded;
 use crate::text::excerpt;
 
 /// The samples that flipped, and those whose answers differ otherwise.
@@ -195,6 +196,6 @@ fn verdict(run: &ComparedRun, answer: &FlipAnswer) -> Line {
         return Line::default().toned(Tone::Good, word);
     }
     let reason = answer.reason.as_ref();
-    let reason = reason.map_or_else(String::new, |reason| format!(", {reason}"));
+    let reason = reason.map_or_else(String::new, |reason| format!(", {}", worded(reason)));
     Line::default().toned(Tone::Bad, word).plain(reason)
 }

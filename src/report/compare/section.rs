@@ -7,6 +7,7 @@ use super::flips::{flips, names};
 use super::sentences::{ALPHA, contradictions, difference_cells, sentences, verdict, word_of_pair};
 use super::texts::PairTexts;
 use super::{ComparedRun, ComparedRuns, RunPair};
+use crate::data::{FoundBy, Variant};
 use crate::figure::{CI95, Interval, P, Seconds, Share, Usd, ci95, counted, or_dash, with_minus};
 use crate::report::document::{
     Block, Chart, Document, Fold, IntervalRow, IntervalScale, Intervals, Line, ScatterPoint, Table,
@@ -40,7 +41,13 @@ pub fn document(
             several(runs, pairs, answers, detail),
         ),
     };
-    let eval = runs.first().map_or("", |run| &*run.eval);
+    let mut evals = runs.iter().map(|run| &*run.eval);
+    let first = evals.next().unwrap_or_default();
+    let eval = if evals.all(|eval| eval == first) {
+        first
+    } else {
+        Variant::family_of(first)
+    };
     let mut document = Document::new(format!("{eval}: {title}"));
     document.list(runs.into_iter().map(name));
     for notice in &compared.notices {
@@ -141,9 +148,9 @@ fn differences(compared: &RunsComparison, detail: Detail) -> Vec<Block> {
     if whole.difference.is_none() {
         return Vec::new();
     }
-    let scorers = ("scorer", &compared.scorers);
+    let scorers = ("scorer: ".to_owned(), &compared.scorers);
     let slices = compared.slices.iter();
-    let slices = slices.map(|(dimension, values)| (dimension.as_str(), values));
+    let slices = slices.map(|(dimension, values)| (format!("{dimension} = "), values));
     let (mut rows, mut more) = (vec![("all samples".to_owned(), whole)], 0);
     for (kind, values) in slices.chain([scorers]) {
         let mut values: Vec<_> = values.iter().collect();
@@ -151,7 +158,7 @@ fn differences(compared: &RunsComparison, detail: Detail) -> Vec<Block> {
         values.sort_by_key(|(value, _)| (value.parse::<i64>().unwrap_or(i64::MAX), *value));
         more += values.len().saturating_sub(most_rows(detail));
         let values = values.into_iter().take(most_rows(detail));
-        rows.extend(values.map(|(value, figures)| (format!("{kind}: {value}"), figures)));
+        rows.extend(values.map(|(value, figures)| (format!("{kind}{value}"), figures)));
     }
     // The first row has its own sentences.
     let note = contradictions(rows.iter().skip(1).map(|(name, it)| (&**name, *it)));
@@ -203,13 +210,13 @@ fn means(compared: &RunsComparison, detail: Detail) -> Vec<Block> {
     let means = compared.means.iter().flat_map(|(scorer, entries)| {
         let entries = entries.iter();
         let entries = entries.filter(|(name, mean)| !(mean.is_share && *name == VALUE));
-        entries.map(move |(name, mean)| (format!("{scorer} {name}"), mean))
+        entries.map(move |(name, mean)| (format!("{scorer} {name}").replace('_', " "), mean))
     });
     let means: Vec<_> = means.collect();
     if means.is_empty() {
         return Vec::new();
     }
-    let mut table = Table::of_numbers(["mean of", "pairs", "A", "B", "B − A", ci95!()]);
+    let mut table = Table::of_numbers(["score", "pairs", "A", "B", "B − A", ci95!()]);
     let number = |number: Option<f64>| or_dash(number.map(|it| format!("{it:.4}")));
     let signed = |number: f64| with_minus(&format!("{number:+.4}"));
     for (name, mean) in means.iter().take(most_rows(detail)) {
@@ -232,18 +239,18 @@ fn amounts(compared: &RunsComparison) -> Vec<Block> {
     if compared.figures.is_empty() {
         return Vec::new();
     }
-    let mut table = Table::of_numbers(["", "pairs", "B / A", ci95!()]);
+    let mut table = Table::of_numbers(["", "pairs", "ratio B / A", ci95!()]);
     let times = |ratio: f64| format!("{ratio:.3}");
     for (name, figure) in &compared.figures {
         table.row([
-            name.clone(),
+            name.trim_end_matches("_usd").replace('_', " "),
             figure.n.to_string(),
             or_dash(figure.ratio.map(times)),
             or_dash(figure.ratio_ci95.map(|ends| Interval(ends.map(times)))),
         ]);
     }
     vec![
-        Block::section("Tokens, cost and steps, sample by sample"),
+        Block::section("Tokens, cost and steps of the same samples"),
         Block::Table(table),
     ]
 }
@@ -260,7 +267,7 @@ fn figures(runs: &[&ComparedRun]) -> [Block; 2] {
         }
     };
     let some = |count: u64| (count > 0).then(|| count.to_string());
-    row("samples, times epochs", &|run| {
+    row("answers", &|run| {
         (run.epochs > 1).then(|| run.samples.to_string())
     });
     row("samples", &|run| {
@@ -294,7 +301,11 @@ fn figures(runs: &[&ComparedRun]) -> [Block; 2] {
     for way in ways {
         let count = |run: &ComparedRun| run.found_by.get(way).copied().unwrap_or_default();
         if runs.iter().any(|run| count(run) != count(runs[0])) {
-            row(&format!("found by {}", way.words()), &|run| {
+            let title = match way {
+                FoundBy::Nothing => "nothing extracted".to_owned(),
+                way => format!("extracted: {}", way.words()),
+            };
+            row(&title, &|run| {
                 (!run.found_by.is_empty()).then(|| count(run).to_string())
             });
         }
@@ -343,13 +354,12 @@ fn several(
     blocks.extend(answers);
     let rows = pairs.iter().map(|pair| {
         let [a, b] = pair.places.map(|place| &*runs[place].letter);
-        let p = |p: Option<f64>| or_dash(p.map(|p| P(p).cell()));
         let figures = &pair.comparison.whole;
         let note = format!(
-            "{}, p {}, Holm {}: {}",
+            "{}, {}, adjusted {}: {}",
             counted(figures.n, "pair"),
-            p(figures.p_two_sided),
-            p(pair.p_holm),
+            or_dash(figures.p_two_sided.map(P)),
+            or_dash(pair.p_holm.map(|p| P(p).cell())),
             word_of_pair(pair)
         );
         difference(format!("{b} − {a}"), figures, note)
@@ -365,16 +375,16 @@ fn several(
         let [a, b] = pair.places.map(|place| runs[place]);
         let lists = pair.unpaired.lists([a, b]);
         let lists: Vec<_> = lists
-            .map(|(what, ids)| format!("{} {what}", ids.count()))
+            .map(|(what, ids)| format!("{} ({what})", counted(ids.count(), "sample")))
             .collect();
         let names = [&b.letter, &a.letter].map(String::as_str).join(" − ");
-        (!lists.is_empty()).then(|| format!("{names} omits {}", lists.join(", ")))
+        (!lists.is_empty()).then(|| format!("{names} leaves out {}", lists.join(", ")))
     })));
     blocks.push(Block::Paragraph(Line::default().toned(
         Tone::Faint,
         format!(
-            "p is two-sided, and Holm adjusts it over all pairs: two runs differ significantly if the interval excludes 0 and \
-             the adjusted p is below {ALPHA}. Name two of them to see which samples flipped"
+            "p is two-sided, and adjusted for all pairs (Holm): two runs differ significantly if the interval excludes 0 and \
+             the adjusted p is below {ALPHA}. To see which samples flipped, compare two runs."
         ),
     )));
     blocks.extend(figures(runs));
@@ -383,19 +393,13 @@ fn several(
 
 /// The accuracy and cost of each run.
 fn accuracies(runs: &[&ComparedRun]) -> Vec<Block> {
-    let rows = runs.iter().map(|run| {
-        let display = or_dash(accuracy::display(run.accuracy, run.accuracy_bounds));
-        let ci95 = run.accuracy_ci95.filter(|_| range(run).is_none());
-        IntervalRow {
-            label: run.name(),
-            value: run.accuracy,
-            interval: run.accuracy_ci95,
-            range: range(run),
-            figures: ci95.map_or(display.clone(), |ends| {
-                format!("{display} ({})", Interval(ends.map(Share)))
-            }),
-            note: format!("{} of {}", run.correct, run.scored),
-        }
+    let rows = runs.iter().map(|run| IntervalRow {
+        label: run.name(),
+        value: run.accuracy,
+        interval: run.accuracy_ci95,
+        range: range(run),
+        figures: accuracy::cell(run.accuracy, run.accuracy_bounds, run.accuracy_ci95),
+        note: format!("{} of {}", run.correct, run.scored),
     });
     let subject = common(runs.iter().map(|run| run.subject));
     let share = subject.share();

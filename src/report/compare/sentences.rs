@@ -59,11 +59,13 @@ pub(super) fn sentences([a, b]: [&ComparedRun; 2], compared: &RunsComparison) ->
             ),
         ],
     };
-    if let Some((p, both)) = whole.p.zip(whole.p_two_sided) {
+    let has_flipped = whole.worse + whole.better > 0;
+    if let Some((p, both)) = whole.p.zip(whole.p_two_sided).filter(|_| has_flipped) {
         sentences.push(format!(
-            "{}: chance of a drop this large if nothing had changed, as in `no_regression`; {} in either direction",
+            "{} (one-sided, as in `no_regression`): the chance of a drop this large if nothing had changed; \
+             two-sided: {}",
             P(p),
-            P(both).cell()
+            P(both)
         ));
     }
     sentences.extend(why_apart(whole).map(str::to_owned));
@@ -83,7 +85,7 @@ pub(super) fn sentences([a, b]: [&ComparedRun; 2], compared: &RunsComparison) ->
             compared.seen.assumption
         ));
     }
-    sentences.extend(of_errors([a, b], compared).into_iter().flatten());
+    sentences.extend(of_errors([a, b], compared));
     sentences.extend(compared.judge.clone());
     sentences
 }
@@ -150,7 +152,7 @@ pub(super) fn contradictions<'a>(
 
 /// The range of the difference over missing verdicts, and whether it would change the conclusion; `None` without
 /// errors.
-fn of_errors([a, b]: [&str; 2], compared: &RunsComparison) -> Option<[String; 2]> {
+fn of_errors([a, b]: [&str; 2], compared: &RunsComparison) -> Option<String> {
     let bounds = compared.error_bounds.as_ref()?;
     let whose = [(bounds.errors_a, a), (bounds.errors_b, b)];
     let whose = whose.iter().filter(|(count, _)| *count > 0);
@@ -177,18 +179,16 @@ fn of_errors([a, b]: [&str; 2], compared: &RunsComparison) -> Option<[String; 2]
         })
         .collect();
     others.dedup();
-    Some([
-        format!(
-            "errors: {answers} {have} no verdict ({}); with them the difference is from {} to {}",
-            whose.join(", "),
-            end(ends[0]),
-            end(ends[1])
-        ),
+    Some(format!(
+        "{answers} {have} no verdict ({}). Counted as wrong or as correct, the difference is between {} and {}; {}",
+        whose.join(", "),
+        end(ends[0]),
+        end(ends[1]),
         match &*others {
-            [] => "so the conclusion does not change".to_owned(),
-            others => format!("so the conclusion could change: {}", others.join(", or ")),
-        },
-    ])
+            [] => "the conclusion is the same".to_owned(),
+            others => format!("the conclusion could change: {}", others.join(", or ")),
+        }
+    ))
 }
 
 /// The difference and its interval, in points.

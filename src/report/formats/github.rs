@@ -13,7 +13,7 @@ use std::io::Write;
 use super::super::document::Line;
 use super::super::format::{ReportAudience, ReportFormat, unwritten};
 use super::super::render::markdown::{CountedRows, Page, row_text};
-use super::super::reported::{ReportedRun, subject_of_all};
+use super::super::reported::{ReportedRun, noun_of_all, subject_of_all};
 use super::super::section;
 use super::super::section::changes::{ChangeVerdict, change_verdict, difference_cell, flip_counts};
 use super::super::section::{Detail, account_rows, accuracy, items};
@@ -102,13 +102,19 @@ fn written(runs: &[ReportedRun], unstarted: &[UnstartedEval], mut page: Page) ->
 /// Gates, figures, and what became correct.
 fn rest(runs: &[ReportedRun], samples: &[&str], better: CountedRows, mut page: Page) -> String {
     let heads = ["", "eval", "gate", "result"];
-    page.table("Gates", &heads, gates(runs, is_open));
+    let open = gates(runs, is_open);
+    let others = if open.is_empty() {
+        "Gates"
+    } else {
+        "Other gates"
+    };
+    page.table("Gates", &heads, open);
     page.table("Alerts", &["", "eval", "alert", "result"], alerts(runs));
     page.table(
         "Evals",
         &[
             "eval",
-            "samples",
+            noun_of_all(runs),
             subject_of_all(runs).word(["accuracy", "pass rate", "win rate"]),
             "since the baseline",
             "errors",
@@ -117,7 +123,11 @@ fn rest(runs: &[ReportedRun], samples: &[&str], better: CountedRows, mut page: P
         ],
         runs.iter().map(figures).collect(),
     );
-    page.table("Account", &["eval", "samples", "count"], accounts(runs));
+    page.table(
+        "Samples compared with the baseline",
+        &["eval", "samples", "count"],
+        accounts(runs),
+    );
     let count = |verdict, word: &str| {
         let of = runs.iter().flat_map(|run| &run.summary.gates);
         let count = of.filter(|gate| gate.verdict == verdict).count();
@@ -130,7 +140,7 @@ fn rest(runs: &[ReportedRun], samples: &[&str], better: CountedRows, mut page: P
     let counts: Vec<_> = counts.into_iter().flatten().collect();
     let rows = gates(runs, |verdict| !is_open(verdict));
     let all = rows.len();
-    let title = format!("Other gates: {}", counts.join(", "));
+    let title = format!("{others}: {}", counts.join(", "));
     page.folded_table(&title, &heads, CountedRows { rows, all });
     let rows = statistics(runs);
     let all = rows.len();

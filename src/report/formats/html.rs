@@ -85,7 +85,7 @@ pub(crate) fn content(all: &[ReportedRun], out: &mut dyn Write) -> Result<()> {
         fold = Fold::Closed;
         let named = names(all).into_iter().zip(all);
         let named = named.map(|(name, run)| (name, run, ending(run)));
-        html::blocks(&[Block::section("Single runs")], 1, out).map_err(io)?;
+        html::blocks(&[Block::section("Runs")], 1, out).map_err(io)?;
         html::blocks(last, 1, out).map_err(io)?;
         runs::links(named, out).map_err(io)?;
     }

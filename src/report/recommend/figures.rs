@@ -1,16 +1,15 @@
 //! The figures for recommendations, each as text with its interval.
 
-use crate::figure::{Interval, Scale, Share, part_of};
+use crate::figure::{Interval, Percent, Points, Scale, Share, counted, part_of};
 use crate::report::figures::RunFigures;
 use crate::report::reported::ReportedRun;
-use crate::report::section::accuracy::known;
-use crate::report::section::changes::{difference, flip_counts};
+use crate::report::section::accuracy::{are_missing, known};
+use crate::report::section::changes::flip_counts;
 use crate::report::section::overview::titled;
 use crate::report::section::slices::level_drops;
 use crate::stats::{ratio, wilson95, wilson95_of_share};
 use crate::text::{excerpt, shell_word};
 use crate::verdict::groups::DisagreementGroup;
-use crate::verdict::judged::pairs::PairsSummary;
 use crate::verdict::summary::Subject;
 
 /// Errors that prevent an agent from being reached.
@@ -24,9 +23,6 @@ const NOT_REACHED: [&str; 5] = [
 
 /// Share of accuracy lost between levels: 0 is ideal, .3 means that 30 % are lost.
 const LOST: f64 = 0.3;
-
-/// Thresholds of an accuracy, descending.
-const STEPS: [f64; 3] = [0.9, 0.7, 0.5];
 
 /// A wider interval of an accuracy is considered to span a threshold.
 const WIDE: f64 = 0.2;
@@ -112,19 +108,22 @@ impl AdvisedRun<'_> {
         )
     }
 
-    /// Whether this scorer is a judge that gives every answer the same verdict, or whose verdicts all depend on the
-    /// order of the two answers: its disagreement with other scorers is then not reported.
+    /// `All 5 wrong answers`, if the number is that of all, and there are several.
+    fn all_wrong(&self, count: u64) -> Option<String> {
+        let wrong = self.figures.wrong;
+        let noun = self.run.summary.subject().all_bad();
+        (count == wrong && count > 1).then(|| format!("All {count} {noun}"))
+    }
+
+    /// Whether this scorer is a judge that gives every answer the same verdict, or one that compares pairs, which does
+    /// not say what is correct: its disagreement with other scorers is then not reported.
     fn is_uninformative(&self, scorer: &str) -> bool {
         let Some(judge) = &self.run.summary.judge else {
             return false;
         };
         let is_constant = |name: &str| {
-            judge.scorers.get(name).is_some_and(|it| {
-                let pairs = it.pairs.as_ref();
-                let read = |pairs: &PairsSummary| pairs.n.saturating_sub(pairs.unreadable);
-                it.constant
-                    || pairs.is_some_and(|it| it.inconsistent > 0 && it.inconsistent == read(it))
-            })
+            let judge = judge.scorers.get(name);
+            judge.is_some_and(|it| it.constant || it.pairs.is_some())
         };
         match judge.juries.get(scorer) {
             Some(jury) => {
@@ -171,12 +170,13 @@ fn errors(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
         let most = if worst.count == lacking {
             "all".to_owned()
         } else {
-            worst.count.to_string()
+            format!("{} of them", worst.count)
         };
         let text = format!(
-            "{} are errors, {most} of kind {}",
+            "{} {} ({most}: {})",
             part_of(lacking, requested, &case.nouns()),
-            worst.kind
+            are_missing(summary, lacking),
+            worst.kind.replace('_', " ")
         );
         let is_reached = !NOT_REACHED.contains(&&*worst.kind);
         AdvisedFigure {
@@ -200,10 +200,14 @@ fn errors(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
 fn change(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let change = case.run.summary.change.iter();
     let figures = change.map(|change| {
+        // Only a loss is advised on.
+        let [low, high] = change.difference_ci95;
+        let loss = Interval([high, low].map(|end| Points(end).unsigned()));
         let text = format!(
-            "{} changed by {}, {}",
+            "{} fell by {} points ({}), {}",
             titled(case.run.summary.subject().share()),
-            difference(change),
+            Points(change.difference).unsigned(),
+            loss.ci95(),
             flip_counts(change, &case.run.summary)
         );
         let weight = Some(-change.difference);
@@ -247,14 +251,29 @@ fn accuracy(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     figure.into_iter().collect()
 }
 
-/// The accuracy, if its interval spans a threshold, with the number of samples needed to decide.
+/// How certain the accuracy is: compared with the threshold of a gate, or without one by the width of its interval.
 fn precision(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     const MOST: u64 = 10_000;
     let summary = &case.run.summary;
     let is_answered = summary.subject() == Subject::Answers;
     let known = known(summary).filter(|_| is_answered);
     let figure = known.and_then(|(share, [low, high])| {
-        let spanned = STEPS
+        let gates = summary.gates.iter();
+        let gates = gates.filter(|it| it.gate.name() == "accuracy");
+        let limits: Vec<f64> = gates.filter_map(|it| it.threshold).collect();
+        let n = counted(summary.scored, "answer");
+        let plan = case.command("plan --detect 5");
+        let figure = |text| AdvisedFigure {
+            next: Some(plan),
+            ..AdvisedFigure::new(text, Some([low, high]), Some(high - low))
+        };
+        if limits.is_empty() {
+            return Some(figure(format!(
+                "With {n} the accuracy is known only to within ±{} points",
+                Points((high - low) / 2.0).unsigned()
+            )));
+        }
+        let spanned = limits
             .into_iter()
             .filter(|step| low < *step && *step <= high);
         let step =
@@ -264,20 +283,12 @@ fn precision(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
             ci95.is_some_and(|[low, high]| low >= step || high < step)
         };
         let more = (summary.scored..=MOST).find(says);
-        let more = more.map(|n| format!("; about {n} answers would settle it"));
-        let text = format!(
-            "{} of {} answers are correct ({}); the true accuracy could be above or below {:.0} %{}",
-            Share(share),
-            summary.scored,
-            Interval([low, high].map(Share)).ci95(),
-            step * 100.0,
+        let more = more.map(|n| format!(": about {n} independent samples would show it"));
+        Some(figure(format!(
+            "With {n} it is unclear whether the true accuracy is above {}{}",
+            Percent(step),
             more.unwrap_or_default()
-        );
-        let plan = case.command("plan --detect 5");
-        Some(AdvisedFigure {
-            next: Some(plan),
-            ..AdvisedFigure::new(text, Some([low, high]), Some(high - low))
-        })
+        )))
     });
     figure.into_iter().collect()
 }
@@ -300,7 +311,7 @@ fn uncalibrated(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let why = known.and_then(|known| known.reason.clone());
     let text = format!(
         "The deciding judge, {name}, is uncalibrated: {}{}",
-        why.unwrap_or_else(|| "no labels of people".to_owned()),
+        why.unwrap_or_else(|| "no human labels".to_owned()),
         text.unwrap_or_default()
     );
     let draw = format!("{} --draw 100 --seed 7", case.command("judge calibrate"));
@@ -353,7 +364,7 @@ fn weaker_parts(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
                 continue;
             };
             let text = format!(
-                "{dimension} {}: {} {} ({}), all {} ({})",
+                "{dimension} = {}: {} {} ({}), all {} ({})",
                 excerpt(value),
                 Share(part),
                 summary.subject().word(["correct", "pass", "won"]),
@@ -379,6 +390,7 @@ fn one_cause(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let same = case.figures.same_answer.as_ref();
     let same = same.filter(|same| same.count > 2).map(|same| {
         let (part, interval, weight) = case.of_wrong(same.count);
+        let part = case.all_wrong(same.count).unwrap_or(part);
         let text = format!("{part} are identical, “{}”", beginning(&same.answer));
         AdvisedFigure {
             next: case.show(std::slice::from_ref(&same.id)),
@@ -389,7 +401,9 @@ fn one_cause(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let reason = group.and_then(|group| {
         let reason = group.reason.as_deref().filter(|it| *it != "mismatch")?;
         let (part, interval, weight) = case.of_wrong(group.count);
-        let text = format!("{part} are {}", excerpt(reason));
+        let part = case.all_wrong(group.count).unwrap_or(part);
+        let have = if group.count == 1 { "has" } else { "have" };
+        let text = format!("{part} {have} the reason `{}`", excerpt(reason));
         Some(AdvisedFigure {
             next: case.show(&group.ids),
             ..AdvisedFigure::new(text, interval, weight)
@@ -477,8 +491,9 @@ fn flaky(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
         let (flaky, samples) = (epochs.flaky, epochs.samples);
         let first = case.figures.failures.flaky.samples.first();
         let text = format!(
-            "{} are correct in some epochs and wrong in others",
-            part_of(flaky, samples, "samples")
+            "{} {} correct in some epochs and wrong in others",
+            part_of(flaky, samples, "samples"),
+            if flaky == 1 { "is" } else { "are" }
         );
         AdvisedFigure {
             next: first.and_then(|it| case.show(std::slice::from_ref(&it.id))),

@@ -28,18 +28,18 @@ fn every_topic_of_the_table_has_its_figure() {
 #[test]
 fn an_accuracy_is_called_what_its_whole_interval_is() {
     let check = |right: u64, of: u64, expect: Option<&str>| {
-        let found = advice_for("excellent", "", wilson95(right, of));
+        let found = advice_for("Excellent", "", wilson95(right, of));
         let begins = found.map(|todo| &todo[..todo.find([';', ',']).unwrap_or(todo.len())]);
         assert_eq!(begins, expect, "{right} of {of}");
     };
-    check(5, 5, Some("more correct than wrong"));
-    check(35, 35, Some("excellent"));
-    check(95, 100, Some("good"));
-    check(97, 100, Some("excellent"));
+    check(5, 5, Some("More correct than wrong"));
+    check(35, 35, Some("Excellent"));
+    check(95, 100, Some("Good"));
+    check(97, 100, Some("Excellent"));
     check(55, 100, None);
-    check(70, 100, Some("more correct than wrong"));
+    check(70, 100, Some("More correct than wrong"));
     check(41, 100, None);
-    check(40, 100, Some("most answers are wrong"));
+    check(40, 100, Some("Most answers are wrong"));
     check(0, 0, None);
 }
 
@@ -52,21 +52,21 @@ fn only_certain_advice_is_given() {
             "{of} {interval:?}"
         );
     };
-    check("the agent often fails on the harder", [0.3, 0.5], true);
-    check("the agent often fails on the harder", [0.1, 0.9], false);
-    check("worse than the accepted run", [-0.2, -0.01], true);
-    check("worse than the accepted run", [-0.2, 0.01], false);
-    check("weaker than the whole", [0.01, 0.3], true);
-    check("weaker than the whole", [-0.01, 0.3], false);
-    check("use more samples", [0.4, 0.7], true);
-    check("use more samples", [0.5, 0.6], false);
-    assert_eq!(advice_for("probably one cause", "", None), None);
+    check("The agent often fails on the harder", [0.3, 0.5], true);
+    check("The agent often fails on the harder", [0.1, 0.9], false);
+    check("Compare both answers", [-0.2, -0.01], true);
+    check("Compare both answers", [-0.2, 0.01], false);
+    check("Weaker than the whole", [0.01, 0.3], true);
+    check("Weaker than the whole", [-0.01, 0.3], false);
+    check("Use more samples", [0.4, 0.7], true);
+    check("Use more samples", [0.5, 0.6], false);
+    assert_eq!(advice_for("Probably one cause", "", None), None);
 }
 
 #[test]
 fn advice_depends_on_error_kind() {
-    let todo = |kind: &str| advice_for("fix the agent", kind, None).unwrap();
+    let todo = |kind: &str| advice_for("Fix the agent", kind, None).unwrap();
     assert!(todo("timed_out").contains("`limits.timeout_s`"));
-    assert!(todo("unreachable").starts_with("fix the agent"));
-    assert!(todo("exited").starts_with("read the first error"));
+    assert!(todo("unreachable").starts_with("Fix the agent"));
+    assert!(todo("exited").starts_with("Read the first error"));
 }

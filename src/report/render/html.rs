@@ -107,7 +107,10 @@ fn block(block: &Block, level: usize, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn group(content: &Group, level: usize, out: &mut dyn Write) -> io::Result<()> {
-    let title = line(&content.title);
+    let title = match &*content.title.0 {
+        [] => "Details".to_owned(),
+        _ => line(&content.title),
+    };
     let open = match content.fold {
         Fold::Never => {
             writeln!(out, "<p>{title}</p>")?;

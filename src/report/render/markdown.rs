@@ -87,7 +87,9 @@ fn block(block: &Block, level: usize, out: &mut dyn Write) -> io::Result<()> {
         Block::Verbatim(text) => verbatim(text, out),
         Block::Marked(_, parts) => verbatim(&unmarked(parts), out),
         Block::Group(group) => {
-            writeln!(out, "\n{}", line(&group.title))?;
+            if !group.title.0.is_empty() {
+                writeln!(out, "\n{}", line(&group.title))?;
+            }
             blocks(&group.blocks, level, out)
         }
         Block::Framed(_, framed) => blocks(framed, level, out),

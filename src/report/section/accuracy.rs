@@ -18,13 +18,14 @@ pub(in crate::report) fn display(share: Option<f64>, bounds: Option<[f64; 2]>) -
     }
 }
 
-/// The same with the interval in brackets, unless it is a range; `-` without a value.
+/// The same with the interval in brackets, or that it is a range; `-` without a value.
 pub(in crate::report) fn cell(
     share: Option<f64>,
     bounds: Option<[f64; 2]>,
     ci95: Option<[f64; 2]>,
 ) -> String {
-    match (display(share, bounds), ci95.filter(|_| !is_open(bounds))) {
+    match (display(share, bounds), ci95) {
+        (Some(range), _) if is_open(bounds) => format!("{range} (range with missing verdicts)"),
         (Some(share), Some(ci95)) => format!("{share} ({})", Interval(ci95.map(Share))),
         (Some(share), None) => share,
         (None, _) => "-".to_owned(),
@@ -50,17 +51,34 @@ pub(in crate::report) fn comma_ci95(ci95: Option<[f64; 2]>) -> String {
     })
 }
 
-/// `10 of 30 without an answer`, if any.
-pub(in crate::report) fn missing(summary: &Summary) -> Option<String> {
+/// How many verdicts are missing and make the accuracy a range.
+pub(in crate::report) fn lacking(summary: &Summary) -> u64 {
     let needed = match summary.early_stop {
         None => summary.skipped,
         Some(_) => 0,
     };
-    let unknown = summary.errors + needed;
-    // Those were answered, or nobody was asked.
-    let is_answered =
-        summary.unjudged + summary.not_judged > 0 || summary.subject() != Subject::Answers;
-    let what = if is_answered {
+    summary.errors + needed
+}
+
+/// Whether the answers to those were there, or nobody was asked.
+fn is_answered(summary: &Summary) -> bool {
+    summary.unjudged + summary.not_judged > 0 || summary.subject() != Subject::Answers
+}
+
+/// What so many answers without a verdict are: `are missing`.
+pub(in crate::report) fn are_missing(summary: &Summary, count: u64) -> &'static str {
+    match (is_answered(summary), count) {
+        (true, 1) => "has no verdict",
+        (true, _) => "have no verdict",
+        (false, 1) => "is missing",
+        (false, _) => "are missing",
+    }
+}
+
+/// `10 of 30 without an answer`, if any.
+pub(in crate::report) fn missing(summary: &Summary) -> Option<String> {
+    let unknown = lacking(summary);
+    let what = if is_answered(summary) {
         "a verdict"
     } else {
         "an answer"
@@ -128,9 +146,15 @@ pub(in crate::report) fn sentence(summary: &Summary) -> Line {
         };
     }
     match (share, missing(summary)) {
-        (Some(range), Some(missing)) => line
-            .strong(format!("{range} ({missing})"))
-            .plain(format!(" correct: {correct} of the {scored} scored.")),
+        (Some(range), Some(_)) => {
+            let missing = lacking(summary);
+            let are = are_missing(summary, missing);
+            line.strong(range).plain(format!(
+                " correct: {correct} of {} answers {} correct, {missing} {are}.",
+                scored + missing,
+                if correct == 1 { "is" } else { "are" }
+            ))
+        }
         (Some(share), None) => {
             let ci95 = comma_ci95(summary.accuracy_ci95);
             line.strong(share)

@@ -56,10 +56,9 @@ pub(super) fn costs(source: &Source<'_>) -> Vec<Block> {
         }
     }
     if let Some(conversations) = &summary.conversations {
-        let mut ended: Vec<String> = Vec::new();
-        for (why, count) in &conversations.ended {
-            ended.push(format!("{} {count}", why.replace('_', " ")));
-        }
+        let ended = conversations.ended.iter();
+        let ended = ended.map(|(why, count)| format!("{count} ended by {}", why.replace('_', " ")));
+        let ended = ended.collect::<Vec<_>>();
         fact(
             "conversations",
             format!("{} ({})", conversations.count, ended.join(", ")),
@@ -98,11 +97,11 @@ pub(super) fn costs(source: &Source<'_>) -> Vec<Block> {
         fact("cost", at_least(unknown.cost_usd, Usd(cost)));
     }
     fact("attempts", summary.attempts.to_string());
-    let recovered = &summary.recovered_by_retry;
-    fact(
-        "recovered by retry",
-        format!("{} of {}", recovered.recovered, recovered.retried),
-    );
+    let retries = &summary.recovered_by_retry;
+    if retries.retried > 0 {
+        let recovered = format!("{} of {}", retries.recovered, retries.retried);
+        fact("recovered by retry", recovered);
+    }
     let mut blocks = vec![Block::section("Time and cost"), Block::Facts(facts)];
     if let (Some(latency), Some((_, figures))) = (&summary.latency_s, source.run) {
         blocks.extend(histogram(latency, &figures.latencies));

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::accuracy;
-use super::source::{Source, number};
-use crate::figure::{Interval, P, Points, Share, counted, part_of};
+use super::source::Source;
+use crate::figure::{Interval, P, Points, Share, counted, or_dash, part_of};
 use crate::report::document::{Align, Block, Table, list};
 use crate::verdict::summary::{EpochFigures, Estimate, PerturbFigures, Summary};
 
@@ -37,13 +37,14 @@ fn brief(summary: &Summary, figures: &EpochFigures) -> Vec<String> {
     if figures.incomplete > 0 {
         let (some, all) = (figures.incomplete, figures.samples);
         lines.push(format!(
-            "{some} of {all} samples lack a verdict in some epoch"
+            "{some} of {all} samples {} a verdict in some epoch",
+            if some == 1 { "lacks" } else { "lack" }
         ));
     }
     if figures.flaky > 0 {
         let again = figures.disagreement.map(Share);
         let again = again.map_or_else(String::new, |share| {
-            format!("; {share} of the verdicts change when asked again")
+            format!("; {share} of the verdicts differ when the agent is asked again")
         });
         let named = summary.flaky.iter().take(BRIEF);
         let named = named.map(|sample| {
@@ -95,7 +96,9 @@ fn full(summary: &Summary, figures: &EpochFigures) -> Vec<Block> {
         ("standard error", Align::Right),
         ("samples", Align::Right),
     ]);
-    let error = |error: Option<f64>| error.map_or("-".to_owned(), number);
+    let error = |error: Option<f64>| {
+        or_dash(error.map(|error| format!("{} points", Points(error).unsigned())))
+    };
     let dash = || "-".to_owned();
     table.row([
         "accuracy".to_owned(),
@@ -126,12 +129,27 @@ fn full(summary: &Summary, figures: &EpochFigures) -> Vec<Block> {
         dash(),
         figures.scored.to_string(),
     ]);
+    let times = match figures.epochs {
+        2 => "twice".to_owned(),
+        epochs => format!("{epochs} times"),
+    };
+    let lack = match figures.incomplete {
+        0 => String::new(),
+        1 => " 1 sample lacks a verdict in some epoch.".to_owned(),
+        some => format!(" {some} samples lack a verdict in some epoch."),
+    };
+    let [asked, answers] = if summary.judges_items {
+        ["judged", "verdicts"]
+    } else {
+        ["asked", "answers"]
+    };
     let mut blocks = vec![
         Block::section("Epochs"),
         Block::paragraph(format!(
-            "{} samples, each asked {} times; {} lack a verdict in some epoch. The counts above count answers; \
-             intervals of accuracy are clustered by sample.",
-            figures.samples, figures.epochs, figures.incomplete
+            "Each of the {} was {asked} {times} ({} {answers}).{lack} The counts above are of {answers}; the \
+             intervals allow for several {answers} to one sample.",
+            counted(figures.samples, "sample"),
+            summary.samples.saturating_sub(summary.skipped)
         )),
         Block::Table(table),
     ];
@@ -148,7 +166,7 @@ fn flaky(summary: &Summary, figures: &EpochFigures, blocks: &mut Vec<Block>) {
     }
     let again = figures.disagreement.map(Share);
     let again = again.map_or_else(String::new, |share| {
-        format!(" {share} of all verdicts change when asked again.")
+        format!(" {share} of all verdicts differ when the agent is asked again.")
     });
     let share = part_of(figures.flaky, figures.samples, "samples");
     let mut table = Table::of_numbers(["sample", "correct", "different answers"]);
@@ -162,7 +180,8 @@ fn flaky(summary: &Summary, figures: &EpochFigures, blocks: &mut Vec<Block>) {
     let more = figures.flaky.saturating_sub(table.rows.len() as u64);
     blocks.push(Block::Heading(3, "Flaky samples".to_owned()));
     blocks.push(Block::paragraph(format!(
-        "{share} are correct in some epochs and wrong in others.{again}"
+        "{share} {} correct in some epochs and wrong in others.{again}",
+        if figures.flaky == 1 { "is" } else { "are" }
     )));
     blocks.extend(table.block());
     if more > 0 {
@@ -233,8 +252,10 @@ fn open(figures: &PerturbFigures) -> Option<String> {
         let questions = counted(figures.unchanged, "question");
         format!("leaves {questions} unchanged (not compared)")
     });
-    let missing =
-        (figures.missing > 0).then(|| format!("{} answers have no verdict", figures.missing));
+    let missing = (figures.missing > 0).then(|| match figures.missing {
+        1 => "1 answer has no verdict".to_owned(),
+        missing => format!("{missing} answers have no verdict"),
+    });
     let both: Vec<String> = unchanged.into_iter().chain(missing).collect();
     (!both.is_empty()).then(|| both.join("; "))
 }

@@ -1,6 +1,8 @@
 //! The verdicts of gates and of alerts, and what they rest on.
 
+use super::overview::has_gate;
 use super::source::{Detail, Source};
+use crate::exit::Exit;
 use crate::report::document::{Align, Block, Fold, Line, Table, Tone, list};
 use crate::verdict::alert::{AlertResult, AlertVerdict};
 use crate::verdict::result::{GateResult, Verdict};
@@ -41,13 +43,20 @@ pub(in crate::report) fn gates(source: &Source<'_>) -> Vec<Block> {
         (count > 0).then(|| format!("{count} {word}"))
     });
     let counts: Vec<String> = counts.into_iter().flatten().collect();
-    let code = source.summary.exit_code.code();
+    let which = if listed.is_empty() { "All" } else { "Other" };
+    let title = format!("{which} gates: {}", counts.join(", "));
     let mut blocks = vec![Block::section("Gates")];
     blocks.extend(table(&listed));
-    blocks.extend(
-        table(&folded).map(|table| Block::folded(Fold::Closed, counts.join(", "), [table])),
-    );
-    blocks.push(Block::paragraph(format!("Exit code {code}.")));
+    blocks.extend(table(&folded).map(|table| Block::folded(Fold::Closed, title, [table])));
+    let exit = source.summary.exit_code;
+    let why = match exit {
+        Exit::Failed if has_gate(source.summary, Verdict::Failed) => " (a gate failed)",
+        Exit::Infrastructure => " (too many errors, or a gate is inconclusive)",
+        _ => "",
+    };
+    if exit != Exit::Passed {
+        blocks.push(Block::paragraph(format!("Exit code {}{why}.", exit.code())));
+    }
     blocks
 }
 
@@ -95,7 +104,9 @@ pub(in crate::report) fn account(source: &Source<'_>) -> Vec<Block> {
     }
     let mut blocks = Vec::new();
     if let Some(table) = table.block() {
-        blocks.extend((!source.is_brief()).then(|| Block::section("Account")));
+        blocks.extend(
+            (!source.is_brief()).then(|| Block::section("Samples compared with the baseline")),
+        );
         blocks.push(table);
     }
     let decision = decision(source.summary);

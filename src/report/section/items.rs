@@ -93,13 +93,13 @@ pub(crate) fn points(
     [pass, excellent]: [CountedShare; 2],
     dimensions: &[DimensionPoints],
 ) -> Vec<Block> {
-    let average = Line::default().plain("Average ").strong(total.text());
-    let items = counted(total.n, "item");
+    let average = Line::from(format!("Mean of {}: ", counted(total.n, "item")));
+    let average = average.strong(total.text());
     let rates = [("pass", pass), ("excellent", excellent)];
     let rates = rates.into_iter().filter(|(_, share)| share.of > 0);
     let blocks = [
         Some(Block::Paragraph(
-            average.plain(format!("{}, of {items}.", rated(total))),
+            average.plain(format!("{}.", rated(total))),
         )),
         shares(["by the rubric", "items"], rates).block(),
         means("dimension", dimensions).block(),
@@ -143,16 +143,23 @@ pub(in crate::report) fn win_rate(pairs: &PairsSummary) -> Option<String> {
 
 /// `5 wins, 1 tie, 3 losses, 2 inconsistent of 11 pairs`.
 pub(crate) fn pair_counts(pairs: &PairsSummary) -> String {
-    let mut parts = vec![
-        counted(pairs.wins, "win"),
-        counted(pairs.ties, "tie"),
-        counted(pairs.losses, "loss"),
-    ];
-    if pairs.inconsistent > 0 {
-        parts.push(format!("{} inconsistent", pairs.inconsistent));
-    }
-    let read = pairs.n.saturating_sub(pairs.unreadable);
-    format!("{} of {}", parts.join(", "), counted(read, "pair"))
+    let inconsistent = match pairs.inconsistent {
+        0 => String::new(),
+        inconsistent => format!(", {inconsistent} inconsistent"),
+    };
+    let read = counted(pairs.n.saturating_sub(pairs.unreadable), "pair");
+    format!("{}{inconsistent} of {read}", wins_ties_losses(pairs))
+}
+
+/// `5 wins, 1 tie, 3 losses`.
+pub(super) fn wins_ties_losses(pairs: &PairsSummary) -> String {
+    [
+        (pairs.wins, "win"),
+        (pairs.ties, "tie"),
+        (pairs.losses, "loss"),
+    ]
+    .map(|(count, noun)| counted(count, noun))
+    .join(", ")
 }
 
 /// A table of counts with their shares; the head explains the brackets.
@@ -193,7 +200,7 @@ pub(crate) fn means<'a>(what: &str, rows: impl IntoIterator<Item = &'a Dimension
     table
 }
 
-/// A mean with its rating and the ratings of its interval: `: good, by its interval acceptable to excellent`.
+/// The rating of a mean and the ratings of its interval: `, which is good; the interval runs from acceptable to excellent`.
 fn rated(mean: &PointMean) -> String {
     let (Some(value), Some(scale)) = (mean.mean, mean.scale) else {
         return String::new();
@@ -201,8 +208,10 @@ fn rated(mean: &PointMean) -> String {
     let rating = ItemRating::of(value, scale);
     let ends = mean.ci95;
     match ends.map(|ends| ends.map(|end| ItemRating::of(end, scale))) {
-        Some([low, high]) if low < high => format!(": {rating} ({low} to {high} by its interval)"),
-        _ => format!(": {rating}"),
+        Some([low, high]) if low < high => {
+            format!(", which is {rating}; the interval runs from {low} to {high}")
+        }
+        _ => format!(", which is {rating}"),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Requests to judges, their agreement, and means corrected by human labels.
 
 use super::costs::latencies;
+use super::items::wins_ties_losses;
 use super::source::Source;
 use crate::figure::{
     Interval, Scale, Seconds, Share, Usd, Value, ci95, counted, or_dash, with_minus,
@@ -50,8 +51,13 @@ pub(super) fn judges(source: &Source<'_>) -> Vec<Block> {
     let nouns = format!("{}s", source.summary.judged_noun());
     table.row(std::iter::once(nouns).chain(samples));
     for (name, of) in FIGURES {
-        let cells = judge.scorers.values().map(of);
-        table.row(std::iter::once((*name).to_owned()).chain(cells));
+        let cells: Vec<String> = judge.scorers.values().map(of).collect();
+        if cells
+            .iter()
+            .any(|cell| !["0", "-"].contains(&cell.as_str()))
+        {
+            table.row(std::iter::once((*name).to_owned()).chain(cells));
+        }
     }
     let mut blocks = vec![Block::section("Judge"), Block::Table(table)];
     for (name, judge) in &judge.scorers {
@@ -81,7 +87,7 @@ const FIGURES: &[Figure] = &[
         unread => format!("{unread} ({})", reasons(&judge.reasons)),
     }),
     ("calls", |judge| judge.calls.to_string()),
-    ("asked again", |judge| judge.asked_again.to_string()),
+    ("asked twice", |judge| judge.asked_again.to_string()),
     ("from the cache", |judge| judge.cached.to_string()),
     ("stored", |judge| judge.stored.to_string()),
     ("requests", |judge| judge.requests.to_string()),
@@ -93,7 +99,7 @@ const FIGURES: &[Figure] = &[
     }),
     ("models", |judge| counts(judge.models.iter())),
     ("forms", |judge| counts(judge.forms.iter())),
-    ("labels of people", |judge| {
+    ("human labels", |judge| {
         or_dash(judge.calibration.as_ref().map(JudgeCalibration::summary))
     }),
 ];
@@ -111,7 +117,7 @@ fn counts<'a>(counts: impl Iterator<Item = (&'a String, &'a u64)>) -> String {
 /// Reasons for missing verdicts, with counts.
 fn reasons(reasons: &std::collections::BTreeMap<String, u64>) -> String {
     let reasons = reasons.iter();
-    let reasons = reasons.map(|(reason, count)| format!("{count} {reason}"));
+    let reasons = reasons.map(|(reason, count)| format!("{count} {}", reason.replace('_', " ")));
     reasons.collect::<Vec<_>>().join(", ")
 }
 
@@ -120,7 +126,7 @@ fn judge_line(judge: &JudgeSummary, noun: &str) -> String {
     let calls = counted(judge.calls, "call");
     let mut calls = format!("{calls} on {}", counted(judge.samples, noun));
     let parts = [
-        (judge.asked_again, "asked again"),
+        (judge.asked_again, "asked twice"),
         (judge.cached, "from the cache"),
         (judge.stored, "stored"),
     ];
@@ -162,12 +168,12 @@ pub fn corrected_lines(calibration: Option<&JudgeCalibration>) -> Vec<String> {
             .judge
             .map(|mean| format!("{} by the judge, ", Value(mean)));
         format!(
-            "{name}: {}{} {how} ({}; {} labels, {} answers)",
+            "{name}: {}{} {how} ({}; {}, {})",
             by_judge.unwrap_or_default(),
             Value(of.value),
             Interval(of.ci95.map(Value)).ci95(),
-            of.labels,
-            of.items
+            counted(of.labels, "label"),
+            counted(of.items, "answer")
         )
     };
     let own = calibration.corrected.iter();
@@ -208,7 +214,7 @@ fn corrected(
                 label: format!("{figure}, by the judge"),
                 value: Some(value),
                 figures: Scale(value, 3).to_string(),
-                note: format!("{} answers", of.items),
+                note: counted(of.items, "answer"),
                 ..IntervalRow::default()
             });
         }
@@ -218,7 +224,7 @@ fn corrected(
             value: Some(of.value),
             interval: Some(of.ci95),
             figures: format!("{} ({ci95})", Scale(of.value, 3)),
-            note: format!("{} labels", of.labels),
+            note: counted(of.labels, "label"),
             ..IntervalRow::default()
         });
     }
@@ -259,7 +265,7 @@ fn agreement_chart(judge: &JudgeSummary, blocks: &mut Vec<Block>) {
             value: Some(kappa),
             interval,
             figures: format!("{kappa:.2}{}", ci95.unwrap_or_default()),
-            note: format!("{} labels", calibration.n),
+            note: counted(calibration.n, "label"),
             ..IntervalRow::default()
         })
     });
@@ -313,7 +319,7 @@ fn jury_blocks(name: &str, jury: &JurySummary, noun: &str, blocks: &mut Vec<Bloc
         let judges = format!("{}, {}", pair.one, pair.other);
         pairs.row([judges, pair_agreement(pair)]);
     }
-    blocks.push(Block::Heading(3, format!("Jury {name}")));
+    blocks.push(Block::Heading(3, format!("Jury `{name}`")));
     blocks.push(Block::paragraph(jury_line(jury, noun)));
     blocks.extend(table.block());
     blocks.extend(labels_line(jury).map(Block::paragraph));
@@ -325,15 +331,15 @@ fn jury_blocks(name: &str, jury: &JurySummary, noun: &str, blocks: &mut Vec<Bloc
 fn jury_line(jury: &JurySummary, noun: &str) -> String {
     let answers = counted(jury.samples, noun);
     let mut figures = vec![format!("{} judges on {answers}", jury.judges.len())];
-    figures.push(format!("alpha {}", two_decimals(jury.alpha)));
+    figures.extend(jury.alpha.map(|alpha| format!("alpha {}", Scale(alpha, 2))));
     let shares = jury.pairs.iter().filter_map(|pair| pair.agreement);
     let ends = shares.clone().reduce(f64::min).zip(shares.reduce(f64::max));
     if let Some((low, high)) = ends {
         let [low, high] = [low, high].map(|share| Share(share).to_string());
         figures.push(if low == high {
-            format!("pairs agree on {low}")
+            format!("any two judges agree on {low} of {noun}s")
         } else {
-            format!("pairs agree on {low} to {high}")
+            format!("any two judges agree on {low} to {high} of {noun}s")
         });
     }
     if jury.unread > 0 {
@@ -391,15 +397,10 @@ fn outliers(judge: &JurorSummary) -> String {
 /// How often two judges accept the same answers, and kappa.
 fn pair_agreement(pair: &ScorerPair) -> String {
     let share = or_dash(pair.agreement.map(Share));
-    format!(
-        "{share} of {}, kappa {}",
-        pair.judged,
-        two_decimals(pair.kappa)
-    )
-}
-
-fn two_decimals(value: Option<f64>) -> String {
-    or_dash(value.map(|value| Scale(value, 2)))
+    let kappa = pair
+        .kappa
+        .map(|kappa| format!(", kappa {}", Scale(kappa, 2)));
+    format!("{share} of {}{}", pair.judged, kappa.unwrap_or_default())
 }
 
 fn signed(value: f64) -> String {
@@ -408,18 +409,13 @@ fn signed(value: f64) -> String {
 
 /// Pairwise comparisons by a judge: counts, win rate with its interval, effects of order and length, and conclusions.
 pub fn pair_lines(pairs: &PairsSummary) -> Vec<String> {
-    let PairsSummary {
-        wins,
-        losses,
-        ties,
-        inconsistent,
-        ..
-    } = pairs;
+    let inconsistent = pairs.inconsistent;
     let mut counts = format!(
-        "{} pairs of {} items: {wins} wins, {losses} losses, {ties} ties, {inconsistent} inconsistent (the verdict changes \
-         with the order); ties and inconsistent pairs count half",
-        pairs.n.saturating_sub(pairs.unreadable),
-        pairs.items
+        "{} of {}: {}, {inconsistent} inconsistent (the verdict changes with the order); ties and inconsistent pairs \
+         count half",
+        counted(pairs.n.saturating_sub(pairs.unreadable), "pair"),
+        counted(pairs.items, "item"),
+        wins_ties_losses(pairs)
     );
     if pairs.unreadable > 0 {
         counts = format!("{counts}; {} more unreadable (skipped)", pairs.unreadable);
@@ -489,7 +485,7 @@ mod tests {
         };
         assert_eq!(
             judge_line(&judge, "answer"),
-            "47 calls on 45 answers (2 asked again)"
+            "47 calls on 45 answers (2 asked twice)"
         );
         judge.cached = 5;
         judge.unread = 3;
@@ -513,7 +509,7 @@ mod tests {
         });
         assert_eq!(
             judge_line(&judge, "answer"),
-            "47 calls on 45 answers (2 asked again, 5 from the cache), latency median 1.0 s, p95 2.0 s, 51200 tokens, \
+            "47 calls on 45 answers (2 asked twice, 5 from the cache), latency median 1.0 s, p95 2.0 s, 51200 tokens, \
              0.0123 USD, 3 unread (2 conflicting, 1 truncated)"
         );
     }
@@ -530,7 +526,7 @@ mod tests {
         assert_eq!(
             pair_lines(&PairsSummary::of(&pairs, 1)),
             [
-                "20 pairs of 20 items: 0 wins, 0 losses, 0 ties, 20 inconsistent (the verdict changes with the order); ties \
+                "20 pairs of 20 items: 0 wins, 0 ties, 0 losses, 20 inconsistent (the verdict changes with the order); ties \
                  and inconsistent pairs count half; 1 more unreadable (skipped)",
                 "win rate 50.0 %, 95 % interval 41.0 % to 59.0 %: not significantly different from one half",
                 "position bias 100.0 %: the text shown first was preferred both times in 20 of 20 inconsistent pairs",
@@ -555,7 +551,6 @@ mod tests {
         for line in [
             "| figure | a | b |",
             "| unread | 1 (refusal) | 0 |",
-            "| cost | - | - |",
             "| models | m\\|1: 12 | - |",
             "judge `a`: its repeats give the same",
         ] {

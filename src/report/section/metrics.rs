@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::overview::titled as heading;
 use super::source::Source;
 use crate::report::document::{Block, Table, list};
 use crate::report::render::terminal::truncate;
@@ -135,10 +136,11 @@ impl Metrics {
         let mut blocks = vec![Block::section("The benchmark's own metrics")];
         blocks.extend(table.block());
         let texts = self.texts.into_iter();
-        blocks.extend(texts.map(|(title, text)| Block::paragraph(format!("{title}: {text}"))));
+        let texts = texts.map(|(title, text)| format!("{}: {text}", heading(&title)));
+        blocks.extend(texts.map(Block::paragraph));
         for (title, table) in self.tables {
             if !is_excluded(&title) {
-                blocks.push(Block::Heading(3, title));
+                blocks.push(Block::Heading(3, heading(&title)));
                 blocks.push(Block::Table(table));
             }
         }

@@ -17,16 +17,16 @@ use crate::verdict::summary::{Subject, Summary};
 
 /// The result of a run in one word, with its colour.
 pub(in crate::report) fn ending(run: &ReportedRun) -> (Tone, &'static str) {
-    let has_failed = || {
-        let mut gates = run.summary.gates.iter();
-        gates.any(|gate| gate.verdict == Verdict::Failed)
-    };
+    let has = |verdict| has_gate(&run.summary, verdict);
     match run.summary.exit_code {
         _ if run.going_on => (Tone::Unsure, "Running"),
         Exit::Passed if !run.is_finished() => (Tone::Unsure, "Ended early"),
         Exit::Passed => (Tone::Good, "Passed"),
         Exit::Failed => (Tone::Bad, "Failed"),
-        Exit::Infrastructure if has_failed() => (Tone::Bad, "Failed, some gates are inconclusive"),
+        Exit::Infrastructure if has(Verdict::Failed) && has(Verdict::Inconclusive) => {
+            (Tone::Bad, "Failed, some gates are inconclusive")
+        }
+        Exit::Infrastructure if has(Verdict::Failed) => (Tone::Bad, "Failed"),
         Exit::Infrastructure if run.summary.judges_items => (
             Tone::Unsure,
             "Inconclusive: not enough verdicts on the items",
@@ -38,6 +38,12 @@ pub(in crate::report) fn ending(run: &ReportedRun) -> (Tone, &'static str) {
         Exit::Usage => (Tone::Unsure, "Invalid: the eval has a mistake"),
         Exit::Interrupted => (Tone::Unsure, "Interrupted"),
     }
+}
+
+/// Whether any gate has this verdict.
+pub(super) fn has_gate(summary: &Summary, verdict: Verdict) -> bool {
+    let mut gates = summary.gates.iter();
+    gates.any(|gate| gate.verdict == verdict)
 }
 
 /// The result, if the run has gates; an early end is a note.
@@ -128,8 +134,8 @@ pub(in crate::report) fn next_commands(run: &ReportedRun, figures: &RunFigures) 
     let id = shell_word(&run.manifest.run_id);
     let mut commands = Vec::new();
     let mut command = |command: String, why: &str| {
-        let line = Line::default().code(format!("cargo evaltest {command}"));
-        commands.push(line.plain(" ").toned(Tone::Faint, why));
+        let line = Line::from(format!("{why}: "));
+        commands.push(line.code(format!("cargo evaltest {command}")));
     };
     let change = run.summary.change.as_ref();
     let flip = change.and_then(|change| change.became_wrong.first());
@@ -137,14 +143,14 @@ pub(in crate::report) fn next_commands(run: &ReportedRun, figures: &RunFigures) 
     if let Some(sample) = flip.or(failing) {
         command(
             format!("show {id} {}", shell_word(sample)),
-            "one sample in full",
+            "show a sample in full",
         );
     }
     if run.summary.errors > 0 {
         let why = if run.summary.judges_items {
-            "judge items with errors again"
+            "judge again the items that do not pass or have no verdict"
         } else {
-            "rerun samples with errors"
+            "rerun wrong answers and errors"
         };
         command(format!("run --failed {id}"), why);
     }
@@ -158,7 +164,10 @@ pub(in crate::report) fn next_commands(run: &ReportedRun, figures: &RunFigures) 
         } else {
             ""
         };
-        command(format!("accept {id}{failed}"), "if the change is intended");
+        command(
+            format!("accept {id}{failed}"),
+            "accept the change, if it is intended",
+        );
     }
     let commands = list(commands).into_iter();
     commands
@@ -173,6 +182,7 @@ pub(in crate::report) fn not_passed(summary: &Summary) -> Line {
             (Some("an alert was raised"), None)
         }
         Exit::Failed => (Some("answers differ from the accepted snapshots"), None),
+        Exit::Infrastructure if has_gate(summary, Verdict::Failed) => (None, None),
         Exit::Infrastructure if summary.judges_items => {
             (None, Some("not enough verdicts on the items"))
         }
@@ -378,11 +388,11 @@ fn samples(summary: &Summary) -> String {
     let is_of_items = summary.judges_items;
     let all = match &summary.epochs {
         Some(figures) if is_of_items => format!(
-            "{}, each judged {} times: {} verdicts",
+            "{}, judged {} times each: {} verdicts",
             figures.samples, figures.epochs, summary.samples
         ),
         Some(figures) => format!(
-            "{}, each asked {} times: {} answers",
+            "{}, asked {} times each: {} answers",
             figures.samples, figures.epochs, summary.samples
         ),
         None => summary.samples.to_string(),
@@ -414,14 +424,10 @@ fn errors(summary: &Summary) -> String {
     let rate = summary.error_rate.filter(|_| summary.errors > 0);
     let rate = rate.map_or_else(String::new, |rate| format!(" ({})", Share(rate)));
     let kinds = summary.failures.iter();
-    let kinds: Vec<_> = kinds
-        .map(|(kind, count)| format!("{count} {kind}"))
-        .collect();
-    let kinds = match &*kinds {
-        [] => String::new(),
-        kinds => format!(": {}", kinds.join(", ")),
-    };
-    format!("{}{rate}{kinds}", summary.errors)
+    let kinds = kinds.map(|(kind, count)| format!("{count} {}", kind.replace('_', " ")));
+    let kinds = kinds.collect::<Vec<_>>().join(", ");
+    let colon = if kinds.is_empty() { "" } else { ": " };
+    format!("{}{rate}{colon}{kinds}", summary.errors)
 }
 
 /// Mean number of steps of right answers.
@@ -458,7 +464,10 @@ fn cost(summary: &Summary) -> String {
     };
     if let Some(tokens) = usage.tokens() {
         let tokens = at_least(usage.unknown.tokens, format_args!("{tokens} tokens"));
-        cost = format!("{cost}, {tokens}");
+        cost = match usage.cost_usd {
+            Some(_) => format!("{cost}, {tokens}"),
+            None => format!("{tokens}; cost not reported"),
+        };
     }
     match judges {
         Some(judges) => format!("{cost}; plus {} for judges", Usd(judges)),

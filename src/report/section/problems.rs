@@ -1,5 +1,6 @@
 //! Failures grouped by common causes, and the most expensive answers.
 
+use super::samples::worded;
 use super::source::Source;
 use crate::figure::{Seconds, Usd};
 use crate::report::document::{Align, Block, Fold, Line, Table};
@@ -67,7 +68,7 @@ fn errors(figures: &RunFigures, subject: Subject, blocks: &mut Vec<Block>) {
         ("kind", Align::Left),
         (nouns(subject), Align::Right),
         ("samples", Align::Left),
-        ("the first said", Align::Left),
+        ("first message", Align::Left),
     ]);
     for group in groups.iter().take(LISTED) {
         let first = group.example.lines().next().unwrap_or_default();
@@ -101,7 +102,7 @@ fn wrong(figures: &RunFigures, subject: Subject, blocks: &mut Vec<Block>) {
             None => "(other reasons)",
         };
         table.row([
-            excerpt(reason).into(),
+            excerpt(&worded(reason)).into(),
             group.count.to_string().into(),
             named(&group.ids, group.count),
         ]);

@@ -7,6 +7,15 @@ use crate::report::figures::{ReportedSample, SampleOutcome};
 use crate::report::reported::ReportedRun;
 use crate::verdict::summary::Subject;
 
+/// `part_wrong` as `part wrong`; a reason in words may hold names, and stays.
+pub(in crate::report) fn worded(reason: &str) -> String {
+    if reason.contains(' ') {
+        reason.to_owned()
+    } else {
+        reason.replace('_', " ")
+    }
+}
+
 /// Builds the rows of a run's samples.
 pub(in crate::report) struct SampleTable {
     /// Whether texts may be shown.
@@ -112,7 +121,7 @@ impl SampleTable {
         if self.verdicts {
             cells.push(Line::default().toned(tone, word).plain(changed));
         }
-        cells.push(sample.why.as_str().into());
+        cells.push(worded(&sample.why).into());
         cells
     }
 }

@@ -24,8 +24,8 @@ pub(super) fn scorers(source: &Source<'_>) -> Vec<Block> {
     }
     let mut blocks = Vec::new();
     let [share, good] = words(summary);
-    if summary.scorers.len() > 1 {
-        let rows = in_rank(source).into_iter().map(|(name, of)| {
+    if rated(source).len() > 1 {
+        let rows = rated(source).into_iter().map(|(name, of)| {
             let note = format!("{} of {}", of.correct, of.scored);
             accuracy::row(
                 title(name, source),
@@ -42,7 +42,7 @@ pub(super) fn scorers(source: &Source<'_>) -> Vec<Block> {
             scale: IntervalScale::SHARES,
             rows: rows.collect(),
         }));
-        by_slice(summary, &mut blocks);
+        by_slice(source, &mut blocks);
         disagreements(source, &mut blocks);
     }
     means(source, &mut blocks);
@@ -53,6 +53,14 @@ fn in_rank<'a>(source: &Source<'a>) -> Vec<(&'a String, &'a ScorerSummary)> {
     let mut scorers: Vec<_> = source.summary.scorers.iter().collect();
     scorers.sort_by_key(|(name, _)| !source.decides(name));
     scorers
+}
+
+/// Those with a verdict on each answer: one that compares pairs does not say which answers are correct.
+fn rated<'a>(source: &Source<'a>) -> Vec<(&'a String, &'a ScorerSummary)> {
+    let scorers = in_rank(source).into_iter();
+    scorers
+        .filter(|(name, _)| !source.summary.judges_pairs(name))
+        .collect()
 }
 
 fn title(name: &str, source: &Source<'_>) -> String {
@@ -81,7 +89,8 @@ fn words(summary: &Summary) -> [&'static str; 2] {
 fn brief(source: &Source<'_>) -> Option<Block> {
     let [share, good] = words(source.summary);
     let mut table = Table::of_numbers(["scorer", good, share, ci95!(), "mean", ""]);
-    for (name, scorer) in in_rank(source) {
+    let scorers = rated(source);
+    for (name, scorer) in &scorers {
         let interval = scorer.accuracy_ci95.filter(|_| scorer.errors == 0);
         let mean = scorer.means.get("value");
         let display = accuracy::display(scorer.accuracy, scorer.accuracy_bounds);
@@ -97,13 +106,15 @@ fn brief(source: &Source<'_>) -> Option<Block> {
             },
         ]);
     }
-    table.block().filter(|_| source.summary.scorers.len() > 1)
+    table.block().filter(|_| scorers.len() > 1)
 }
 
 /// The accuracy of each scorer in each slice.
-fn by_slice(summary: &Summary, blocks: &mut Vec<Block>) {
-    for (dimension, values) in summary.dataset_slices() {
-        let heads = std::iter::once(dimension).chain(summary.scorers.keys());
+fn by_slice(source: &Source<'_>, blocks: &mut Vec<Block>) {
+    let mut names: Vec<_> = rated(source).into_iter().map(|(name, _)| name).collect();
+    names.sort();
+    for (dimension, values) in source.summary.dataset_slices() {
+        let heads = std::iter::once(dimension).chain(names.iter().copied());
         let mut table = Table::of_numbers(heads.map(String::as_str));
         for (value, group) in in_order(values) {
             let share = |name: &String| {
@@ -112,7 +123,7 @@ fn by_slice(summary: &Summary, blocks: &mut Vec<Block>) {
                     scorer.and_then(|it| accuracy::display(it.accuracy, it.accuracy_bounds));
                 display.unwrap_or("-".to_owned())
             };
-            let cells = summary.scorers.keys().map(share);
+            let cells = names.iter().copied().map(share);
             table.row(std::iter::once(value.clone()).chain(cells));
         }
         blocks.push(Block::Heading(3, format!("Scorers by {dimension}")));
@@ -133,7 +144,14 @@ fn disagreements(source: &Source<'_>, blocks: &mut Vec<Block>) {
         ("samples", Align::Left),
     ]);
     let found = |accepts: bool| if accepts { "accepts" } else { "rejects" };
-    for group in figures.failures.disagreements.iter().take(LISTED) {
+    let groups = figures.failures.disagreements.iter();
+    let groups = groups.filter(|group| {
+        let both = group.scorer.iter().chain([&group.other]);
+        !both
+            .into_iter()
+            .any(|name| source.summary.judges_pairs(name))
+    });
+    for group in groups.take(LISTED) {
         let decides = group.scorer.as_deref().unwrap_or("-");
         table.row([
             format!("{decides} {}", found(group.accepted)).into(),
@@ -150,15 +168,15 @@ fn disagreements(source: &Source<'_>, blocks: &mut Vec<Block>) {
 
 /// Means of the scorers' other numbers.
 fn means(source: &Source<'_>, blocks: &mut Vec<Block>) {
-    let mut table = Table::of_numbers(["mean of", "mean"]);
+    let mut table = Table::of_numbers(["score", "mean"]);
     let points = items::deciding_points(source.summary);
     for (name, mean) in source.summary.means.iter().filter(|_| points.is_none()) {
-        table.row([name.clone(), number(*mean)]);
+        table.row([name.replace('_', " "), number(*mean)]);
     }
     for (name, scorer) in in_rank(source) {
         let value = scorer.means.get("value").filter(|_| !source.decides(name));
         if let Some(mean) = value {
-            table.row([format!("{name} value"), number(*mean)]);
+            table.row([format!("{} value", name.replace('_', " ")), number(*mean)]);
         }
     }
     if let Some(table) = table.block() {

@@ -6,7 +6,7 @@ use super::accuracy;
 use super::overview::titled;
 use super::source::Source;
 use super::source::errors_of;
-use crate::figure::{CI95, Interval, Share, ci95};
+use crate::figure::{CI95, Interval, Share};
 use crate::report::document::{Block, IntervalRow, IntervalScale, Intervals, Line, Table, list};
 use crate::stats::{as_f64, fall95};
 use crate::verdict::summary::{Group, Range, Summary};
@@ -129,21 +129,26 @@ fn others(group: &Group, remaining: &str) -> String {
 }
 
 fn full(dimension: &str, values: &BTreeMap<String, Group>, summary: &Summary) -> Vec<Block> {
-    let title = titled(dimension);
     let values = in_order(values);
     let display = || values.iter().take(FULL);
     let rows = display().map(|(value, group)| IntervalRow {
         note: counts(group, summary),
         ..accuracy::row(
-            format!("{title} {value}"),
+            // A number alone would not look like a name.
+            if value.starts_with(|c: char| c.is_ascii_digit()) {
+                format!("{dimension} {value}")
+            } else {
+                (*value).clone()
+            },
             group.accuracy,
             group.accuracy_bounds,
             group.accuracy_ci95,
             String::new(),
         )
     });
-    let matches = display()
-        .flat_map(|(value, group)| exact_and_partial(&format!("{title} {value}"), group, summary));
+    let matches = display().flat_map(|(value, group)| {
+        exact_and_partial(&format!("{dimension} = {value}"), group, summary)
+    });
     let remaining = values.len().saturating_sub(FULL);
     let subject = summary.subject();
     let share = subject.share();
@@ -302,18 +307,14 @@ fn drops(summary: &Summary, blocks: &mut Vec<Block>) {
         let lost = match step.drop {
             _ if step.is_open => "undecided: some samples have no verdict".to_owned(),
             None => "undefined: no answer of the level before is correct".to_owned(),
-            Some(drop) if drop < 0.0 => format!("{} gained", Share(-drop)),
-            Some(drop) => format!("{} lost", Share(drop)),
+            Some(drop) => Share(drop).to_string(),
         };
-        let ci95 = step.interval.map(|ends| {
-            let lost = Interval(ends.map(Share));
-            format!(" ({} of the loss: {lost})", ci95!())
-        });
-        let ci95 = ci95.unwrap_or_default();
+        let ci95 = step.interval.map(|ends| Interval(ends.map(Share)).ci95());
+        let ci95 = ci95.map_or_else(String::new, |ci95| format!(" ({ci95})"));
         format!("from level {} to {}: {lost}{ci95}", step.from, step.to)
     });
     if let Some(steps) = list(steps) {
-        let title = "Loss of accuracy from one level to the next (0 % is ideal):";
+        let title = "Relative loss of accuracy from one level to the next (0 % is ideal, a gain is negative):";
         blocks.push(Block::group(title, [steps]));
     }
 }

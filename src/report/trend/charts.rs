@@ -105,9 +105,7 @@ impl<'a> TierCharts<'a> {
             vec![accuracy.unwrap_or_else(|| Block::paragraph("No run has an accuracy."))];
         blocks.extend(self.legend());
         blocks.extend(self.slices());
-        let errors = self.chart("Share of errors", "", |entry| {
-            Some((entry.of.error_rate?, None))
-        });
+        let errors = self.chart("Error rate", "", |entry| Some((entry.of.error_rate?, None)));
         let cost = self.chart("Cost of a run", "", |entry| {
             Some((entry.of.cost_usd?, None))
         });
@@ -165,7 +163,7 @@ impl<'a> TierCharts<'a> {
         names.sort_by_key(|(dimension, value)| ((*dimension).to_owned(), order(value)));
         let display = names.iter().take(MOST_SLICES);
         let charts = display.filter_map(|(dimension, value)| {
-            let chart = self.chart(&format!("{dimension}: {value}"), "", |entry| {
+            let chart = self.chart(&format!("{dimension} = {value}"), "", |entry| {
                 let slice = entry.of.slices.get(*dimension)?.get(*value)?;
                 Some((slice.accuracy?, slice.accuracy_ci95))
             })?;
@@ -190,7 +188,7 @@ impl<'a> TierCharts<'a> {
 
     /// The median and the 95th percentile.
     fn latency(&self) -> Option<SeriesChart> {
-        let caption = "Latency: median, dashed p95";
+        let caption = "Latency: median (solid), p95 (dashed)";
         let p50 = self.chart(caption, "", |entry| Some((entry.of.latency_s?.p50, None)))?;
         let p95 = self.chart(caption, "", |entry| Some((entry.of.latency_s?.p95, None)))?;
         let slow = p95.lines.into_iter().map(|line| SeriesLine {

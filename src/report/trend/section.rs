@@ -22,7 +22,13 @@ pub fn document(eval: &EvalTrend<'_>, detail: Detail) -> Document {
         title = format!("{title} since {}", first.of.time.strftime("%Y-%m-%d"));
     }
     let accepted = eval.trend.entries.len() - runs;
-    if accepted > 0 {
+    if runs == 0 && accepted > 0 {
+        title = format!(
+            "{}: {}, no other run in the history (`run --history` adds one)",
+            eval.eval,
+            counted(accepted as u64, "accepted baseline")
+        );
+    } else if accepted > 0 {
         title = format!("{title}, {} accepted", counted(accepted as u64, "baseline"));
     }
     let mut document = Document::new(match detail {
@@ -123,14 +129,17 @@ const COLUMNS: [(&str, Cell); 9] = [
         (entry.of.samples != judged).then(|| entry.of.samples.to_string())
     }),
     (ci95!("accuracy, "), accuracy_cell),
-    ("points", |entry| Some(Points(entry.delta?).to_string())),
+    ("change, points", |entry| {
+        Some(Points(entry.delta?).to_string())
+    }),
     ("correct", |entry| {
         Some(format!("{} of {}", entry.of.correct, entry.of.scored))
     }),
     ("errors", |entry| Some(entry.of.errors.to_string())),
     ("cost", |entry| Some(Usd(entry.of.cost_usd?).to_string())),
-    ("p50", |entry| {
-        Some(Seconds(entry.of.latency_s?.p50).to_string())
+    ("median latency", |entry| {
+        let latency = entry.of.latency_s.filter(|_| entry.is_run())?;
+        Some(Seconds(latency.p50).to_string())
     }),
 ];
 
@@ -150,7 +159,7 @@ fn table(eval: &EvalTrend<'_>, detail: Detail) -> Table {
         table.row(cells.chain([marks(entry, detail)]));
     }
     if detail == Detail::Full {
-        table.caption = format!("Runs of {}, the newest first", eval.eval);
+        table.caption = format!("Runs of {}, newest first", eval.eval);
         table.rows.reverse();
     }
     table
@@ -242,12 +251,12 @@ fn mark(mark: &TrendMark) -> String {
 /// The accuracy with its interval, or its range if there are errors.
 pub(super) fn accuracy_cell(entry: &TrendEntry<'_>) -> Option<String> {
     let bounds = entry.bounds();
-    let display = accuracy::display(entry.of.accuracy, bounds)?;
-    let is_range = bounds.is_some_and(|[low, high]| low < high);
-    Some(match entry.of.accuracy_ci95 {
-        Some(ci95) if !is_range => format!("{display} ({})", Interval(ci95.map(Share))),
-        _ => display,
-    })
+    accuracy::display(entry.of.accuracy, bounds)?;
+    Some(accuracy::cell(
+        entry.of.accuracy,
+        bounds,
+        entry.of.accuracy_ci95,
+    ))
 }
 
 /// Describes a change of the level, if the mark is one: its size, the first run, and other changes there.

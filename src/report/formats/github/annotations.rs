@@ -1,12 +1,14 @@
 //! Annotations: commands in a log by which GitHub shows messages on lines of a file.
 //!
 //! GitHub shows ten of each kind per step and drops the rest, so the last one states how many more there are. Samples
-//! that became wrong are errors, those without a verdict warnings, those that became correct notices.
+//! that became wrong are errors (warnings in a run that passed), those without a verdict warnings, those that became
+//! correct notices.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use crate::error::Result;
+use crate::exit::Exit;
 use crate::report::formats::ci;
 use crate::report::formats::ci::{CaseEnd, UnstartedEval};
 use crate::report::formats::place::{CodePlace, CodePlaces, of_error};
@@ -139,13 +141,17 @@ fn samples(run: &ReportedRun, places: &CodePlaces, found: &mut Annotations) -> R
         .iter()
         .map(|id| &**id)
         .collect();
+    let of_worse = match run.summary.exit_code {
+        Exit::Passed => AnnotationKind::Warning,
+        _ => AnnotationKind::Error,
+    };
     let mut failures = Vec::new();
     let mut listed: HashMap<usize, usize> = HashMap::new();
     for sample in ci::samples(run)? {
         let sample = sample?;
         let id = &*sample.id;
         let (kind, what) = match (flips.get(id), sample.end) {
-            (Some(true), _) => (AnnotationKind::Error, worse),
+            (Some(true), _) => (of_worse, worse),
             _ if asserted.contains(id) => (AnnotationKind::Error, "differs from its snapshot"),
             (Some(false), _) => (AnnotationKind::Notice, better),
             (None, CaseEnd::Errored) => (AnnotationKind::Warning, "has no verdict"),

@@ -9,6 +9,7 @@ use crate::report::formats::ci;
 use crate::report::formats::ci::{CaseEnd, CiSample};
 use crate::report::render::markdown::{CountedRows, row_text};
 use crate::report::reported::ReportedRun;
+use crate::report::section::samples::worded;
 use crate::verdict::summary::Subject;
 
 /// Maximum number of samples without a verdict, or wrong without a baseline: they are not changes, and there may be
@@ -114,7 +115,7 @@ fn row(run: &ReportedRun, sample: &CiSample, columns: SampleColumns) -> String {
     let record = sample.representative();
     let output = ci::output(record).unwrap_or_default();
     let why = match (&record.result.error, &record.result.score) {
-        (None, Some(score)) => score.reason.to_string(),
+        (None, Some(score)) => worded(&score.reason),
         _ => ci::why(record),
     };
     row_text(&columns.of([

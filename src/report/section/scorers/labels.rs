@@ -2,6 +2,7 @@
 
 use super::super::source::{Source, number};
 use crate::data::score::OTHER;
+use crate::figure::counted;
 use crate::report::document::{Block, Chart, Line, Table};
 use crate::report::render::terminal::truncate;
 use crate::verdict::summary::{Labels, MAX_LABELS};
@@ -48,7 +49,10 @@ fn brief(labels: &Labels) -> Vec<Block> {
         blocks
     };
     vec![Block::group(
-        format!("macro-F1 {macro_f1:.4} over {count} labels"),
+        format!(
+            "macro-F1 {macro_f1:.4} over {}",
+            counted(count as u64, "label")
+        ),
         below,
     )]
 }

@@ -23,8 +23,10 @@ const ORDERS = [
 
 const asked = (texts) => (texts.f ? texts.q.slice(texts.f[0], texts.f[0] + texts.f[1]) : texts.q || "");
 const answered = (row, texts) => (texts.x && row[STANDING] === 2 ? texts.x.message : texts.p !== undefined ? texts.p : texts.a);
+// A reason that is a name, such as part_wrong, in words.
+const worded = (why) => visible(why.includes(" ") ? why : why.replaceAll("_", " "));
 const short = (value) => (value === undefined ? null : cut(shown(value), 140));
-const verdict = (row, texts, words) => [make("span", { class: CLASSES[row[STANDING]] }, words[row[STANDING]]), row[FLIP] ? " " : null, changed(row, words), row[WHY] ? make("span", { class: "soft" }, ` ${visible(row[WHY])}`) : null];
+const verdict = (row, texts, words) => [make("span", { class: CLASSES[row[STANDING]] }, words[row[STANDING]]), row[FLIP] ? " " : null, changed(row, words), row[WHY] ? make("span", { class: "soft" }, ` ${worded(row[WHY])}`) : null];
 const hasTexts = (samples) => !samples.about.masked;
 // Where items are judged, nothing was expected, and the text that is judged is the item.
 const hasAnswers = (samples) => hasTexts(samples) && samples.words === WORDS;
@@ -126,7 +128,8 @@ class List {
     if (this.state.from >= this.found.length) this.state.from = 0;
     const { from } = this.state;
     const until = Math.min(from + ROWS, this.found.length);
-    this.count.textContent = this.found.length === 0 ? "No matching samples." : `${from + 1} to ${until} of ${this.found.length} samples`;
+    const noun = this.samples.rows.some((row) => row[EPOCH] > 0) ? "answers" : "samples";
+    this.count.textContent = this.found.length === 0 ? "No matching samples." : `${from + 1} to ${until} of ${this.found.length} ${noun}`;
     this.body.replaceChildren(...this.found.slice(from, until).map((number) => this.row(number)));
     const turn = (label, to, can) => make("button", { type: "button", disabled: !can, on: { click: () => { this.state.from = to; this.draw(); this.element.scrollIntoView(); } } }, label);
     const several = this.found.length > ROWS;

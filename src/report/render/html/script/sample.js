@@ -35,7 +35,7 @@ const sample = (samples, number) => {
   const got = texts.p !== undefined ? texts.p : texts.a;
   const nodes = [];
   const slices = row[SLICES].map((slice) => make("span", { class: "tag" }, visible(samples.about.slices[slice])));
-  nodes.push(make("p", {}, make("strong", { class: CLASSES[row[STANDING]] }, samples.words[row[STANDING]]), row[WHY] ? ` ${visible(row[WHY])} ` : " ", changed(row, samples.words), " ", ...slices.flatMap((tag) => [tag, " "])));
+  nodes.push(make("p", {}, make("strong", { class: CLASSES[row[STANDING]] }, samples.words[row[STANDING]]), row[WHY] ? ` ${worded(row[WHY])} ` : " ", changed(row, samples.words), " ", ...slices.flatMap((tag) => [tag, " "])));
   nodes.push(figures(row, texts));
   if (samples.about.masked) nodes.push(make("p", { class: "warn" }, "Texts are hidden: this eval masks its snapshots."));
   nodes.push(failure(texts.x));
