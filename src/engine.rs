@@ -212,8 +212,8 @@ pub mod eval {
         #[cfg(feature = "schema")]
         pub use crate::eval::spec::schema::{OwnKinds, schema, schema_text};
         pub use crate::eval::spec::{
-            is_spec, likely_names, load, load_all, load_any, load_of, names, of_config, of_flags,
-            parse, parse_all, spec_of_run,
+            is_other, is_spec, likely_names, load, load_all, load_any, load_of, names, of_config,
+            of_flags, parse, parse_all, spec_of_run,
         };
     }
 }

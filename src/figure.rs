@@ -96,8 +96,6 @@ impl Display for Usd {
 }
 
 /// A p-value with two significant digits: `p = 0.031`. Never written as zero: `p < 0.001`.
-///
-/// A p of 1, as for runs without a flip, is `1.0000`, as in every `summary.json`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct P(pub f64);
 
@@ -108,8 +106,7 @@ impl P {
             tiny if tiny < 0.001 => return "< 0.001".to_owned(),
             small if small < 0.01 => 4,
             some if some < 0.1 => 3,
-            some if some < 1.0 => 2,
-            _ => 4,
+            _ => 2,
         };
         format!("{:.digits$}", self.0)
     }
@@ -431,7 +428,7 @@ mod p_value_tests {
         check(0.00123, "p = 0.0012");
         check(0.0312, "p = 0.031");
         check(0.45, "p = 0.45");
-        check(1.0, "p = 1.0000");
+        check(1.0, "p = 1.00");
         assert_eq!(P(0.0312).cell(), "0.031");
         assert_eq!(P(0.000_836).level(), "0.00084");
         assert_eq!(P(0.05).level(), "0.050");

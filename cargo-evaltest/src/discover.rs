@@ -374,7 +374,7 @@ fn is_no_spec(path: &Path) -> bool {
     // Reading a pipe here would leave it empty for loading.
     path.is_file()
         && std::fs::read(path)
-            .is_ok_and(|bytes| String::from_utf8(bytes).is_ok_and(|text| !spec::is_spec(&text)))
+            .is_ok_and(|bytes| String::from_utf8(bytes).is_ok_and(|text| spec::is_other(&text)))
 }
 
 /// Whether a file has a spec's extension.

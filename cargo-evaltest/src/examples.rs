@@ -61,13 +61,21 @@ fn behind(examples: &[CliExample], command: &Command) -> String {
     }
 }
 
+/// The width of a usual terminal, which lines of examples fit into.
+const USUAL: usize = 80;
+
+/// A meaning that does not fit next to its command has a line of its own, so that a terminal does not wrap it.
 fn list(examples: &[CliExample]) -> String {
     let mut text = "Examples:\n".to_owned();
     for (line, meaning) in examples {
         let line = format!("cargo evaltest {line}");
-        let _ = match line.trim_end() {
-            short if short.chars().count() < 46 => writeln!(text, "  {short:<46} {meaning}"),
-            long => writeln!(text, "  {long}\n  {:46} {meaning}", ""),
+        let line = line.trim_end();
+        let aside = format!("  {line:<46} {meaning}");
+        let fits = line.chars().count() < 46 && aside.chars().count() <= USUAL;
+        let _ = if fits {
+            writeln!(text, "{aside}")
+        } else {
+            writeln!(text, "  {line}\n      {meaning}")
         };
     }
     text

@@ -143,7 +143,8 @@ fn last_run() -> Result<RunDir> {
     if !ended.is_empty() {
         let others: Vec<_> = ended.iter().map(|(.., dir)| display(dir.path())).collect();
         console::note(&format!(
-            "the same command also ran other evals; name one of these runs to use it: {}",
+            "showing `{}`, the last eval of that command; it also ran: {}",
+            clean(&last.2.manifest()?.eval),
             others.join(", ")
         ));
     }
@@ -328,9 +329,6 @@ pub(crate) fn run_overviews(
         stamp => stamp,
     };
     dirs.sort_by_cached_key(|dir| Reverse((started(dir), dir.path().to_owned())));
-    if dirs.is_empty() {
-        console::note("no run found; hint: cargo evaltest run");
-    }
     let mut found = RunOverviews {
         runs: Vec::new(),
         older: 0,

@@ -94,13 +94,13 @@ impl Program {
             return Ok(());
         };
         let message = format!(
-            "`{word}` is not in `{}`, where the agent runs",
+            "`{word}` does not exist (seen from `{}`, where the agent runs)",
             cwd.display()
         );
         let error = Error::usage(message).at(format_args!("agent `{kind}`"));
         Err(error.hint(match misplaced {
             Some(word) => format!("it is one folder up: write `../{word}`"),
-            None => "check the spelling; paths start at the folder of the spec".to_owned(),
+            None => "check the spelling; paths are relative to the folder of the spec".to_owned(),
         }))
     }
 

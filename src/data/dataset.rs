@@ -155,7 +155,7 @@ fn empty(path: &Path) -> Error {
 
 /// Hint for a path that does not exist.
 pub(crate) const WRONG_PATH: &str =
-    "correct the path; a relative one counts from the folder where the program runs";
+    "correct the path; paths are relative to the folder where the program runs";
 
 /// Returns an error for pipes and devices: a dataset is read more than once, and must end.
 pub(crate) fn refuse_endless(path: &Path) -> Result<()> {

@@ -205,6 +205,16 @@ pub fn is_spec(text: &str) -> bool {
     }
 }
 
+/// Whether a YAML file holds something other than a spec. One that is not YAML may be a spec, whose mistake is to be
+/// reported; several documents are a file of another program.
+pub fn is_other(text: &str) -> bool {
+    let is_yaml = || {
+        let text = without_mark(text);
+        yaml::read_json(text).is_ok() || YamlPlaces::of(text).second_document().is_some()
+    };
+    !is_spec(text) && is_yaml()
+}
+
 /// The text without a byte order mark, which the parser would take for a part of the first key.
 fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)

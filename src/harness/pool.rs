@@ -23,6 +23,7 @@ use crate::store::random_run_id;
 use crate::system::cancel::Cancel;
 use crate::system::panics;
 use crate::system::shortage;
+use crate::verdict::check::selected_part;
 
 /// Shared by the runs of all evals of a test binary, which `cargo evaltest accept` accepts together.
 static INVOCATION: LazyLock<String> = LazyLock::new(|| random_run_id("test"));
@@ -87,7 +88,7 @@ impl EvalPool {
                 session: &session,
                 policy: Policy::from_env(),
                 has_baseline: session.plan().baseline.is_some(),
-                no_gate: is_part.then(|| format!("{selected} of {total} samples selected")),
+                no_gate: is_part.then(|| selected_part(selected as u64, total as u64)),
             },
             places: session.queue(),
             next: AtomicUsize::new(0),

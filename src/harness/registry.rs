@@ -13,6 +13,7 @@ use crate::agent::Agent;
 use crate::eval::plan::Plan;
 use crate::system::cancel::Cancel;
 use crate::system::lock;
+use crate::verdict::check::selected_part;
 
 /// One eval: its trials by name, and the pool that they wait for.
 pub(super) struct TestRegistry {
@@ -117,7 +118,7 @@ impl TestRegistry {
         let selected = self.selected.get().map_or(0, Vec::len);
         let is_requested = selected == total || selected > 0 && self.always.contains(&place);
         if !is_requested {
-            return TestVerdict::Ignored(format!("{selected} of {total} samples selected"));
+            return TestVerdict::Ignored(selected_part(selected as u64, total as u64));
         }
         self.start();
         match self.client.run() {

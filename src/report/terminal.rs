@@ -50,17 +50,19 @@ fn event_lines(event: &Event<'_>) -> Vec<String> {
             epochs,
             ..
         } => {
-            let opening = (!opening.is_empty()).then(|| format!("{eval}: {opening}"));
+            let before = match (resumed, epochs) {
+                (0, _) => String::new(),
+                (1, 0 | 1) => "; 1 sample was answered before".to_owned(),
+                (1, _) => "; 1 epoch of a sample was answered before".to_owned(),
+                (more, 0 | 1) => format!("; {more} samples were answered before"),
+                (more, _) => format!("; {more} epochs of samples were answered before"),
+            };
+            let line = format!("{opening}{before}");
+            let line = line.trim_start_matches("; ");
+            let opening = (!line.is_empty()).then(|| format!("{eval}: {line}"));
             let notices = notices.iter();
             let notices = notices.map(|notice| format!("{eval}: note: {notice}"));
-            let resumed = (*resumed > 0).then(|| {
-                let what = match epochs {
-                    0 | 1 => "samples",
-                    _ => "epochs of samples",
-                };
-                format!("{eval}: {resumed} {what} were answered before and are not asked again")
-            });
-            return opening.into_iter().chain(notices).chain(resumed).collect();
+            return opening.into_iter().chain(notices).collect();
         }
         Event::Notice { eval, notice } => format!("{eval}: note: {notice}"),
         Event::AttemptFailed {
@@ -262,7 +264,11 @@ fn stopped(run: &Run) -> Vec<Block> {
                 format!("{open} answered and not judged, {skipped} not asked")
             }
         };
-        lines.push(format!("stopped early: {reason} ({skipped})"));
+        let (reason, hint) = match reason.rsplit_once("; hint: ") {
+            Some((reason, hint)) => (reason, format!("; hint: {hint}")),
+            None => (reason.as_str(), String::new()),
+        };
+        lines.push(format!("stopped early: {reason} ({skipped}){hint}"));
     }
     list(lines).into_iter().collect()
 }

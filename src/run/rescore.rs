@@ -181,11 +181,20 @@ fn write(
     let scorer_hash = errors.mark(scorer_hash(&judge.extraction, &judge.scorers));
     let scorer_hash = with_user(scorer_hash, &parent.config);
     let detail_bounds = detail_bounds(&judge.scorers);
-    let baseline = snapshot::read_baseline(&parent.snapshot_folder())?;
-    let baseline = baseline.filter(|baseline| baseline.scorer_hash == scorer_hash);
+    let accepted = snapshot::read_baseline(&parent.snapshot_folder())?;
+    let lacks_baseline = match &accepted {
+        Some(_) => "the baseline was scored differently",
+        None => "there is no baseline yet",
+    };
+    let baseline = accepted.filter(|baseline| baseline.scorer_hash == scorer_hash);
     let names = names_of(&judge.scorers);
     let mut metrics = Metrics::of(&parent, dir);
-    let (given, mut notices) = gates_for(&parent, baseline.as_ref(), &names, metrics.is_some())?;
+    let (given, mut notices) = gates_for(
+        &parent,
+        baseline.is_none().then_some(lacks_baseline),
+        &names,
+        metrics.is_some(),
+    )?;
     let gates = with_default(given.as_deref(), parent.tier.as_deref(), baseline.is_some());
     let now = format!("{:.3}", crate::system::clock::timestamp());
     let started = std::time::Instant::now();
@@ -329,18 +338,18 @@ fn begin(dir: &RunDir, (new, run_id): (&RunDir, &str), parent: &Manifest, now: &
     manifest.write(new)
 }
 
-/// The gates of a run that still make sense, and why others are left out.
+/// The gates of a run that still make sense, and why others are left out. `lacks_baseline` says why there is no baseline,
+/// if so.
 fn gates_for(
     parent: &Manifest,
-    baseline: Option<&Baseline>,
+    lacks_baseline: Option<&str>,
     scorers: &[String],
     has_metrics: bool,
 ) -> Result<(Option<Vec<Gate>>, Vec<String>)> {
     let mut notices = Vec::new();
     let keeps = |gate: &Gate| {
-        if gate.needs_baseline() && baseline.is_none() {
-            notices
-                .push("the baseline was scored differently: `no_regression` is skipped".to_owned());
+        if let Some(why) = lacks_baseline.filter(|_| gate.needs_baseline()) {
+            notices.push(format!("{why}: `no_regression` is skipped"));
             return false;
         }
         if gate.metric().is(OWN) && !has_metrics {

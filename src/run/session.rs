@@ -203,13 +203,14 @@ impl Session {
 
     /// Reports that the run begins.
     fn notify_start(&self, limits: &Limits) {
-        let opening = opening(&self.plan, limits, self.selected.queue());
+        let resumed = self.ledger.resumed();
+        let opening = opening(&self.plan, limits, self.selected.queue(), resumed);
         let opening = self.emitter.redacted(&opening);
         self.emitter.emit(&Event::RunStarted {
             eval: &self.plan.eval.name,
             samples: self.selected.samples(),
             epochs: u32::try_from(self.plan.trials()).unwrap_or(u32::MAX),
-            resumed: self.ledger.resumed(),
+            resumed,
             dir: self.dir().path(),
             opening: &opening,
             notices: &self.emitter.notices(),

@@ -193,14 +193,26 @@ pub(crate) fn fingerprint(name: &str, options: &impl Serialize) -> String {
 }
 
 pub(crate) fn unknown(what: &str, given: &str, legal: &[&str]) -> Error {
-    let legal_names = legal.join("`, `");
-    let message = format!("unknown {what} `{given}`, expected one of `{legal_names}`");
-    let error = match what {
-        // A test binary may have registered it.
-        "scorer" => Error::unregistered(message),
-        _ => Error::usage(message),
+    let near = nearest(given, legal.iter().copied());
+    let is_scorer = what == "scorer";
+    let message = match near {
+        // There are too many to list.
+        Some(_) if is_scorer => format!("unknown {what} `{given}`"),
+        _ => format!(
+            "unknown {what} `{given}`, expected one of `{}`",
+            legal.join("`, `")
+        ),
     };
-    match nearest(given, legal.iter().copied()) {
+    let error = if is_scorer {
+        // A test binary may have registered it.
+        Error::unregistered(message)
+    } else {
+        Error::usage(message)
+    };
+    match near {
+        Some(name) if is_scorer => error.hint(format!(
+            "did you mean `{name}`? all: cargo evaltest scorers --list"
+        )),
         Some(name) => error.hint(format!("did you mean `{name}`?")),
         None => error,
     }

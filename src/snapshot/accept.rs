@@ -173,8 +173,12 @@ fn failed_gates(dir: &RunDir, summary: &Summary, how: &Acceptance) -> Result<Opt
     let refused: Vec<_> = failed.iter().copied().filter(|it| is_refused(it)).collect();
     let display = dir.path().display();
     if !how.failed_gates && !refused.is_empty() {
+        let what = match refused.len() {
+            1 => "a gate that needs",
+            _ => "gates that need",
+        };
         return Err(Error::usage(format!(
-            "run `{display}` failed gates that need no baseline: {}",
+            "run `{display}` failed {what} no baseline: {}",
             named(&refused)
         ))
         .hint("fix the agent and run the eval again, or accept this run with `--failed-gates`"));

@@ -20,7 +20,9 @@ use no_regression::{BaselineComparison, FamilyMember};
 
 pub(crate) use crate::verdict::metric::{BOUNDS, KnownMeans};
 pub use no_regression::{ComparedVerdict, ErrorBounds, PairedFigures, SeenDrop};
-pub(crate) use no_regression::{CountedPairs, NO_BASELINE, OTHER_JUDGE, ServedJudges};
+pub(crate) use no_regression::{
+    CountedPairs, NO_BASELINE, NO_BASELINE_IN_CI, OTHER_JUDGE, ServedJudges,
+};
 pub(crate) use progressive::CheckpointInput;
 pub(crate) use validate::Known;
 
@@ -135,6 +137,11 @@ impl CheckedGate<'_> {
     }
 }
 
+/// Why a gate of a partial run is not checked.
+pub(crate) fn selected_part(selected: u64, all: u64) -> String {
+    format!("{selected} of {all} samples selected")
+}
+
 impl Gate {
     /// The result of the gate in a finished run, as if it were the only gate.
     pub fn check(&self, facts: &Facts<'_>) -> GateResult {
@@ -151,9 +158,12 @@ impl Gate {
         // A part of the samples says little about the agent, but enough about an outage.
         if facts.is_partial() && !(self.is_default() && self.is_error_rate()) {
             let message = if facts.selected < facts.total {
-                format!("{} of {} samples selected", facts.selected, facts.total)
+                format!(
+                    "not checked: {}",
+                    selected_part(facts.selected, facts.total)
+                )
             } else {
-                "partial run (`--limit`)".to_owned()
+                "not checked: partial run (`--limit`)".to_owned()
             };
             return result(Verdict::Ignored, None, message);
         }
@@ -333,7 +343,7 @@ impl Gate {
             let scorer = facts.decided_by(self).unwrap_or_default();
             let share = facts.summary.subject_of(&scorer).share();
             format!(
-                "a true {share} of {} fails by chance in {} % of runs; `(confidence=0.95)` allows for chance",
+                "an agent with a true {share} of {} would fail this gate in {} % of runs; `(confidence=0.95)` allows for chance",
                 Percent(threshold),
                 Of100(chance)
             )

@@ -71,11 +71,11 @@ fn a_developer_reads_all_of_a_red_run() {
             "1. **90.0 % of the accuracy is lost from level 1 to 2 (95 % interval",
             "the first: `cargo evaltest show one q2-2`\n",
             &format!(
-                "\n    {} Level 1: 100.0 % (83.9 % to 100.0 %), 20 of 20\n",
+                "\n    {} level 1: 100.0 % (83.9 % to 100.0 %), 20 of 20\n",
                 "█".repeat(50)
             ),
             &format!(
-                "\n    {}{} Level 2: 10.0 % (2.8 % to 30.1 %), 2 of 20\n",
+                "\n    {}{} level 2: 10.0 % (2.8 % to 30.1 %), 2 of 20\n",
                 "█".repeat(5),
                 "░".repeat(45)
             ),
@@ -111,8 +111,8 @@ fn the_exact_and_the_partial_stand_side_by_side() {
     has(
         &out,
         &[
-            "Level 1: 100.00 % exact / 100.00 % partial (2/2), 95 % interval 34.2 % to 100.0 % of exact",
-            "Level 2: 0.00 % exact / 50.00 % partial (0/2)",
+            "level = 1: 100.00 % exact / 100.00 % partial (2/2), 95 % interval 34.2 % to 100.0 % of exact",
+            "level = 2: 0.00 % exact / 50.00 % partial (0/2)",
         ],
     );
     // The bars are of the scorer that decides, whatever another one tells.
@@ -127,13 +127,13 @@ fn the_exact_and_the_partial_stand_side_by_side() {
         &out,
         &[
             "0.0 % (0.0 % to 65.8 %), 0 of 2\n",
-            "\n- Level 1 by quasi\\_exact: 100.00 % exact / 100.00 % partial (2/2)\n",
-            "\n- Level 2 by quasi\\_exact: 0.00 % exact / 50.00 % partial (0/2)\n",
+            "\n- level = 1 by quasi\\_exact: 100.00 % exact / 100.00 % partial (2/2)\n",
+            "\n- level = 2 by quasi\\_exact: 0.00 % exact / 50.00 % partial (0/2)\n",
             &format!(
-                "\n    {} Level 1: 100.0 % (34.2 % to 100.0 %), 2 of 2",
+                "\n    {} level 1: 100.0 % (34.2 % to 100.0 %), 2 of 2",
                 "█".repeat(50)
             ),
-            &format!("\n    {} Level 2: ", "░".repeat(50)),
+            &format!("\n    {} level 2: ", "░".repeat(50)),
         ],
     );
     let page = report(&project, "one --format html");
@@ -141,9 +141,9 @@ fn the_exact_and_the_partial_stand_side_by_side() {
         &page,
         &[
             "<h3>By level</h3>",
-            "<li>Level 2: 0.00 % exact / 50.00 % partial (0/2)",
-            "<p>Loss of accuracy from one level to the next (0 % is ideal):</p>",
-            "<li>from level 1 to 2: 100.0 % lost",
+            "<li>level = 2: 0.00 % exact / 50.00 % partial (0/2)",
+            "<p>Relative loss of accuracy from one level to the next (0 % is ideal, a gain is negative):</p>",
+            "<li>from level 1 to 2: 100.0 %",
         ],
     );
 }
@@ -151,13 +151,16 @@ fn the_exact_and_the_partial_stand_side_by_side() {
 #[test]
 fn praise_waits_for_the_interval() {
     for (right, wrong, says, not) in [
-        (5, 0, "about 35 answers would settle it", "excellent"),
-        // The nearest threshold that the interval spans.
-        (6, 5, "above or below 50 %", "above or below 70 %"),
-        (40, 0, "excellent; harder questions", "settle it"),
-        (98, 2, "excellent; read the remaining wrong", "most answers"),
-        (80, 15, "good; ", "excellent"),
-        (1, 30, "most answers are wrong", "good; "),
+        (
+            5,
+            0,
+            "With 5 answers the accuracy is known only to within ±21.7 points",
+            "Excellent",
+        ),
+        (40, 0, "Excellent; harder questions", "is known only"),
+        (98, 2, "Excellent; read the remaining wrong", "Most answers"),
+        (80, 15, "Good; ", "Excellent"),
+        (1, 30, "Most answers are wrong", "Good; "),
     ] {
         let project = project(of_level(1, right, wrong), "");
         project.run("run eval.yaml --run-id one");
@@ -165,6 +168,11 @@ fn praise_waits_for_the_interval() {
         has(&out, &[says]);
         has_not(&out, &[not]);
     }
+    // The threshold of a gate is the one that matters.
+    let project = project(of_level(1, 5, 0), "gates: [accuracy >= 0.9]\n");
+    project.run("run eval.yaml --run-id one");
+    let expect = "With 5 answers it is unclear whether the true accuracy is above 90 %: about 35 independent samples";
+    has(&report(&project, "one"), &[expect]);
 }
 
 #[test]
@@ -185,13 +193,13 @@ fn product_reads_what_it_decides_by_and_users_plain_words() {
             "**−50.0 points** since the baseline (95 % interval",
             "12 became wrong, 0 became correct, of 24 compared.",
             " baseline: 50.0 %, 24 compared\n",
-            "\nUnknown: cost of 1,000 answers (the agent does not report it).\n",
-            "| missing answers | 0 of 24 tries (0.0 %, 95 % interval 0.0 % to 13.8 %) |",
+            "\nNot known: cost of 1,000 answers (the agent does not report it).\n",
+            "| missing answers | 0 of 24 requests (0.0 %, 95 % interval 0.0 % to 13.8 %) |",
             ", half within",
-            "- Worse: 12 of 24 questions: q000, q002, q004, q006, q008 and 7 more.\n- Better: none.\n",
-            "- Level 1: 4 worse, 0 better.\n",
+            "- 12 of 24 questions got worse: q000, q002, q004, q006, q008 and 7 more.\n- None got better.\n",
+            "- level = 1: 4 worse, 0 better.\n",
             "- Of 100 answers to questions like these, 86 to 100 would be wrong (95 % interval).\n",
-            "- Worse than the accepted run: −50.0 points",
+            "- Worse than the baseline: −50.0 points",
             "- A gate failed, `no_regression`: 12 became wrong, 0 became correct, p &lt; 0.001.\n",
         ],
     );
@@ -203,8 +211,8 @@ fn product_reads_what_it_decides_by_and_users_plain_words() {
             ": how good are the answers?\n\nAsked on ",
             ": 24 questions. Checked: 24 answers.\n",
             "**0 of 24 answers were right: 0 of 100.** With other questions of this kind it would very likely be 0 to 14 of 100",
-            "**Never in 24 tries.** In the long run, very likely 0 to 14 of 100.",
-            "## How long does an answer take?\n\n**19 of 20 came within ",
+            "**Never in 24 requests.** In the long run it would very likely happen in 0 to 14 of 100 requests.",
+            "## How long does an answer take?\n\n**95 of 100 answers came within ",
         ],
     );
     has_not(&out, &["q0", "95 %", "interval", "gate", "|"]);
@@ -221,14 +229,14 @@ fn product_reads_what_it_decides_by_and_users_plain_words() {
         &page,
         &[
             "<div class=\"box failed\">\n<p><strong>Failed</strong>: <code>no_regression</code>.</p>",
-            "<li><span class=\"soft\">missing answers</span> <b>0 of 24 tries (0.0 %",
-            "<li>Level 1: 4 worse, 0 better.</li>",
+            "<li><span class=\"soft\">missing answers</span> <b>0 of 24 requests (0.0 %",
+            "<li>level = 1: 4 worse, 0 better.</li>",
         ],
     );
     let page = report(&project, "after --format html");
     has(
         &page,
-        &["<h3>Recommendations</h3>\n<ol>\n<li><strong>Accuracy changed by −50.0 points"],
+        &["<h3>Recommendations</h3>\n<ol>\n<li><strong>Accuracy fell by 50.0 points"],
     );
 }
 
@@ -244,7 +252,7 @@ fn what_lacks_a_verdict_leaves_figures_open() {
         &[
             "**Inconclusive**: `accuracy >= 0.5`.",
             "| accuracy | 41.7 % to 66.7 % (5 of the 9 scored, 3 of 12 without an answer) |",
-            "1. **3 of 12 answers (25.0 %, 95 % interval 8.9 % to 53.2 %) are errors, all of kind exited**: read the first error",
+            "1. **3 of 12 answers (25.0 %, 95 % interval 8.9 % to 53.2 %) are missing (all: exited).** Read the first error",
             "| exited | 3 | q001, q002, q003 | exited with code 7 |",
             "▒",
             "- from level 1 to 2: undecided: some samples have no verdict\n",
@@ -255,8 +263,8 @@ fn what_lacks_a_verdict_leaves_figures_open() {
     has(
         &out,
         &[
-            "**42 to 67 of 100 answers were right.**",
-            "**3 times in 12 tries.**",
+            "**5 of 12 answers were right**; 3 could not be checked. That is 42 to 67 of 100.",
+            "**3 times in 12 requests.**",
         ],
     );
     let out = report(&project, "one --audience product");
@@ -278,7 +286,7 @@ fn what_lacks_a_verdict_leaves_figures_open() {
     project.run("run eval.yaml --run-id none").exits(3);
     for audience in ["developer", "product", "user"] {
         let out = report(&project, &format!("none --audience {audience}"));
-        has(&out.to_lowercase(), &["unknown"]);
+        has(&out.to_lowercase(), &["known"]);
         has_not(&out, &["NaN", "inf", "0 to 100"]);
     }
 }
@@ -318,7 +326,7 @@ fn repeats_and_several_runs_are_told() {
     has(
         &out,
         &[
-            "| samples | 12, each asked 3 times: 36 answers |",
+            "| samples | 12, asked 3 times each: 36 answers |",
             "### Flaky samples\n\n6 of 12 samples (50.0 %, 95 % interval 25.4 % to 74.6 %) are correct in some \
              epochs and wrong in others.",
             "| q000 | 2 of 3 |",
@@ -340,7 +348,7 @@ fn repeats_and_several_runs_are_told() {
     // They are told with their figures, and not once more among what went wrong.
     has_not(&page, &["wrong in others</span>"]);
     let out = report(&project, "one --audience user");
-    has(&out, &["12 questions, each 3 times. Checked: 36 answers."]);
+    has(&out, &["12 questions, 3 times each. Checked: 36 answers."]);
     project.run("run eval.yaml --run-id two");
     let out = report(&project, "one two");
     has(

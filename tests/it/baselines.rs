@@ -81,7 +81,7 @@ fn several_runs_are_one_baseline_in_the_order_of_runs_and_epochs() {
     let five = run(&project, "--epochs 5");
     accept(&project, "", &[&right, &wrong])
         .exits(0)
-        .says("e: 2 runs together are the baseline now: 6 samples, 2 correct;")
+        .says("e: 2 runs together are now the baseline, 2 of 6 correct\n")
         .says(&format!(
             "  run {}\n  run {}\n",
             run_id(&right),
@@ -94,7 +94,7 @@ fn several_runs_are_one_baseline_in_the_order_of_runs_and_epochs() {
     assert_eq!(answers(&project, "q001").as_deref(), Some("\"00\""));
     accept(&project, "--add", &[&last, &five])
         .exits(0)
-        .says("e: 4 runs together are the baseline now: 6 samples, 3 correct;")
+        .says("e: 4 runs together are now the baseline, 3 of 6 correct\n")
         .says(&format!("  run {}, 5 epochs each\n", run_id(&five)));
     assert_eq!(answers(&project, "q002").as_deref(), Some("\"10111111\""));
     assert_eq!(correct_line().as_deref(), Some("\"7 of 8\""));
@@ -120,7 +120,7 @@ fn several_runs_are_one_baseline_in_the_order_of_runs_and_epochs() {
     // One alone replaces them all.
     accept(&project, "", &[&wrong])
         .exits(0)
-        .says("is the baseline now: 6 samples, 2 correct; 6 snapshots written");
+        .says("is now the baseline, 2 of 6 correct\n  snapshots: 6 written");
     assert_eq!(answers(&project, "q002").as_deref(), Some("\"0\""));
     assert_eq!(baseline(&project)["runs"].as_array().map(Vec::len), Some(1));
 }
@@ -398,12 +398,12 @@ fn a_run_that_lacks_answers_is_refused_and_a_lone_gap_is_a_dot() {
     let whole = run(&project, "");
     accept(&project, "", &[&broken])
         .exits(0)
-        .says("5 samples")
+        .says(" of 5 correct")
         .says("q004 ended in an error and has no snapshot");
     assert_eq!(line(&project, "q004", "verdict: "), None);
     accept(&project, "--add", &[&whole])
         .exits(0)
-        .says("6 samples");
+        .says(" of 6 correct");
     assert_eq!(answers(&project, "q004").as_deref(), Some("\".1\""));
     accept(&project, "", &[&whole, &broken])
         .exits(0)
@@ -448,7 +448,9 @@ fn the_size_that_the_spec_gives_is_a_whole_run() {
     let project = project("limits: { limit: 4 }\n");
     let whole = run(&project, "");
     assert_eq!(project.last_json("manifest.json")["whole"], true);
-    accept(&project, "", &[&whole]).exits(0).says("4 samples");
+    accept(&project, "", &[&whole])
+        .exits(0)
+        .says(" of 4 correct");
     let part = run(&project, "--limit 4");
     accept(&project, "", &[&part]).exits(2).says("--partial");
     accept(&project, "--add --partial", &[&part]).exits(0);
@@ -483,7 +485,7 @@ fn a_run_that_failed_its_gates_is_accepted_with_the_option_alone() {
     let bad = run_with(&project, "wrong");
     accept(&project, "", &[&bad])
         .exits(2)
-        .says("failed gates that need no baseline: `accuracy >= 0.9`")
+        .says("failed a gate that needs no baseline: `accuracy >= 0.9`")
         .says("`--failed-gates`");
     accept(&project, "--failed-gates", &[&bad])
         .exits(0)

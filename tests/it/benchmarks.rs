@@ -102,7 +102,7 @@ fn a_fixture_has_a_panel_pairs_and_labels_of_people() {
     assert_eq!(gate["verdict"], "passed");
     let message = gate["message"].as_str().unwrap();
     assert!(
-        message.contains("uncalibrated (16 labels of people"),
+        message.contains("uncalibrated (16 human labels"),
         "{message}"
     );
 
@@ -127,7 +127,11 @@ fn a_fixture_has_a_panel_pairs_and_labels_of_people() {
     let page = project.run_of(&["report", dir, "--format", "html", "-o", "page.html"]);
     page.exits(0);
     let page = project.read("page.html");
-    for expect in ["<h4>Jury jury</h4>", "<li>16 pairs", "<p class=\"warn\">"] {
+    for expect in [
+        "<h4>Jury <code>jury</code></h4>",
+        "<li>16 pairs",
+        "<p class=\"warn\">",
+    ] {
         assert!(page.contains(expect), "{expect}: {page}");
     }
 }
@@ -186,8 +190,8 @@ fn a_ground_truth_that_is_a_number_is_judged_as_one() {
         .says("was judged by another scorer");
     let ran = project.run("run -v n.yaml --ignore-baseline").exits(0);
     ran.says("7 samples, 4 correct").says(
-        "scorer `qa` judges 3 samples by `numeric`, because the ground truth is a number; 1 sample by `numeric` or \
-         `token_f1`, whichever fits the accepted answer; 3 samples by `token_f1`",
+        "scorer `qa` scores 3 samples with `numeric` (their ground truth is a number), 1 with `numeric` or `token_f1` \
+         (whichever fits the accepted answer) and 3 with `token_f1`",
     );
     let expect = [
         (false, "numeric"),

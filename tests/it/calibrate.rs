@@ -1,4 +1,4 @@
-//! A judge of a run beside labels of people: `judge calibrate`, what the run says with it, and `corrected` gates.
+//! A judge of a run beside human labels: `judge calibrate`, what the run says with it, and `corrected` gates.
 
 use std::fmt::Write;
 
@@ -55,8 +55,8 @@ fn calibration(project: &Project) -> Value {
 fn a_run_is_labelled_calibrated_and_then_its_gate_decides() {
     let project = project(60, "", "gates: [mean(judge.total) >= 2]\n");
     let ran = project.run("run -v eval.yaml").exits(0);
-    ran.says("uncalibrated (no labels of people)")
-        .says("limit 2; judge `judge` is uncalibrated (no labels of people)");
+    ran.says("uncalibrated (no human labels)")
+        .says("limit 2; judge `judge` is uncalibrated (no human labels)");
     assert_eq!(calibration(&project)["status"], "uncalibrated");
     let dir = project.last_run();
     let markdown = std::fs::read_to_string(dir.join("summary.md")).unwrap();
@@ -120,10 +120,7 @@ fn few_labels_leave_it_uncalibrated_and_100_do_not_warn() {
     project.run("run eval.yaml").exits(0);
     let gate = format!("gate {}", project.last_run().display());
     for (number, says) in [
-        (
-            30,
-            "uncalibrated (30 labels of people, at least 50 are needed)",
-        ),
+        (30, "uncalibrated (30 human labels; at least 50 are needed)"),
         (
             60,
             "few labels: calibrated on only 60 labels: quadratic kappa of `total` 0.9",
@@ -166,7 +163,7 @@ fn a_few_labels_are_never_certain_and_decide_no_gate() {
         .run(&format!("gate -v {dir} --gate corrected(judge.total)>=2"))
         .exits(3)
         .says("INCONCLUSIVE: 12 labels of 60 answers, at least 50 or one per answer are needed")
-        .says("judge `judge` is uncalibrated (12 labels of people");
+        .says("judge `judge` is uncalibrated (12 human labels");
 }
 
 #[test]
@@ -176,7 +173,7 @@ fn picked_labels_tell_of_agreement_alone() {
     labels(&project, 60, "picked");
     calibrate(&project)
         .exits(0)
-        .says("uncalibrated (60 labels of people, all of picked answers, at least 50 of randomly sampled ones are needed)")
+        .says("uncalibrated (60 human labels, all of picked answers; at least 50 of randomly sampled ones are needed)")
         .says("quadratic kappa 0.9")
         .says("no corrected means: the labels were picked");
     let dir = project.last_run();

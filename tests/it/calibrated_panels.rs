@@ -1,4 +1,4 @@
-//! Juries and pairs beside labels of people: what they say is corrected as that of a single judge is.
+//! Juries and pairs beside human labels: what they say is corrected as that of a single judge is.
 
 use std::fmt::Write;
 
@@ -64,8 +64,8 @@ fn what_a_jury_says_is_corrected_by_labels_of_its_run() {
     project
         .run("run -v eval.yaml")
         .exits(0)
-        .says("judge `jury` is uncalibrated (no labels of people)")
-        .says("alpha 0.86, pairs agree on 80.0 % to 100.0 %, uncalibrated (no labels of people)")
+        .says("judge `jury` is uncalibrated (no human labels)")
+        .says("alpha 0.86, any two judges agree on 80.0 % to 100.0 % of answers, uncalibrated (no human labels)")
         .says(", uncalibrated (as its jury is)");
     let dir = project.last_run().display().to_string();
     let gate = |bound: &str| format!("gate -v {dir} --gate corrected(jury.total)>={bound}");
@@ -118,7 +118,7 @@ fn what_a_jury_says_is_corrected_by_labels_of_its_run() {
         .run("run -v eval.yaml")
         .exits(0)
         .says(&format!("judge `jury` is {why}"))
-        .says(&format!("to 100.0 %, {why}"));
+        .says(&format!("to 100.0 % of answers, {why}"));
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn the_win_rate_of_pairs_is_corrected_by_labels_of_its_run() {
         .run("run -v eval.yaml")
         .exits(0)
         .says("mean(pairwise.win) 0.5")
-        .says("judge `pairwise` is uncalibrated (no labels of people)");
+        .says("judge `pairwise` is uncalibrated (no human labels)");
     // People find every third one better, and every fifth as good.
     label(&project, 60, |n| match n {
         n if n % 3 == 0 => "win".into(),

@@ -150,8 +150,8 @@ fn people_are_told_what_the_interval_says_and_who_flipped() {
         "the interval is approximate: the exact test finds no significant difference in either direction at \
          0.05, but a",
         "correct: 50.0 % in A, 16.7 % in B; 4 became wrong, 0 became correct",
-        "p = 0.026: chance of a drop this large if nothing had changed, as in `no_regression`; 0.051 in either",
-        "\n  level: 1 ",
+        "p = 0.026 (one-sided, as in `no_regression`): the chance of a drop this large if nothing had changed; two-sided: p = 0.051",
+        "\n  level = 1 ",
         "\n  scorer: exact ",
         "latency p95",
         "\nBecame wrong: 4\n",
@@ -276,17 +276,17 @@ fn what_cannot_be_paired_is_named() {
         .says("only in A: 1\n    `q001`\n")
         .says("only in B: 1\n    `q900`\n")
         .says("with a different question, file or ground truth: 1\n    `q000`\n")
-        .says("without a verdict in one of the two: 1\n    `q002`\n");
+        .says("no verdict in one of the runs: 1\n    `q002`\n");
     // Of more runs the table says how many.
     run_with(&project, &[], "--run-id third");
     project
         .run("compare before after third")
         .exits(0)
         .says(
-            "B − A omits 1 only in A, 1 only in B, 1 with a different question, file or ground truth, 1 without \
-             a verdict",
+            "B − A leaves out 1 sample (only in A), 1 sample (only in B), 1 sample (with a different question, file \
+             or ground truth), 1 sample (no verdict",
         )
-        .says("C − B omits 1 without a verdict");
+        .says("C − B leaves out 1 sample (no verdict in one of the runs)");
     let found = compared(&project, "before after third");
     assert_eq!(found["pairs"][0]["unpaired"], expect);
     // Nothing in common at all.
@@ -307,7 +307,7 @@ fn two_evals_with_the_same_questions_are_told_to_be_two() {
     project
         .run("compare before after")
         .exits(0)
-        .says("different evals: A is of `e`, B of `f`")
+        .says("A is a run of eval `e`, B of eval `f`: only samples")
         .says("4 became wrong");
 }
 
@@ -382,7 +382,7 @@ fn of_three_runs_all_pairs_are_told_with_p_adjusted_by_holm() {
         .run("compare one two three")
         .exits(0)
         .says("C − B")
-        .says("p is two-sided, and Holm adjusts it over all pairs");
+        .says("p is two-sided, and adjusted for all pairs (Holm)");
 }
 
 #[test]

@@ -63,14 +63,14 @@ fn what_errors_could_change_is_told() {
     let [wrong, right] = ["lowest", "highest"].map(|end| bounds[end]["p"].as_f64().unwrap());
     assert!((wrong - 0.025_746_745).abs() < 1e-8, "{wrong}");
     assert!(right >= 1.0, "{right}");
-    let expected = "p = 0.026 if errored and skipped samples count as wrong, p = 1.0000 if they count as correct";
+    let expected = "p = 0.026 if errored and skipped samples count as wrong, p = 1.00 if they count as correct";
     let message = summary["gates"][0]["message"].as_str().unwrap();
     assert!(message.contains(expected), "{expected}\n{message}");
     project
         .run("compare before after")
         .exits(0)
-        .says("errors: 4 answers have no verdict (4 in B); with them the difference is from −33.3 points (")
-        .says("so the conclusion could change: B worse");
+        .says("4 answers have no verdict (4 in B). Counted as wrong or as correct, the difference is between −33.3 points (")
+        .says("; the conclusion could change: B worse");
     let back = compared(&project, "after before");
     assert_eq!(back["error_bounds"]["errors_a"], 4);
     assert_eq!(back["error_bounds"]["highest"]["better"], 4);
@@ -106,7 +106,7 @@ fn means_of_scorers_are_compared() {
     project
         .run("compare before after")
         .exits(0)
-        .says("\nOther scores\n  mean of ")
+        .says("\nOther scores\n  score ")
         .says("fuzzy similarity");
 }
 
@@ -181,7 +181,7 @@ fn a_page_has_prompts_and_answers_beside_each_other() {
             "<li><strong>A</strong>: before of e, ",
             "<div class=\"box inconclusive\">\n<p><strong>B − A: −25.0 points",
             "4 became wrong, 1 became correct",
-            "<th scope=\"row\">level: 1</th>",
+            "<th scope=\"row\">level = 1</th>",
             "<th scope=\"row\">scorer: gaia</th>",
             "<th scope=\"row\">fuzzy similarity</th>",
             "<th scope=\"row\">latency p95</th>",
@@ -238,7 +238,7 @@ fn a_page_of_three_runs_has_all_pairs_and_what_they_leave_out() {
         &[
             "<title>e: 3 runs</title>",
             "<h2>Answers side by side</h2>\n<div class=\"filtered\">\n\
-             <label class=\"tools\"><input type=\"checkbox\"> models disagree: 5</label>",
+             <label class=\"tools\"><input type=\"checkbox\"> Only where the models disagree (5)</label>",
             "<tr><th scope=\"row\"><code>q000</code></th><td data-label=\"question\">What is 0?</td>\
              <td data-label=\"expected\">000</td><td data-label=\"A one\"><span class=\"good\">✓</span> 000</td>\
              <td data-label=\"B two\"><span class=\"bad\">✗</span> 99</td>\
@@ -247,8 +247,8 @@ fn a_page_of_three_runs_has_all_pairs_and_what_they_leave_out() {
             "<tr class=\"other\"><th scope=\"row\"><code>q008</code></th>",
             "<td data-label=\"C three\">-</td></tr>",
             "<th scope=\"row\">C − B</th>",
-            "12 pairs, p 0.051, Holm 0.10: not significantly different",
-            "<li>C − A omits 4 only in A</li>",
+            "12 pairs, p = 0.051, adjusted 0.10: not significantly different",
+            "<li>C − A leaves out 4 samples (only in A)</li>",
         ],
     );
 }

@@ -91,7 +91,7 @@ fn a_worse_agent_is_red_before_all_is_asked_and_so_it_stays() {
     let (_, hint) = refused.err.split_once(": cargo evaltest run").unwrap();
     let (next, _) = hint.split_once(", then cargo evaltest accept").unwrap();
     project.run(&format!("run{next}")).exits(0);
-    project.run("accept").exits(0).says("40 samples");
+    project.run("accept").exits(0).says(" of 40 correct");
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn samples_that_were_not_needed_leave_no_figure_of_epochs_open() {
     }
     ran.says(&format!("e: {requested} samples, 3 epochs each, "));
     let text = std::fs::read_to_string(project.last_run().join("summary.md")).unwrap();
-    let line = format!("{requested} samples, each asked 3 times; 0 lack a verdict");
+    let line = format!("Each of the {requested} samples was asked 3 times (");
     assert!(text.contains(&line), "{text}");
 }
 

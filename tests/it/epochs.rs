@@ -55,7 +55,7 @@ fn each_sample_is_asked_so_often_and_its_answers_are_weighed_together() {
         .says("4 samples, 3 epochs each, 9 of 12 answers correct, accuracy 75.0 %")
         .says("pass@3 100.0 %")
         .says("pass^3 50.0 %, majority 75.0 %")
-        .says("flaky: 2 of 4 samples; 33.3 % of the verdicts change when asked again; correct: q2 2 of 3, q3 1 of 3")
+        .says("flaky: 2 of 4 samples; 33.3 % of the verdicts differ when the agent is asked again; correct: q2 2 of 3, q3 1 of 3")
         .says("gate majority[level=1] >= 0.5: passed: majority[level=1] 100.0 % (2 of 2 samples");
     assert_eq!(requested(&project).len(), 12);
     let records = project.last_lines("samples.jsonl");
@@ -115,7 +115,7 @@ fn an_outage_in_one_epoch_is_no_wrong_answer_and_is_asked_again_alone() {
     project
         .run("run -v eval.yaml")
         .exits(3)
-        .says("1 of 4 samples lack a verdict in some epoch")
+        .says("1 of 4 samples lacks a verdict in some epoch")
         .says("q4, epoch 1: exited with code 3")
         // One of three, and with the missing epoch one of four or two of four.
         .says("gate pass^3 >= 0.4: INCONCLUSIVE: pass^3 33.3 %")
@@ -204,7 +204,7 @@ fn answers_are_compared_however_many_they_are() {
     project
         .run("accept")
         .exits(0)
-        .says("4 samples, 3 correct; 4 snapshots written");
+        .says("3 of 4 correct\n  snapshots: 4 written");
     project
         .run("run -v eval.yaml")
         .exits(0)
@@ -240,7 +240,7 @@ fn answers_are_compared_however_many_they_are() {
         .run("accept --partial")
         .exits(0)
         .says("q2 ended in an error; its snapshot stays as it was")
-        .says("3 correct");
+        .says("is now the baseline, 3 of ");
 }
 
 #[test]

@@ -50,11 +50,13 @@ fn with_errors_the_headline_is_a_range() {
     let dir = project.last_run();
     let text = std::fs::read_to_string(dir.join("summary.md")).unwrap();
     assert!(
-        text.contains(&format!("**{range}** correct: 20 of the 20 scored.")),
+        text.contains(
+            "**66.7 % to 100.0 %** correct: 20 of 30 answers are correct, 10 are missing."
+        ),
         "{text}"
     );
     assert!(
-        text.contains(" Level 1: 66.7 % to 100.0 %, 10 of 10, 5 without a verdict\n"),
+        text.contains(" level 1: 66.7 % to 100.0 % (range with missing verdicts), 10 of 10, 5 without a verdict\n"),
         "{text}"
     );
     let dir = dir.display();
@@ -180,7 +182,7 @@ fn a_part_of_an_eval_has_the_default_error_rate_too() {
     project
         .run("run -v eval.yaml --filter q00")
         .exits(3)
-        .says("gate accuracy >= 0.5: ignored: 10 of 20 samples selected")
+        .says("gate accuracy >= 0.5: ignored: not checked: 10 of 20 samples selected")
         .says("gate error_rate <= 0.05: FAILED: error rate 20.0 % (2 of 10 samples), limit 5 %");
     project
         .run("run -v eval.yaml --filter q01")
@@ -367,8 +369,8 @@ fn an_agent_that_fails_alike_from_the_start_stops_the_run() {
             .exits(3)
             .says("stopped early: the first 10 attempts failed in the same way: exited with code 7; stderr ends with")
             .says("no module named x")
-            .says("--keep-going")
-            .says("next: cargo evaltest run eval.yaml")
+            .says(" samples not asked); hint: fix the agent, or start again with `cargo evaltest run --keep-going`\n")
+            .says("next: cargo evaltest show e q")
             // A mended agent is another one: such a run cannot go on.
             .says_nothing_of("--resume");
         let summary = repeating.last_json("summary.json");

@@ -15,7 +15,7 @@ esac"#;
     let project = requested::project(6, then, more);
     project.run("run -v eval.yaml").exits(0);
     let text = "errors by kind:
-  1 exited (first: exited with code 7): q005
+  1 exited (first: exited with code 7: no network): q005
 
 wrong answers by reason:
   2 mismatch:

@@ -137,7 +137,7 @@ fn a_program_that_cannot_be_started_is_a_mistake_before_the_run() {
         ("no-such-agent", "`no-such-agent` is not in `PATH`"),
         ("./plain.txt", "is not executable"),
         ("sh, agent.sh", "it is one folder up: write `../agent.sh`"),
-        ("sh, ../agnt.py", "`../agnt.py` is not in `"),
+        ("sh, ../agnt.py", "`../agnt.py` does not exist (seen from `"),
     ] {
         let project = Project::new();
         project.script("agent.sh", "echo 1\n");

@@ -79,11 +79,11 @@ fn the_recorded_flow_tells_the_whole_story() {
         "## 6. Win rate against real items",
         "## 7. Setup and cost",
         "| Geometry | 2 | 2 |",
-        "Average **4.33/5.0 (95 % interval ",
+        "Mean of 10 items: **4.33/5.0 (95 % interval ",
         "| difficulty match | ",
         "could not be judged",
         "uncalibrated",
-        "The generated items are not significantly different from real ones, and n is too small to say more: 5 wins, 1 tie, 3 losses, 2 \
+        "With 11 pairs no difference between the generated items and real ones can be shown: 5 wins, 1 tie, 3 losses, 2 \
          inconsistent of 11 pairs (wins 45.5 %, 95 % interval 21.3 % to 72.0 %",
         "- **passed**, judge: accuracy(judge) 90.0 % (9 of 10 pass",
     ] {
@@ -184,7 +184,7 @@ fn a_judge_that_is_down_leaves_the_win_rate_and_is_asked_when_the_flow_goes_on()
         ["writer", "pairs"].map(|model| of_model(&server, model)),
         before
     );
-    assert!(report(&project).contains("Average **4."));
+    assert!(report(&project).contains(" items: **4."));
     assert_eq!(state(&project)["exit_code"], 0);
 }
 
@@ -201,7 +201,7 @@ fn a_comparison_that_is_down_leaves_the_judge_and_without_items_nothing_is_judge
         .says("judge: mean 4.25");
     let text = report(&project);
     assert!(
-        text.contains("Average **4.25") && text.contains("Stage winrate failed"),
+        text.contains(" items: **4.25") && text.contains("Stage winrate failed"),
         "{text}"
     );
     assert!(!text.contains("Win rate **"), "{text}");
@@ -400,7 +400,7 @@ fn what_people_say_is_in_the_report_and_has_a_gate() {
         "Reviewed: 4 of 6 items",
         "| approved | 4 | 100.0 % (51.0 % to 100.0 %) |",
         "People approve 4 of 4 reviewed items",
-        "enough for 90.0 %, but the interval reaches below",
+        "enough for the limit of 90.0 %, but the interval extends below it",
         "| correctness | 5.00 |",
     ] {
         assert!(text.contains(words), "`{words}` is not in:\n{text}");

@@ -156,7 +156,7 @@ fn what_passed_is_a_file_and_the_report_has_every_part() {
         "## 3 Checks",
         "| solution\\_ends\\_in\\_answer | solution ends in answer |",
         "## 4 Refused replies",
-        "**answer\\_in\\_range**: 4 replies; such as `gen_aime_5`",
+        "- failed `answer_in_range`: 4 replies; such as `gen_aime_5`",
         "## 5 Items that never passed",
         "| gen\\_aime\\_5 | Probability | 4 | answer\\_in\\_range |",
         "## 6 Files and next steps",

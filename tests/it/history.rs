@@ -193,7 +193,7 @@ fn a_part_is_no_point_and_what_is_no_file_is_no_history() {
     project
         .run("accept")
         .exits(0)
-        .says("is the baseline now")
+        .says("is now the baseline")
         .says("but not added to the history: `snapshots/e/history.jsonl` is not a file: the history needs a regular file\n");
     fs::remove_dir_all(project.file("snapshots")).unwrap();
     project.write("snapshots", "");

@@ -124,7 +124,7 @@ fn the_first_screen_has_the_verdict_the_change_and_what_became_wrong() {
         // Each cell has its label, for narrow pages.
         "<td data-label=\"expected\">it is 5</td><td data-label=\"got\">&lt;b onclick=alert(2)&gt;it is not 5&lt;/b&gt;</td>",
         "<h3>Gates</h3>",
-        "<details><summary>2 passed</summary>",
+        "<details><summary>Other gates: 2 passed</summary>",
     ];
     let places = places.map(|part| {
         let place = text.find(part);

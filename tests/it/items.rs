@@ -159,7 +159,7 @@ fn reports_on_pairs_have_wins_ties_and_losses() {
         .says("| ties | 1 | 50.0 %");
     report(&["--audience", "product"]).says("Win rate **50.0 %, ");
     report(&["--audience", "user"])
-        .says("how good are the pairs?")
+        .says("are the items preferred?")
         .says("That is a win rate of 50 of 100");
     report(&["--format", "html"]).says("Wins, ties and losses");
     report(&["--format", "pr-comment"]).says("win rate 50.0 %, ");
@@ -286,7 +286,7 @@ fn an_item_can_be_shown_in_part_and_beside_others() {
     project
         .run("run e.yaml")
         .says("judging 2 items of")
-        .says("2 pairs of 2 items: 0 wins, 0 losses, 2 ties");
+        .says("2 pairs of 2 items: 0 wins, 2 ties, 0 losses");
     let display = project.read("all.txt");
     for text in [
         "Problem:\n6 * 7?\n\nAnswer: 42",

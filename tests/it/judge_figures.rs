@@ -157,9 +157,9 @@ fn answers_win() {
     assert_eq!(found, expect);
     let ran = judge(&with(PAIRS), &["winrate", "x.jsonl"]).exits(0);
     let ran = ran.says("win rate 0.667, 95 % interval 0.208 to 0.939, of 3 pairs\n");
-    let ran = ran.says("1 wins, 0 losses, 0 ties, 2 inconsistent");
+    let ran = ran.says("1 win, 0 losses, 0 ties, 2 inconsistent");
     ran.says("won both times in 1 of 2 inconsistent pairs (50.0 %)\n")
-        .says("1 of 4 unreadable");
+        .says("1 of 4 pairs was unreadable and is skipped");
 }
 
 #[test]

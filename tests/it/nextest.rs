@@ -58,7 +58,7 @@ fn with(ran: &Ran, verdict: &str) -> Vec<String> {
 fn nextest_gives_the_verdicts_of_cargo_test() {
     let project = project();
     project.run("run").exits(0).says("no baseline yet");
-    project.run("accept").exits(0).says("8 samples, 4 correct");
+    project.run("accept").exits(0).says("4 of 8 correct");
 
     let ran = nextest(&project, "").exits(0);
     assert_eq!(with(&ran, "PASS").len(), 8 + 4, "{}", ran.err);
@@ -80,7 +80,7 @@ fn nextest_gives_the_verdicts_of_cargo_test() {
         ids(project.last_lines("samples.jsonl")).is_sorted(),
         "in dataset order"
     );
-    project.run("accept").exits(0).says("8 samples, 4 correct");
+    project.run("accept").exits(0).says("4 of 8 correct");
     assert_eq!(requested(&project).len(), 16, "merging asks nobody");
 
     // A flip fails its gate, and under cargo test its sample, which can wait for the gate there.

@@ -124,9 +124,9 @@ fn what_is_better_in_both_orders_wins() {
     assert_eq!(duel.requested(), 0);
     let ran = duel.winrate("").exits(0);
     ran.says("the judge is asked 40 times")
-        .says("20 pairs of 20 items: 20 wins, 0 losses, 0 ties, 0 inconsistent (the verdict changes with the order); ties and inconsistent pairs count half")
+        .says("20 pairs of 20 items: 20 wins, 0 ties, 0 losses, 0 inconsistent (the verdict changes with the order); ties and inconsistent pairs count half")
         .says("win rate 100.0 %, 95 % interval 82.0 % to 100.0 %: above one half")
-        .says("the judge is uncalibrated (no labels of people)");
+        .says("the judge is uncalibrated (no human labels)");
     // The other way round, and of a few of them.
     let [a, b] = ["a", "b"].map(|name| duel.dir(name));
     let ran = duel.project.run(&format!(
@@ -135,7 +135,7 @@ fn what_is_better_in_both_orders_wins() {
         a.display()
     ));
     ran.exits(0)
-        .says("3 pairs of 3 items: 0 wins, 3 losses, 0 ties, 0 inconsistent")
+        .says("3 pairs of 3 items: 0 wins, 0 ties, 3 losses, 0 inconsistent")
         .says("not significantly different from one half");
 }
 

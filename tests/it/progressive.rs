@@ -82,7 +82,7 @@ fn a_run_that_goes_through_all_tiers_is_a_run_of_the_largest() {
     let summary = project.last_json("summary.json");
     assert_eq!(summary["progressive"]["at"], 2);
     assert_eq!(summary["progressive"]["ended_by"], Value::Null);
-    project.run("accept").exits(0).says("40 samples");
+    project.run("accept").exits(0).says(" of 40 correct");
     project
         .run(&format!("gate -v {}", project.last_run().display()))
         .exits(0);
@@ -244,7 +244,7 @@ fn a_killed_run_goes_on_at_its_tier_and_decides_as_before() {
     let went_on = project
         .run(&format!("run --resume {}", dir.display()))
         .exits(0)
-        .says("were answered before and are not asked again");
+        .says(" answered before");
     assert_eq!(messages(&went_on), messages(&whole));
     // What was in flight is asked again, and nothing else.
     let requested = requested(&project);

@@ -445,7 +445,7 @@ fn a_sample_of_a_large_run_is_shown_from_its_place() {
     let begins = format!("show {} q432", dir.display());
     project
         .run(&begins)
-        .says("several ids begin with this: q4320");
+        .says("`q432` is the beginning of several ids: q4320");
     for name in ["samples.index", "events.index"] {
         std::fs::remove_file(dir.join(name)).unwrap();
     }

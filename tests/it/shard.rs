@@ -268,12 +268,12 @@ fn a_shard_without_samples_is_a_run_and_an_outage_is_told_at_once() {
     let ran = run_in(&project, "run eval.yaml --shard 2/2", &[]).exits(3);
     // What there is to see comes before what there is to merge.
     ran.says("next: cargo evaltest show ");
-    // Nothing was answered: the shard is asked anew, and not all of the eval.
+    // Nothing was answered: the first error says why.
     let project = requested::project(40, "", "");
     requested::agent(&project, "exit 1");
     let ran = run_in(&project, "run eval.yaml --shard 2/2", &[]).exits(3);
     ran.says("stopped early")
-        .says("next: cargo evaltest run eval.yaml --shard 2/2");
+        .says("next: cargo evaltest show e q000");
 }
 
 #[test]

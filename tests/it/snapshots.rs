@@ -89,7 +89,7 @@ fn a_name_that_windows_reserves_is_read_and_renamed() {
     project
         .run("accept")
         .exits(0)
-        .says("1 snapshot written, 0 removed");
+        .says("snapshots: 1 written, 0 removed");
     assert_eq!(snapshot(), new);
 }
 

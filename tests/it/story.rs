@@ -65,10 +65,7 @@ fn init_run_accept_break_see_red_fix_see_green() {
         .exits(0)
         .says("example: 12 samples, 12 correct")
         .says("no baseline yet");
-    project
-        .run("accept")
-        .exits(0)
-        .says("12 samples, 12 correct");
+    project.run("accept").exits(0).says("12 of 12 correct");
     project
         .cargo("test --offline --test example")
         .exits(0)

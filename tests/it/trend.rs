@@ -253,7 +253,7 @@ fn a_page_has_all_of_it_and_nothing_from_elsewhere() {
         "<title>Trend of gaia</title>",
         "<h1>gaia: 40 runs since 2026-09-01, 1 baseline accepted</h1>",
         "accuracy fell by 14.8 points",
-        "level: &lt;2&gt;",
+        "level = &lt;2&gt;",
         "<polygon class=\"band\" ",
         "Tier quick",
         "<strong>A</strong><span class=\"soft\"> agent changed</span>",

@@ -436,6 +436,9 @@ fn only_whole_finished_runs_are_accepted() {
     // A part, if that is wanted.
     requested::agent(&project, ":");
     project.run(&format!("run {SPEC} --limit 3")).exits(0);
-    project.run("accept --partial").exits(0).says("3 samples");
+    project
+        .run("accept --partial")
+        .exits(0)
+        .says(" of 3 correct");
     assert_eq!(snapshots(&project).len(), 3);
 }

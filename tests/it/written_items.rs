@@ -189,7 +189,7 @@ esac
         .iter()
         .map(|record| record["result"]["judged"].as_array().map_or(0, Vec::len));
     assert_eq!(calls.collect::<Vec<_>>(), [3, 3]);
-    // It says what is true, and needs no labels of people.
+    // It says what is true, and needs no human labels.
     let page = project.last_run().join("summary.md");
     assert!(
         !std::fs::read_to_string(page)

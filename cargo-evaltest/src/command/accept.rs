@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use evaltest::engine::figure::counted;
 use evaltest::engine::report::document::Document;
 use evaltest::engine::report::terminal;
 use evaltest::engine::snapshot::{Acceptance, Accepted, accept};
@@ -111,12 +110,12 @@ fn text(accepted: &Accepted, dirs: &[RunDir]) -> Document {
         (runs, _) => format!("{} runs together are", runs.len()),
     };
     let mut text = Document::new(format!(
-        "{}: {are} the baseline now: {}, {} correct; {} written, {} removed in {folder}",
-        accepted.eval,
-        counted(accepted.samples as u64, "sample"),
-        accepted.correct,
-        counted(accepted.changed as u64, "snapshot"),
-        accepted.removed
+        "{}: {are} now the baseline, {} of {} correct",
+        accepted.eval, accepted.correct, accepted.samples
+    ));
+    text.paragraph(format!(
+        "snapshots: {} written, {} removed in {folder}",
+        accepted.changed, accepted.removed
     ));
     if let runs @ [_, _, ..] = accepted.runs.as_slice() {
         text.list(runs.iter().map(|run| {

@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::called::spoken;
 use crate::{console, discover};
 use ci::Ci;
-use data::OwnData;
+use data::{OwnData, Tried};
 use provenance::{InstallFrom, Provenance};
 use starter::{KnownBenchmark, Starter};
 
@@ -230,9 +230,19 @@ pub(crate) fn run(args: &InitArgs) -> Result<Exit> {
     }
     let tried = match own {
         Some(_) => data::ask_one(&root.join(format!("evals/{name}.yaml")))?,
-        None => Vec::new(),
+        None => Tried::default(),
     };
-    print_all(&writer, tried, &next)
+    if tried.has_failed {
+        fix_first(&mut next, &name);
+    }
+    print_all(&writer, tried.lines, &next)
+}
+
+/// The next steps if the program of eval `name` does not answer.
+fn fix_first(next: &mut Vec<String>, name: &str) {
+    next.retain(|step| !step.starts_with("cargo evaltest"));
+    let fix = format!("correct `agent.command` in evals/{name}.yaml, then cargo evaltest doctor");
+    next.insert(0, fix);
 }
 
 /// The user's own questions: the named ones, or for a program those in a file that is found.

@@ -348,8 +348,9 @@ fn run_evals(args: &RunArgs, after: &mut After<'_>) -> Result<Exit> {
         names.for_each(|name| report.not_run(name, Exit::Usage));
         after.report_missing(&drive.evals.only);
     }
-    if args.filter.is_some() && runs.is_empty() && work.tests.is_empty() && !interrupt.is_set() {
-        let filter = args.filter.as_deref().unwrap_or_default();
+    // A single eval has told so itself.
+    let is_untold = runs.is_empty() && work.tests.is_empty() && exit == Exit::Passed;
+    if let Some(filter) = (args.filter.as_ref()).filter(|_| is_untold && !interrupt.is_set()) {
         return Err(
             Error::usage(format!("`--filter {filter}` matches no sample of any eval")).hint(
                 drive

@@ -50,9 +50,9 @@ pub(super) fn wrong_path(error: Error, overrides: &[Override]) -> Error {
         return error;
     }
     error.hint(if is_typed {
-        "correct `--benchmark-option path=…`; relative paths count from the current folder"
+        "correct `--benchmark-option path=…`; paths are relative to the current folder"
     } else {
-        "correct `benchmark.path`; relative paths count from the spec's folder"
+        "correct `benchmark.path`; paths are relative to the folder of the spec"
     })
 }
 

@@ -162,11 +162,21 @@ fn rephrase(message: &str) -> Option<Error> {
     };
     let list = legal.join("`, `");
     let error = Error::usage(named);
-    let misplaced = hint(given).filter(|_| place.is_empty() && !is_value);
-    if let Some(hint) = misplaced {
-        return Some(error.hint(hint));
+    let near = nearest(given, legal.iter().copied());
+    let misplaced = match &*place {
+        "" => hint(given),
+        place if place == "agent." || place.starts_with("agents.") => of_limits(given),
+        _ => None,
+    };
+    if let Some(hint) = misplaced.filter(|_| !is_value) {
+        // A name that lacks a letter may be meant all the same.
+        let is_plural = |near: &&str| near.strip_suffix('s') == Some(given);
+        return Some(error.hint(match near.filter(is_plural) {
+            Some(near) => format!("did you mean `{near}`? or {hint}"),
+            None => hint,
+        }));
     }
-    Some(match nearest(given, legal.iter().copied()) {
+    Some(match near {
         Some(near) => error.hint(format!("did you mean `{near}`? legal {what}s: `{list}`")),
         None => error.hint(format!("legal {what}s: `{list}`")),
     })
@@ -279,6 +289,15 @@ pub(super) fn hint(key: &str) -> Option<String> {
     find(ELSEWHERE).map(|written| format!("write `{written}`"))
 }
 
+/// A hint for a key of `limits` in the map of an agent.
+fn of_limits(key: &str) -> Option<String> {
+    let mut entries = ELSEWHERE.iter();
+    let (_, written) = entries.find(|(name, written)| {
+        *name == key && written.starts_with(&format!("limits: {{ {key}:"))
+    })?;
+    Some(format!("write `{written}` next to `agent`"))
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -305,6 +324,23 @@ mod tests {
                 "{error}"
             );
             assert!(error.contains(written), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_plural_may_be_meant() {
+        for (line, expect) in [
+            (
+                "limit: { retries: 1 }",
+                "did you mean `limits`? or write `limits: { limit: 10 }`",
+            ),
+            (
+                "gate: [x]",
+                "did you mean `gates`? or write `gates: ['accuracy >= 0.6']`",
+            ),
+        ] {
+            let error = error_of(line);
+            assert!(error.ends_with(expect), "{error}");
         }
     }
 

@@ -14,6 +14,8 @@ use crate::text::excerpt;
 
 /// How often similar failures are printed.
 const MAX_REPEATS: u64 = 3;
+/// Printed once they are only counted.
+const MORE: &str = "further failures like this are counted, not shown";
 /// A number after one of these words is significant.
 const CODES: [&str; 5] = ["code", "status", "http", "signal", "error"];
 /// Maximum number of kinds, because an agent may fail with a new message each time.
@@ -53,7 +55,7 @@ impl FailureTracker {
             Event::AttemptFailed { error, .. } => match self.again(error) {
                 1..=MAX_REPEATS => {}
                 times if times == MAX_REPEATS + 1 => {
-                    return vec![format!("{}: more of the same is only counted", self.eval)];
+                    return vec![format!("{}: {MORE}", self.eval)];
                 }
                 _ => return Vec::new(),
             },
@@ -63,8 +65,9 @@ impl FailureTracker {
                 if waits.times > MAX_REPEATS {
                     let is_next = *first && waits.times == MAX_REPEATS + 1;
                     let eval = &self.eval;
-                    let line =
-                        format!("{eval}: waiting for {who} again; more of it is only counted");
+                    let line = format!(
+                        "{eval}: waiting for {who} again; further waits are counted, not shown"
+                    );
                     return is_next.then_some(line).into_iter().collect();
                 }
             }
@@ -169,7 +172,7 @@ mod tests {
             "a: attempt 1 failed: no answer on port 4000\n\
              a: attempt 1 failed: no answer on port 4001\n\
              a: attempt 1 failed: no answer on port 4002\n\
-             e: more of the same is only counted\n\
+             e: further failures like this are counted, not shown\n\
              e: 30 attempts failed with the same error (3 shown): no answer on port 4000\n"
         );
     }
@@ -222,7 +225,7 @@ mod tests {
         assert_eq!(
             lines[6..],
             [
-                "e: waiting for the agent again; more of it is only counted",
+                "e: waiting for the agent again; further waits are counted, not shown",
                 "e: waited 5 times for the agent, 30.0 s in total"
             ]
         );

@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::store::{DEFAULT_OUTPUT_ROOT, Manifest, RunDir};
 use crate::system::project::display;
 use crate::text::shell_word;
-use crate::verdict::check::{NO_BASELINE, OTHER_JUDGE};
+use crate::verdict::check::{NO_BASELINE, NO_BASELINE_IN_CI, OTHER_JUDGE};
 use crate::verdict::conclude::{FIX_HINT, Run};
 use crate::verdict::result::{GateResult, Verdict};
 
@@ -28,8 +28,15 @@ pub(super) fn next(run: &Run) -> Option<String> {
     if let Some(reason) = &run.stop_reason {
         // If a judge stopped the run, there are answers.
         let has_answers = run.summary.has_answers() || reason.starts_with("judge `");
+        let is_to_fix = reason.contains(FIX_HINT);
+        let has_failed = |record: &&Record| {
+            record.result.status.is_error() || record.result.is_failure_as_wrong()
+        };
+        if let Some(failed) = run.records.iter().find(has_failed).filter(|_| is_to_fix) {
+            return Some(show_record(failed));
+        }
         // Resuming would save nothing, or the agent will be changed first.
-        if reason.contains(FIX_HINT) || !has_answers {
+        if is_to_fix || !has_answers {
             let again = manifest(run).map(|manifest| manifest.run_again());
             return Some(again.unwrap_or_else(|| "cargo evaltest run".to_owned()));
         }
@@ -47,6 +54,9 @@ pub(super) fn next(run: &Run) -> Option<String> {
             return Some(resume());
         }
         return Some(show_record(first));
+    }
+    if let Some(next) = accept_for_ci(run) {
+        return Some(next);
     }
     let mut gates = run.summary.gates.iter();
     if gates.any(|gate| gate.verdict == Verdict::Inconclusive && gate.message.contains(OTHER_JUDGE))
@@ -80,12 +90,33 @@ pub(super) fn next(run: &Run) -> Option<String> {
     let mut unread = run.records.iter().filter(is_unread).peekable();
     let Some(first) = unread.peek().copied() else {
         let is_first = run.summary.gates.iter().any(lacks_baseline) && !run.summary.partial;
-        return is_first.then(|| format!("cargo evaltest accept {}", name(run)));
+        return is_first.then(|| match manifest(run) {
+            // It cannot become a baseline.
+            Some(manifest) if manifest.mixed => manifest.run_again(),
+            _ => format!("cargo evaltest accept {}", name(run)),
+        });
     };
     if unread.all(Record::waits_for_a_judge) && can_go_on(run) {
         return Some(resume());
     }
     Some(show_record(first))
+}
+
+/// To accept the run and commit its snapshots, if gates failed for the lack of them alone.
+fn accept_for_ci(run: &Run) -> Option<String> {
+    let gates = run.summary.gates.iter();
+    let mut failed = gates
+        .filter(|gate| gate.verdict == Verdict::Failed)
+        .peekable();
+    failed.peek()?;
+    let is_only_cause = failed.all(|gate| gate.message == NO_BASELINE_IN_CI);
+    let manifest =
+        manifest(run).filter(|manifest| is_only_cause && manifest.whole && !manifest.mixed)?;
+    let folder = display(&manifest.snapshot_folder());
+    Some(format!(
+        "cargo evaltest accept {}, then commit {folder}",
+        name(run)
+    ))
 }
 
 /// Whether a gate passed because there is nothing to compare with yet.

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::figure::{Seconds, Usd, or_dash};
-use crate::report::document::{Align, Block, Line, Table, Tone};
+use crate::report::document::{Align, Line, Table, Tone};
 use crate::report::render::terminal as render;
 use crate::report::render::terminal::Paint;
 use crate::report::render::terminal::truncate;
@@ -16,9 +16,19 @@ use crate::verdict::result::Verdict;
 const MOST: usize = 28;
 /// Index of the gates column.
 const GATES: usize = 6;
+/// Placeholder for a missing value.
+const NONE: &str = "-";
+/// The columns that narrow terminals drop, in this order.
+const DROPPED: [&str; 5] = ["cost", "time", "errors", "agent", "gates"];
 
-/// Writes runs, one line each: time, eval, agent, samples, accuracy, errors, gates, cost, and the run's name.
-pub fn write(runs: &[RunOverview], paint: Paint, out: &mut dyn Write) -> io::Result<()> {
+/// Writes runs, one line each: time, eval, agent, samples, accuracy, errors, gates, cost, and the run's name. A column that
+/// no run has a value for is left out; columns are also dropped to fit into `width`, if known.
+pub fn write(
+    runs: &[RunOverview],
+    width: Option<usize>,
+    paint: Paint,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let heads = [
         "started (UTC)",
         "eval",
@@ -33,13 +43,30 @@ pub fn write(runs: &[RunOverview], paint: Paint, out: &mut dyn Write) -> io::Res
     ];
     let sides = std::iter::once(Align::Left).chain(std::iter::repeat(Align::Right));
     let heads: Vec<_> = heads.into_iter().zip(sides).collect();
-    let mut table = Table::new(&heads);
-    table.rows = runs.iter().map(row).collect();
-    render::blocks(&[Block::Table(table)], 0, paint, out)
+    let rows: Vec<_> = runs.iter().map(|run| (run, cells(run))).collect();
+    let has_value =
+        |column: usize| rows.is_empty() || rows.iter().any(|(_, cells)| cells[column] != NONE);
+    let tables = (0..=DROPPED.len()).map(|dropped| {
+        let is_shown =
+            |column: &usize| has_value(*column) && !DROPPED[..dropped].contains(&heads[*column].0);
+        let shown: Vec<usize> = (0..heads.len()).filter(is_shown).collect();
+        let heads: Vec<_> = shown.iter().map(|&column| heads[column]).collect();
+        let mut table = Table::new(&heads);
+        for (run, cells) in &rows {
+            let tone = run.gates.map_or(Tone::Plain, tone);
+            let cell = |&column: &usize| match column {
+                GATES => Line::default().toned(tone, &*cells[column]),
+                _ => Line::from(&*cells[column]),
+            };
+            table.rows.push(shown.iter().map(cell).collect());
+        }
+        table
+    });
+    render::fitting_table(tables, width.unwrap_or(usize::MAX), paint, out)
 }
 
-fn row(run: &RunOverview) -> Vec<Line> {
-    let none = || "-".to_owned();
+fn cells(run: &RunOverview) -> [String; 10] {
+    let none = || NONE.to_owned();
     let count = |count: Option<u64>| count.map_or_else(none, |count| count.to_string());
     let samples = match run.status {
         OverviewStatus::Finished => count(run.samples),
@@ -57,8 +84,7 @@ fn row(run: &RunOverview) -> Vec<Line> {
     let tier = tier.map_or_else(String::new, |tier| format!(" ({})", truncate(tier, MOST)));
     let (agent, model) = (run.agent.as_deref(), run.model.as_deref());
     let agent = agent_name(agent, model, run.program.as_deref()).unwrap_or_else(none);
-    let tone = run.gates.map_or(Tone::Plain, tone);
-    let cells = [
+    [
         minute(&run.started_at),
         truncate(&run.eval, MOST),
         truncate(&agent, MOST),
@@ -69,11 +95,7 @@ fn row(run: &RunOverview) -> Vec<Line> {
         or_dash(run.cost_usd.map(Usd)),
         or_dash(run.duration_s.map(Seconds)),
         run.run_id.clone(),
-    ];
-    let mut cells = cells.map(Line::from);
-    let gates = run.gates.map_or_else(none, gates);
-    cells[GATES] = Line::default().toned(tone, gates);
-    cells.to_vec()
+    ]
 }
 
 /// The colour of the worst verdict.
@@ -100,7 +122,7 @@ pub(super) fn gates(counts: GateCounts) -> String {
         .map(|(count, word)| format!("{count} {word}"))
         .collect();
     if description.is_empty() {
-        return "-".to_owned();
+        return NONE.to_owned();
     }
     description.join(" ")
 }

@@ -18,7 +18,7 @@ use crate::verdict::conclude::Run;
 use crate::verdict::gate::ERROR_RATE;
 use crate::verdict::metric::Unit;
 use crate::verdict::result::{GateResult, Verdict};
-use crate::verdict::summary::Subject;
+use crate::verdict::summary::{Subject, Summary};
 
 /// The width that the lines of samples fit into.
 const WIDTH: usize = 80;
@@ -77,12 +77,30 @@ fn mark(verdict: Verdict) -> Line {
     Line::default().toned(verdict.into(), sign)
 }
 
-/// `✗ mine: 25 of 30 correct, 83.3 % (was 100.0 %), −16.7 points, 95 % −33.6 to −3.4`
+/// Whether a gate failed because of the answers, not because of too many errors.
+fn has_failed(summary: &Summary) -> bool {
+    let mut gates = summary.gates.iter();
+    gates.any(|gate| gate.verdict == Verdict::Failed && !gate.gate.metric().is(ERROR_RATE))
+}
+
+/// Whether a part of the eval was asked and no gate but that of errors was checked.
+fn is_unchecked(summary: &Summary) -> bool {
+    let gates = summary.gates.iter();
+    let mut others = gates.filter(|gate| !gate.gate.is_error_rate()).peekable();
+    summary.partial
+        && others.peek().is_some()
+        && others.all(|gate| gate.verdict == Verdict::Ignored)
+}
+
+/// `✗ mine: 25 of 30 correct, 83.3 % (was 100.0 %), −16.7 points (95 % interval −33.6 to −3.4)`
 fn headline(run: &Run) -> Line {
     let summary = &run.summary;
     let all = match summary.exit_code {
+        Exit::Passed if is_unchecked(summary) => Verdict::Ignored,
         Exit::Passed => Verdict::Passed,
         Exit::Failed => Verdict::Failed,
+        // The exit code is that of an inconclusive gate; the reader needs to know that another failed.
+        _ if has_failed(summary) => Verdict::Failed,
         _ => Verdict::Inconclusive,
     };
     // Those that should have a verdict.
@@ -98,7 +116,19 @@ fn headline(run: &Run) -> Line {
     let subject = summary.subject();
     let answers = subject.word([answers, " items", " pairs"]);
     let pairs = items::deciding_pairs(summary);
+    let is_open = summary.scored == 0 && summary.errors > 0;
     let mut parts = vec![match pairs {
+        _ if is_open => {
+            let of = summary.samples;
+            let unit = match &summary.epochs {
+                Some(_) => "answers",
+                None => subject.word(["samples", "items", "pairs"]),
+            };
+            format!(
+                "no verdict: {} of {of} {unit} ended in an error",
+                summary.errors
+            )
+        }
         Some(pairs) => items::pair_counts(pairs),
         None => format!(
             "{} of {answered}{answers} {}{epochs}",
@@ -108,6 +138,7 @@ fn headline(run: &Run) -> Line {
     }];
     let share = match pairs.and_then(|pairs| pairs.win_rate) {
         Some(rate) => Some(format!("win rate {}", Share(rate))),
+        None if is_open => None,
         None => accuracy::display(summary.accuracy, summary.accuracy_bounds),
     };
     // Recorded calls say nothing of the agent of now.
@@ -127,7 +158,7 @@ fn headline(run: &Run) -> Line {
         let [low, high] = change.difference_ci95.map(Points);
         let points = Points(change.difference);
         let what = subject.word(["", "", "share of wins "]);
-        format!("{what}{points} points, 95 % {low} to {high}")
+        format!("{what}{points} points (95 % interval {low} to {high})")
     }));
     if let Some(points) = items::deciding_points(summary) {
         let excellent = points.excellent.share;
@@ -141,7 +172,7 @@ fn headline(run: &Run) -> Line {
     }
     let unscored = subject.word(["unscored", "unscored", "not compared"]);
     parts.extend((summary.unscored > 0).then(|| format!("{} {unscored}", summary.unscored)));
-    parts.extend((summary.errors > 0).then(|| errors_of(summary.errors)));
+    parts.extend((summary.errors > 0 && !is_open).then(|| errors_of(summary.errors)));
     let decides = summary.scorer.as_deref();
     let is_uncalibrated = decides.is_some_and(|name| summary.is_uncalibrated(name));
     parts.extend(is_uncalibrated.then(|| "the deciding judge is uncalibrated".to_owned()));
@@ -161,14 +192,19 @@ fn gates(run: &Run, is_listed: impl Fn(Verdict) -> bool) -> Option<Block> {
     let width = widths.max().unwrap_or_default().min(WIDEST_GATE);
     list(gates.into_iter().zip(names).map(|(gate, name)| {
         let figure = next::in_run(&gate_figure(gate, &name, run.summary.subject()), &run.dir);
-        mark(gate.verdict).plain(format!(" {name:width$}  {figure}"))
+        let text = format!(" {name:width$}  {figure}");
+        if next::lacks_baseline(gate) {
+            mark(Verdict::Ignored).toned(Tone::Faint, text)
+        } else {
+            mark(gate.verdict).plain(text)
+        }
     }))
 }
 
 /// The figure of a gate. A gate without one, or whose figure does not show why, says it in words.
 pub(in crate::report) fn gate_figure(gate: &GateResult, name: &str, subject: Subject) -> String {
     if next::lacks_baseline(gate) {
-        return "no baseline yet".to_owned();
+        return "not checked: no baseline yet".to_owned();
     }
     let in_words = || gate.message.lines().next().unwrap_or_default().to_owned();
     // A message that begins otherwise has more to say than the figure.
@@ -221,14 +257,9 @@ fn samples(run: &Run) -> Option<Block> {
     let subject = run.summary.subject();
     let flipped = run.flips.iter().filter(|flip| flip.worse);
     let flipped: Vec<&str> = flipped.map(|flip| &*flip.id).collect();
-    let has_failed = run
-        .summary
-        .gates
-        .iter()
-        .any(|gate| gate.verdict == Verdict::Failed && !gate.gate.metric().is(ERROR_RATE));
     let (title, count, wanted) = if !flipped.is_empty() {
         (subject.became_bad(), flipped.len() as u64, flipped)
-    } else if has_failed && run.summary.scored > run.summary.correct {
+    } else if has_failed(&run.summary) && run.summary.scored > run.summary.correct {
         let is_wrong = |status, is_correct: bool| status == Status::Scored && !is_correct;
         let mut wrong: Vec<&str> = Vec::new();
         for record in &run.records {

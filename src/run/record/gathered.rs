@@ -196,13 +196,13 @@ pub(in crate::run) fn other_reader(baseline: &Baseline, manifest: &Manifest) -> 
     baseline.readers.notice(now, UsedReaders::of_run(manifest))
 }
 
-/// The baseline without the samples that a tier, or a limit of the command line, excludes: those are not missing.
+/// The baseline without the samples that a tier or the command line excludes: those are not missing.
 pub(in crate::run) fn within<'a>(
     baseline: &'a Baseline,
     manifest: &Manifest,
     facts: &Facts<'_>,
 ) -> Cow<'a, Baseline> {
-    if manifest.tier.is_none() && !manifest.is_limited() {
+    if manifest.tier.is_none() && !manifest.is_limited() && manifest.only.is_none() {
         return Cow::Borrowed(baseline);
     }
     Cow::Owned(of_current(baseline, facts))

@@ -254,9 +254,9 @@ impl Finish {
         let (mut gathered, flips) = gathered.finish(metrics);
         gathered.summary.not_judged = not_judged;
         let analysis = self.analyses.as_ref().map(InterimAnalyses::last);
-        // Of a run that ended at a tier, the samples beyond it are not missing.
+        // What a run leaves out after a tier, or does not select, is not missing.
         let baseline = plan.baseline.as_ref();
-        let within = baseline.filter(|_| ended.is_some());
+        let within = baseline.filter(|_| ended.is_some() || self.manifest.only.is_some());
         let within = within.map(|baseline| of_current(baseline, &gathered));
         let mut facts = Facts {
             baseline: within.as_ref().or(baseline),

@@ -9,6 +9,7 @@ use crate::eval::Eval;
 use crate::eval::limits::Limits;
 use crate::eval::plan::Plan;
 use crate::figure::{Count, Seconds, Usd};
+use crate::report::reported::program_of;
 use crate::report::terminal::{epochs, perturbed};
 use crate::scorer::Scorer;
 use crate::system::project::display;
@@ -17,11 +18,20 @@ use crate::text::clean;
 /// With more questions than this, the maximum cost is not computed, as it takes too long.
 const MOST_COUNTED: usize = 20_000;
 
-/// The opening line of a run of the samples at these places, within these limits.
-pub(in crate::run) fn opening(plan: &Plan, bounds: &Limits, places: &[usize]) -> String {
+/// The opening line of a run of the samples at these places, within these limits; `resumed` questions were answered
+/// before.
+pub(in crate::run) fn opening(
+    plan: &Plan,
+    bounds: &Limits,
+    places: &[usize],
+    resumed: usize,
+) -> String {
     let eval = &plan.eval;
-    let samples = places.len();
-    let ending = if samples == 1 { "" } else { "s" };
+    let ending = if places.len() == 1 { "" } else { "s" };
+    let samples = match places.len() {
+        of if resumed > 0 && plan.trials() == 1 => format!("{} of {of}", of - resumed.min(of)),
+        samples => samples.to_string(),
+    };
     if eval.agent.item_parts().is_some() {
         let most = bounds.concurrency;
         let mut line = format!(
@@ -40,14 +50,16 @@ pub(in crate::run) fn opening(plan: &Plan, bounds: &Limits, places: &[usize]) ->
     let tier = tier.map_or_else(String::new, |tier| {
         format!(", {by_tier} `{}`", clean(&tier.name))
     });
-    let (agent, epochs) = (agent(eval), epochs(eval.epochs));
-    let mut line = match eval.benchmark.name() {
+    let (agent, mut epochs) = (agent(eval), epochs(eval.epochs));
+    let mut line = if eval.benchmark.name() == "generate" {
         // The files that it reads are examples, not samples.
-        "generate" => format!("asking {agent} for {samples} item{ending}{tier}{epochs}"),
-        _ => format!(
-            "sending {samples} sample{ending} of {}{tier}{epochs} to {agent}",
-            source(plan)
-        ),
+        format!("asking {agent} for {samples} item{ending}{tier}{epochs}")
+    } else {
+        if !(tier.is_empty() && epochs.is_empty()) {
+            epochs.push(',');
+        }
+        let source = source(plan);
+        format!("sending {samples} sample{ending} of {source}{tier}{epochs} to {agent}")
     };
     line += &perturbed(eval.perturb.as_ref().map_or(0, |it| it.kinds.len()));
     let parts = limits(bounds, eval.agent.asks_endpoint())
@@ -75,13 +87,14 @@ fn source(plan: &Plan) -> String {
 fn agent(eval: &Eval) -> String {
     let keys = eval.config.get("agent").unwrap_or(&Value::Null);
     let kind = keys.as_str().or_else(|| keys.get("type")?.as_str());
-    let kind = kind.map_or_else(
-        || "an agent in Rust".to_owned(),
-        |kind| format!("agent `{}`", clean(kind)),
-    );
-    match eval.agent.model() {
-        Some(model) => format!("{kind} (`{}`)", clean(model)),
-        None => kind,
+    let Some(kind) = kind else {
+        return "an agent in Rust".to_owned();
+    };
+    let model = eval.agent.model().map(str::to_owned);
+    match model.or_else(|| program_of(keys)) {
+        Some(program) if kind == "command" => format!("agent `{}`", clean(&program)),
+        Some(name) => format!("agent `{}` (`{}`)", clean(kind), clean(&name)),
+        None => format!("agent `{}`", clean(kind)),
     }
 }
 

@@ -170,7 +170,7 @@ impl Stopper {
     pub(in crate::run) fn repeated_failure(&self, error: &AgentError) {
         let how = error.with_stderr();
         self.stop(&format!(
-            "the first {MOST} attempts failed in the same way: {how}; {FIX_HINT}, or continue with `cargo evaltest run \
+            "the first {MOST} attempts failed in the same way: {how}; {FIX_HINT}, or start again with `cargo evaltest run \
              --keep-going`"
         ));
     }

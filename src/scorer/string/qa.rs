@@ -246,22 +246,29 @@ impl QaRules {
         if self.numbers + self.both == 0 {
             return None;
         }
+        let truths = match self.numbers {
+            1 => "its ground truth is a number",
+            _ => "their ground truth is a number",
+        };
         let parts = [
-            (
-                self.numbers,
-                "by `numeric`, because the ground truth is a number",
-            ),
+            (self.numbers, format!("with `numeric` ({truths})")),
             (
                 self.both,
-                "by `numeric` or `token_f1`, whichever fits the accepted answer",
+                "with `numeric` or `token_f1` (whichever fits the accepted answer)".to_owned(),
             ),
-            (self.texts, "by `token_f1`"),
+            (self.texts, "with `token_f1`".to_owned()),
         ];
         let parts = parts.iter().filter(|(count, _)| *count > 0);
-        let parts: Vec<String> = parts
-            .map(|(count, rule)| format!("{} {rule}", counted(*count as u64, "sample")))
-            .collect();
-        Some(format!("scorer `{NAME}` judges {}", parts.join("; ")))
+        let parts = parts.enumerate().map(|(place, (count, rule))| match place {
+            0 => format!("{} {rule}", counted(*count as u64, "sample")),
+            _ => format!("{count} {rule}"),
+        });
+        let parts: Vec<String> = parts.collect();
+        let text = match &*parts {
+            [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+            parts => parts.join(", "),
+        };
+        Some(format!("scorer `{NAME}` scores {text}"))
     }
 }
 

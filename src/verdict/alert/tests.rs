@@ -432,7 +432,7 @@ fn a_trend_goes_towards_worse() {
         Raised,
         "failure_rate went from 20.0 %",
     );
-    check("trend(cost_usd)", &lines, Quiet, "p 1.0000");
+    check("trend(cost_usd)", &lines, Quiet, "p 1.00");
     check(
         "trend(mean(f1))",
         &lines,

@@ -23,7 +23,7 @@ mod repetition;
 
 use serde::Serialize;
 
-use crate::figure::{P, Percent, counted};
+use crate::figure::{P, Percent};
 use crate::stats;
 use crate::stats::{Decision, ExactTest, RedBelow, StoppingBounds};
 use crate::verdict::baseline::{Baseline, Pair, Pairing};
@@ -366,14 +366,19 @@ impl<'a> BaselineComparison<'a> {
 
     fn powerless(&self) -> String {
         let right = self.pairing.pairs.iter();
-        let right = right.filter(|pair| pair.before.contains(&Some(true)));
+        let right = right
+            .filter(|pair| pair.before.contains(&Some(true)))
+            .count();
+        let compared = match self.pairs() {
+            1 => "1 sample is".to_owned(),
+            samples => format!("{samples} samples are"),
+        };
         format!(
-            "powerless: the gate would pass even if every answer were wrong now ({} >= alpha {}), with {}, {} of them \
-             correct in the baseline; compare more samples, or run more epochs",
+            "powerless: the gate would pass even if every answer were wrong now ({} >= alpha {}): {compared} compared, \
+             and {right} {} correct in the baseline; add samples or epochs",
             P(self.test(As::Lost).p).at_level(self.gate.level()),
             self.gate.level(),
-            counted(self.pairs(), "compared sample"),
-            right.count()
+            if right == 1 { "was" } else { "were" }
         )
     }
 
@@ -434,6 +439,9 @@ fn sequential_p(p: f64, analysis: Option<TakenAnalysis>) -> f64 {
 pub(crate) const NO_BASELINE: &str =
     "there is no baseline yet: accept this run as the baseline with `cargo evaltest accept`";
 
+/// The message of a gate that fails for the lack of a baseline.
+pub(crate) const NO_BASELINE_IN_CI: &str = "there is no baseline, and `CI` is set: accept a run with `cargo evaltest accept` and commit the snapshots";
+
 pub(super) fn without_baseline(gate: &Gate, facts: &Facts<'_>) -> GateResult {
     let (verdict, message) = if facts.ignores_baseline {
         let aside = "the baseline was ignored (`--ignore-baseline`)";
@@ -446,11 +454,7 @@ pub(super) fn without_baseline(gate: &Gate, facts: &Facts<'_>) -> GateResult {
             (Verdict::Passed, aside)
         }
     } else if facts.ci {
-        (
-            Verdict::Failed,
-            "there is no baseline, and `CI` is set: accept a run with `cargo evaltest accept` and commit \
-             the snapshots",
-        )
+        (Verdict::Failed, NO_BASELINE_IN_CI)
     } else {
         (Verdict::Passed, NO_BASELINE)
     };

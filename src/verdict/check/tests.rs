@@ -213,7 +213,7 @@ fn nothing_scored_is_inconclusive() {
             "EU",
             Inconclusive,
             None,
-            "no sample was scored: 1 errored, 1 unscored",
+            "no sample was scored: 1 error, 1 unscored",
         );
     }
     check("error_rate <= 0.5", "E", Failed, Some(1.0), "");
@@ -262,9 +262,14 @@ fn samples_waiting_for_a_judge_count_as_requested() {
     let latency = "latency_p50 <= 2";
     check(latency, "ESSS", 2, &format!("no latency is known: {both}"));
     check(latency, "ESSS", 0, "no sample was answered");
-    let scored = "no sample was scored: 1 errored, 0 unscored, 3 skipped";
-    check("accuracy >= 0", "ESSS", 0, scored);
-    check("accuracy >= 0", "ESSS", 2, &format!("{scored} ({both})"));
+    let scored = "no sample was scored: 1 error";
+    check(
+        "accuracy >= 0",
+        "ESSS",
+        0,
+        &format!("{scored}, 3 not asked"),
+    );
+    check("accuracy >= 0", "ESSS", 2, &format!("{scored}, {both}"));
 }
 
 #[test]
@@ -334,5 +339,5 @@ fn a_filtered_run_ignores_its_gates() {
     };
     let result = Gate::no_regression().check(&facts);
     assert_eq!(result.verdict, Verdict::Ignored);
-    assert_eq!(result.message, "3 of 165 samples selected");
+    assert_eq!(result.message, "not checked: 3 of 165 samples selected");
 }

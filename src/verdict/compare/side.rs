@@ -252,8 +252,9 @@ impl SideSample {
             return;
         }
         let entry = names.entries.place(scorer, name);
-        let is_binary =
-            scorer != AGENT && (number.total_cmp(&0.0).is_eq() || number.total_cmp(&1.0).is_eq());
+        let is_zero_or_one = number.total_cmp(&0.0).is_eq() || number.total_cmp(&1.0).is_eq();
+        // An error such as `abs_error` is no share, even if each is 0 or 1 by chance.
+        let is_binary = is_zero_or_one && scorer != AGENT && !name.ends_with("_error");
         match self.values.iter_mut().find(|value| value.entry == entry) {
             Some(value) => {
                 value.sum += number;

@@ -51,7 +51,7 @@ impl Gate {
     }
 
     /// Whether it is on the error rate of a whole run, and thus replaces the default gate.
-    pub(in crate::verdict) fn is_error_rate(&self) -> bool {
+    pub(crate) fn is_error_rate(&self) -> bool {
         self.metric.is(ERROR_RATE) && self.slice.is_none()
     }
 }

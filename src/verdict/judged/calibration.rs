@@ -13,7 +13,7 @@ pub(crate) const LEAST_LABELS: u64 = 50;
 pub(crate) const ENOUGH_LABELS: u64 = 100;
 
 /// The reason if there are no labels.
-pub(crate) const NO_LABELS: &str = "no labels of people";
+pub(crate) const NO_LABELS: &str = "no human labels";
 
 /// Whether there are enough labels by people to show how good a judge is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -104,11 +104,11 @@ impl JudgeCalibration {
         let reason = match differs {
             Some(differs) => Some(format!("its calibration is for another judge, {differs}")),
             None if n == 0 && calibration.picked > 0 => Some(format!(
-                "{} labels of people, all of picked answers, at least {LEAST_LABELS} of randomly sampled ones are needed",
+                "{} human labels, all of picked answers; at least {LEAST_LABELS} of randomly sampled ones are needed",
                 calibration.picked
             )),
             None if n < LEAST_LABELS => Some(format!(
-                "{n} {labels} of people, at least {LEAST_LABELS} are needed"
+                "{n} human {labels}; at least {LEAST_LABELS} are needed"
             )),
             None => None,
         };

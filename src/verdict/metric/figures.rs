@@ -49,14 +49,16 @@ impl<'a> Figures<'a> {
 
     pub(in crate::verdict) fn nothing_scored(&self) -> Option<String> {
         (self.group.scored == 0).then(|| {
-            let waiting = self.waiting().map(|waiting| format!(" ({waiting})"));
-            format!(
-                "no sample was scored: {} errored, {} unscored, {} skipped{}",
-                self.group.errors,
-                self.group.unscored,
-                self.group.skipped,
-                waiting.unwrap_or_default()
-            )
+            let group = &self.group;
+            let not_asked = || (group.skipped > 0).then(|| format!("{} not asked", group.skipped));
+            let counts = [
+                (group.errors > 0).then(|| counted(group.errors, "error")),
+                (group.unscored > 0).then(|| format!("{} unscored", group.unscored)),
+                self.waiting().or_else(not_asked),
+            ];
+            let counts: Vec<_> = counts.into_iter().flatten().collect();
+            let why = if counts.is_empty() { "" } else { ": " };
+            format!("no sample was scored{why}{}", counts.join(", "))
         })
     }
 
@@ -394,14 +396,15 @@ impl<'a> Figures<'a> {
         };
         let value = number.ok_or_else(|| format!("no answer reports its {what}"))?;
         let is_open = self.group.skipped > 0 || self.unreported(metric) > 0;
+        let unit = match self.facts.summary.epochs {
+            Some(_) => "answer",
+            None => "sample",
+        };
         Ok(Measured {
             value,
             low: value,
             high: if is_open { f64::INFINITY } else { value },
-            from: format!(
-                "reported by {}",
-                counted(self.group.usage.samples, "sample")
-            ),
+            from: format!("reported by {}", counted(self.group.usage.samples, unit)),
         })
     }
 

@@ -76,17 +76,17 @@ impl AccountRow {
     pub fn label(self) -> &'static str {
         match self {
             Self::Compared => "compared",
-            Self::New => "new",
+            Self::New => "new, not in the baseline",
             Self::Changed => "changed",
-            Self::Gone => "gone",
-            Self::LeftOut => "left out by a limit, filter or tier",
+            Self::Gone => "gone from the dataset",
+            Self::LeftOut => "not selected",
             Self::WithoutTruth => "without a ground truth",
             Self::Unpaired => "in no judged pair",
-            Self::InError => "in error",
+            Self::InError => "no verdict (error)",
             Self::NotAsked => "not asked",
             Self::Moved => "moved out of its slice",
             Self::Cached => "answers from the cache",
-            Self::Repeated => "answers that repeat another epoch",
+            Self::Repeated => "repeated answers, not counted again",
         }
     }
 

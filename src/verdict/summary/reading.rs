@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{Summary, shortfall};
 use crate::data::Record;
 use crate::data::record::reading::{FoundBy, MissedPart};
-use crate::text::shell_word;
+use crate::text::{shell_word, unquoted};
 
 /// What may be wrong with the reading of the answers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -23,6 +23,10 @@ pub struct ReadingFigures {
     /// What the extraction did not take, by what it is.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub missed: BTreeMap<MissedPart, MissedCount>,
+    /// Whether all ground truths that the extraction did not take are numbers. It is unknown in a summary that was read
+    /// from a file.
+    #[serde(skip)]
+    pub(super) numbers_missed: bool,
 }
 
 /// How many answers have something that the extraction did not take.
@@ -42,6 +46,7 @@ pub(super) struct ReadingTally {
     found_by: BTreeMap<FoundBy, u64>,
     first: BTreeMap<FoundBy, String>,
     missed: BTreeMap<MissedPart, MissedCount>,
+    missed_texts: bool,
 }
 
 impl ReadingTally {
@@ -60,6 +65,8 @@ impl ReadingTally {
             if missed.answers == 1 {
                 missed.first.clone_from(&record.sample_id);
             }
+            self.missed_texts |=
+                part == MissedPart::GroundTruth && !is_number(&record.ground_truth);
         }
     }
 
@@ -71,12 +78,19 @@ impl ReadingTally {
         }
         let is_plain = self.first.is_empty() && self.missed.is_empty();
         let figures = ReadingFigures {
+            numbers_missed: self.missed.contains_key(&MissedPart::GroundTruth)
+                && !self.missed_texts,
             extract: self.extract,
             first: self.first,
             missed: self.missed,
         };
         (self.found_by, (!is_plain).then_some(figures))
     }
+}
+
+fn is_number(truth: &Value) -> bool {
+    let truth = unquoted(truth).replace([',', '$', '€', '%'], "");
+    truth.contains(|c: char| c.is_ascii_digit()) && truth.trim().parse::<f64>().is_ok()
 }
 
 /// `label 18, box 1, nothing 1`, the most frequent first. `None` where there is nothing to tell: no answer, or all of
@@ -242,11 +256,14 @@ impl Reading<'_> {
         };
         let others = ["final_answer", "number"].into_iter();
         let others = others.filter(|name| self.name() != Some(name));
+        let others = others.filter(|name| *name != "number" || self.figures.numbers_missed);
         let others: Vec<_> = others.map(|name| format!("`extract: {name}`")).collect();
-        let write = if self.count(FoundBy::WholeAnswer) == self.all {
-            format!(", and write {}", others.join(" or "))
-        } else {
-            String::new()
+        let ask = ", and have the prompt ask each answer to end with `FINAL ANSWER: …`";
+        let write = match (&*others.join(" or "), self.figures.numbers_missed) {
+            _ if self.count(FoundBy::WholeAnswer) != self.all => String::new(),
+            ("", _) => ask.to_owned(),
+            (others, true) => format!(", and write {others}"),
+            (others, false) => format!("{ask}, with {others}"),
         };
         Some(format!(
             "{what} the ground truth as a whole word or number: perhaps the extraction misses it; see one: {}{write}",
@@ -330,11 +347,25 @@ mod tests {
         );
         let expect = [
             "1 wrong answer contains the ground truth as a whole word or number: perhaps the extraction misses it; see one: \
-             `cargo evaltest show r q1`, and write `extract: final_answer` or `extract: number`",
+             `cargo evaltest show r q1`, and have the prompt ask each answer to end with `FINAL ANSWER: …`, with `extract: \
+             final_answer`",
             "1 answer begins with thoughts (such as `<think>`), which count as a part of the answer: write \
              `extract: { type: none, strip_think: true }`; see one: `cargo evaltest show r q1`",
         ];
         assert_eq!(notices(json!("none"), &[WHOLE, both]), expect);
+    }
+
+    #[test]
+    fn numbers_are_told_from_texts() {
+        for (truth, expect) in [
+            (json!("1,234.5 %"), true),
+            (json!(-3), true),
+            (json!("NaN"), false),
+            (json!("3 apples"), false),
+            (json!(null), false),
+        ] {
+            assert_eq!(is_number(&truth), expect, "{truth}");
+        }
     }
 
     #[test]

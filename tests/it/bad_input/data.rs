@@ -93,7 +93,7 @@ fn datasets_that_cannot_be_used() {
         "type: replay, path: none.jsonl",
         "eval.yaml:4:30: ",
         "none.jsonl`: No such file",
-        "spec's folder",
+        "folder of the spec",
     );
 }
 

@@ -107,13 +107,13 @@ fn the_folder_is_that_of_the_projects_eval_or_the_one_that_is_named() {
     accept(&project, &dir, &[]).exits(2);
     accept(&project, &dir, &["--snapshots", "mine"])
         .exits(0)
-        .says("2 snapshots written, 0 removed in mine");
+        .says("snapshots: 2 written, 0 removed in mine");
     // By its name.
     let spec = project.read("eval.yaml");
     project.write("evals/other_name.yaml", &spec);
     accept(&project, &dir, &[])
         .exits(0)
-        .says("2 snapshots written, 0 removed in evals/snapshots/e");
+        .says("snapshots: 2 written, 0 removed in evals/snapshots/e");
     // Of two of this name neither is meant.
     project.write("evals/again.yaml", &spec);
     accept(&project, &dir, &[])
@@ -154,7 +154,7 @@ fn only_what_evaltest_wrote_is_removed() {
     }
     accept(&project, &project.last_run(), &[])
         .exits(0)
-        .says("0 snapshots written, 1 removed in snapshots/e");
+        .says("snapshots: 0 written, 1 removed in snapshots/e");
     let is_there = |name: &str| project.file(&format!("snapshots/e/ab/{name}")).exists();
     assert!(!is_there("own.snap") && !is_there("own.snap.new"));
     assert!(is_there("others.snap") && is_there("others.snap.new") && is_there("notes.txt"));

@@ -26,12 +26,12 @@ fn what_no_sample_survives_is_told_once() {
     check(
         || refusal("401 Unauthorized", "no such key"),
         2,
-        "answered 401 Unauthorized: no such key; hint: name the variable that holds the key: `api_key_env: MY_KEY`",
+        "answered 401 Unauthorized: no such key (20 samples not asked); hint: name the variable that holds the key: `api_key_env: MY_KEY`",
     );
     check(
         || refusal("404 Not Found", "The model `local` does not exist"),
         2,
-        "answered 404 Not Found: The model `local` does not exist; hint: check `model`",
+        "answered 404 Not Found: The model `local` does not exist (20 samples not asked); hint: check `model`",
     );
     check(
         || {
@@ -53,8 +53,8 @@ fn a_request_that_is_always_wrong_stops_the_run_after_three() {
     let project = Project::with_eval(&questions, &server.openai(", temperature: 3"), "");
     run(&project)
         .exits(2)
-        .says("answered 400 Bad Request: temperature must be below 2; hint: check `model` and the other values that \
-               the spec sends");
+        .says("answered 400 Bad Request: temperature must be below 2 (18 samples not asked); hint: check `model` \
+               and the other values that the spec sends");
     assert!(
         (3..=4).contains(&server.requested().len()),
         "{}",

@@ -76,7 +76,7 @@ fn a_flow_starts_from_a_file_of_items() {
         "2 items of `mine.json`.",
         "| excellent | 1 | 50.0 %",
         "| difficulty match | 4.00 |",
-        "The items are not significantly different from real ones",
+        "no difference between the items and real ones can be shown",
         "judge more items before you rely on the mean",
         "cargo evaltest review mine.json",
     ] {

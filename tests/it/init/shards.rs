@@ -72,7 +72,7 @@ fn the_matrix_of_github_is_merged() {
     merging
         .run(&format!("accept {}", merged.unwrap().display()))
         .exits(0)
-        .says("6 samples, 5 correct");
+        .says("5 of 6 correct");
 }
 
 /// Runs the job of a shard, and keeps what it wrote.

@@ -165,7 +165,8 @@ fn on_the_main_branch_a_run_is_a_line_that_another_job_commits() {
     assert_eq!(lines.lines().count(), 2, "{lines}");
     let log = shell("git -C after log --format=%s").out;
     assert_eq!(
-        log.matches("A run more in the history [skip ci]").count(),
+        log.matches("Add a run to the eval history [skip ci]")
+            .count(),
         2,
         "{log}"
     );

@@ -147,7 +147,7 @@ fn a_judge_that_only_fails_stops_the_run_which_keeps_its_answers() {
         .write("judge.sh", "echo no module >&2; exit 1\n");
     let ran = court.run("eval.yaml").exits(3);
     ran.says(
-        "its first 10 requests failed in the same way; hint: fix it and continue with `--resume`",
+        "its first 10 requests failed in the same way (10 samples not asked); hint: fix it and continue with `--resume`",
     )
     .says("run --resume")
     .says_nothing_of("fix the agent");

@@ -66,7 +66,7 @@ fn how_far_judges_agree() {
 
     let output = std::fs::read_to_string(court.project.last_run().join("summary.md")).unwrap();
     for part in [
-        "## Jury jury",
+        "## Jury `jury`",
         "| judge | judged | unread | outlier |",
         "| odd | 10 | 0 | 3 (30.0 %) |",
         "| flat, odd | 70.0 % of 10, kappa ",

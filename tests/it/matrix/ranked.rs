@@ -108,7 +108,7 @@ fn who_is_not_told_apart_shares_a_letter() {
     let output = project.run("run e.yaml").exits(0);
     let output = output
         .says("e: 4 agents, ranked by accuracy")
-        .says("adjusted by Holm over all 6 pairs");
+        .says("adjusted for all 6 pairs (Holm)");
     let row = output
         .out
         .lines()
@@ -213,7 +213,7 @@ fn a_report_of_several_begins_with_the_table() {
         .exits(0)
         .says("# e: 2 agents, ranked by accuracy")
         .says("| b | 2 | 35.0 % |")
-        .says("adjusted by Holm over the pair");
+        .says("Agents that share a letter do not differ significantly. Two differ if");
     project
         .run("report e@b e@a --format html")
         .exits(0)
@@ -221,7 +221,7 @@ fn a_report_of_several_begins_with_the_table() {
         .says("<tr><th scope=\"row\">b</th><td class=\"n\" data-label=\"rank\">2</td><td class=\"n\" data-label=\"accuracy\">35.0 %</td>")
         // The questions side by side, above the single reports, in the order of the ranking.
         .says("<th scope=\"col\">a</th>\n<th scope=\"col\">b</th>")
-        .says("<input type=\"checkbox\"> models disagree: 6</label>")
+        .says("<input type=\"checkbox\"> Only where the models disagree (6)</label>")
         .says("<details class=\"run\"><summary><h2 id=\"title-0\" class=\"run\">e@a ");
     for others in ["e@a", "e@a e@b --audience user"] {
         project

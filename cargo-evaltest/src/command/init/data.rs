@@ -190,8 +190,17 @@ impl OwnData {
     }
 }
 
-/// Asks the first question of an eval, without leaving a run; returns lines about the answer.
-pub(super) fn ask_one(spec: &Path) -> Result<Vec<Line>> {
+/// What came back when one question was tried.
+#[derive(Default)]
+pub(super) struct Tried {
+    /// Lines about the answer.
+    pub(super) lines: Vec<Line>,
+    /// Whether the program gave no answer.
+    pub(super) has_failed: bool,
+}
+
+/// Asks the first question of an eval, without leaving a run.
+pub(super) fn ask_one(spec: &Path) -> Result<Tried> {
     let folder = tempfile::tempdir().map_err(|error| {
         Error::infrastructure(format!("there is no folder to try it in: {error}"))
     })?;
@@ -200,10 +209,17 @@ pub(super) fn ask_one(spec: &Path) -> Result<Vec<Line>> {
     let run = match eval.output_root(folder.path().join("runs")).run() {
         Ok(run) => run,
         // A program that cannot be started: the spec is written all the same.
-        Err(error) => return Ok(vec![format!("no answer: {}", error.message()).into()]),
+        Err(error) => {
+            let hint = error.hint_text().map(|hint| format!("hint: {hint}"));
+            let lines = [format!("no answer: {}", error.message())].into_iter();
+            return Ok(Tried {
+                lines: lines.chain(hint).map(Line::from).collect(),
+                has_failed: true,
+            });
+        }
     };
     let Some(record) = run.whole_records()?.next().transpose()? else {
-        return Ok(Vec::new());
+        return Ok(Tried::default());
     };
     let sample = ReportedSample::of(&record);
     let mut lines: Vec<Line> = Vec::new();
@@ -226,5 +242,8 @@ pub(super) fn ask_one(spec: &Path) -> Result<Vec<Line>> {
             lines.extend(rows.map(|row| row.plain(format!("  ({word})"))));
         }
     }
-    Ok(lines)
+    Ok(Tried {
+        lines,
+        has_failed: sample.outcome == SampleOutcome::Error,
+    })
 }

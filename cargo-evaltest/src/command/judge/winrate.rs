@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
-use evaltest::engine::figure::{CI95, Share};
+use evaltest::engine::figure::{CI95, Share, counted};
 use evaltest::engine::judge::{
     ComparedAnswers, LogprobPreference, OrdersWinRate, PreferenceWinRate, Preferred,
 };
@@ -99,6 +99,8 @@ fn preferred(args: &WinrateArgs, preferences: &[Option<f64>]) -> Result<Exit> {
 }
 
 fn win_rate(rate: Option<f64>, ci95: Option<[f64; 2]>, n: u64, noun: &str) -> Document {
+    // The interval of a small sample may exceed what is possible.
+    let ci95 = ci95.map(|ends| ends.map(|end| end.clamp(0.0, 1.0)));
     let (rate, ci95) = (figure(rate), figures(ci95));
     Document::new(format!("win rate {rate}, {CI95} {ci95}, of {n} {noun}"))
 }
@@ -107,8 +109,11 @@ fn of_orders(rate: &OrdersWinRate) -> Document {
     let read = rate.n - rate.unreadable;
     let mut text = win_rate(rate.win_rate, rate.ci95, read, "pairs");
     text.paragraph(format!(
-        "{} wins, {} losses, {} ties, {} inconsistent (the verdict changes with the order); ties and inconsistent pairs count half",
-        rate.wins, rate.losses, rate.ties, rate.inconsistent
+        "{}, {}, {}, {} inconsistent (the verdict changes with the order); ties and inconsistent pairs count half",
+        counted(rate.wins, "win"),
+        counted(rate.losses, "loss"),
+        counted(rate.ties, "tie"),
+        rate.inconsistent
     ));
     if let Some(bias) = rate.position_bias {
         let (first, all, bias) = (rate.first_shown_wins, rate.inconsistent, Share(bias));
@@ -117,10 +122,12 @@ fn of_orders(rate: &OrdersWinRate) -> Document {
         ));
     }
     if rate.unreadable > 0 {
-        text.paragraph(format!(
-            "{} of {} unreadable, skipped",
-            rate.unreadable, rate.n
-        ));
+        let were = match rate.unreadable {
+            1 => "was unreadable and is skipped",
+            _ => "were unreadable and are skipped",
+        };
+        let of = counted(rate.n, "pair");
+        text.paragraph(format!("{} of {of} {were}", rate.unreadable));
     }
     text
 }

@@ -382,7 +382,7 @@ fn ended(outcome: &Outcome, attempts: &[Value], text: &mut Document) {
     if let Some(error) = &outcome.error {
         text.blocks.push(titled("error", &error.message));
         // One attempt of one is ended by no limit.
-        let ended_by = error.ended_by.map(|limit| limit.key());
+        let ended_by = error.ended_by.map(evaltest::EndedBy::key);
         let ended_by = ended_by.filter(|key| outcome.attempts > 1 || *key != "limits.retries");
         if let Some(key) = ended_by {
             text.paragraph(format!("ended by: `{key}`"));

@@ -188,7 +188,12 @@ fn of_score(score: &Score) -> Vec<Block> {
         ("prediction", &display_prediction(score)),
         ("ground truth", &score.normalized_ground_truth),
     ];
-    let sides = sides.map(|(side, text)| format!("{side}: {}", normalized(text)));
+    // A scorer that reports the ground truth reports a prediction, too, if there is one.
+    let is_reported = score.normalized_ground_truth != Normalized::None;
+    let sides = sides.map(|(side, text)| match text {
+        Normalized::None if is_reported => format!("{side}: none"),
+        text => format!("{side}: {}", normalized(text)),
+    });
     let details = score.details.iter();
     let details = list(details.map(|(name, value)| format!("{name}: {}", unquoted(value))));
     let details = details.map(|details| Block::group("details:", [details]));

@@ -454,14 +454,10 @@ agent: { type: echo, text: \"42\" }
 
     #[test]
     fn mistakes_are_found_by_place() {
-        let legal: Vec<_> = crate::eval::registry::scorers::names()
-            .chain(["mine"])
-            .collect();
-        let legal = format!("`{}`", legal.join("`, `"));
         let check_scorer = |to: &str, expect: &str| check("scorer: gsm8k", to, expect);
         check_scorer(
             "scorer: gsm9k",
-            &format!("S:17:15: sample `steps`: unknown scorer `gsm9k`, expected one of {legal}"),
+            "S:17:15: sample `steps`: unknown scorer `gsm9k`",
         );
         check_scorer(
             "scorer: { type: gsm8k, x: 1 }",
@@ -525,7 +521,7 @@ agent: { type: echo, text: \"42\" }
         check(
             "  samples:",
             "  scorer: gaya\n  samples:",
-            &format!("S:4:11: unknown scorer `gaya`, expected one of {legal}"),
+            "S:4:11: unknown scorer `gaya`",
         );
         check(
             "      level: 1",

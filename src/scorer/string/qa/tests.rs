@@ -210,8 +210,8 @@ fn what_a_run_says() {
         json!(["1", "2"]),
         json!(["1", "one"]),
     ]);
-    let expect = "scorer `qa` judges 2 samples by `numeric`, because the ground truth is a number; 1 sample by `numeric` \
-        or `token_f1`, whichever fits the accepted answer; 1 sample by `token_f1`";
+    let expect = "scorer `qa` scores 2 samples with `numeric` (their ground truth is a number), 1 with `numeric` or `token_f1` \
+        (whichever fits the accepted answer) and 1 with `token_f1`";
     assert_eq!(some.as_deref(), Some(expect));
 }
 

@@ -76,7 +76,7 @@ impl FigureComparison<'_> {
             Some(open) if text.is_empty() => open.clone(),
             Some(open) => format!("{open}\n{text}"),
             None if self.is_powerless() => format!(
-                "powerless: with {} the gate always passes; compare more samples, or run more epochs\n{text}",
+                "powerless: with {} the gate always passes; add samples or epochs\n{text}",
                 counted(self.pairs.pairs.len() as u64, "compared sample")
             ),
             None => text,

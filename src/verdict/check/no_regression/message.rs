@@ -133,9 +133,11 @@ impl Decided<'_> {
                 P(self.comparison.test(errors).p).at_level(self.comparison.gate.level())
             };
             let [wrong, right] = [As::Wrong, As::Right].map(end);
-            lines.push(format!(
-                "{wrong} if errored and skipped samples count as wrong, {right} if they count as correct"
-            ));
+            lines.push(if wrong == right {
+                format!("{wrong} whether errored and skipped samples count as wrong or as correct")
+            } else {
+                format!("{wrong} if errored and skipped samples count as wrong, {right} if they count as correct")
+            });
         }
         let drop = found.smallest_drop.map_or_else(
             || "no drop".to_owned(),
@@ -342,17 +344,17 @@ pub(super) fn assumption(seen: &Paired, worse: u64, better: u64) -> String {
         (noise, from)
     };
     let free = match seen.group_count() {
-        None => "samples flip independently",
+        None => "samples flip independently and",
         Some(_) => {
-            "groups flip by chance as they did here, that a regression breaks single samples of any group"
+            "groups flip by chance as they did here, a regression breaks single samples of any group, and"
         }
     };
     let what = match seen.group_count() {
-        None => "them",
-        Some(_) => "samples",
+        None => "",
+        Some(_) => " of samples",
     };
     let noise = (noise * 1e3).round() / 10.0;
-    format!("assuming that {free} and that {noise} % of {what} flip each way by chance ({from})")
+    format!("if {free} {noise} %{what} flip by chance in each direction ({from})")
 }
 
 fn accuracies(before: RightShare, now: RightShare) -> Option<String> {

@@ -133,19 +133,18 @@ impl Repetition {
     pub(crate) fn message(&self) -> String {
         let [within, between] = self.shares().unwrap_or_default();
         let percent = |share: f64| (share * 1e3).round() / 10.0;
-        let found = if within > 0.0 {
+        if within > 0.0 {
             format!(
-                "two answers to a sample differ in {} % of cases in one run and in {} % between runs",
+                "two answers to a sample differ in {} % of cases within a run and in {} % between runs, so epochs repeat \
+                 each other (as at temperature 0), and only the first of each run is tested",
                 percent(within),
                 percent(between)
             )
         } else {
-            "no two answers to a sample differ in one run".to_owned()
-        };
-        format!(
-            "epochs count as one: {found}, so they repeat each other (as at temperature 0, with a seed or a cache), and \
-             only the first answer of each run is tested"
-        )
+            "all answers to a sample within a run are the same (as at temperature 0), so only the first of each run is \
+             tested"
+                .to_owned()
+        }
     }
 }
 

@@ -172,8 +172,8 @@ fn tells_everything() {
         "\nbecame wrong: s0, s1, s2, s3, s4, s5\n",
         "\nnot compared, new: s7\n",
         "\nnot compared, gone: s8\n",
-        "7 pairs can detect a drop of 85.7 points or more with 80 % power, assuming that samples flip independently and \
-         that 14.3 % of them flip each way by chance (as many as became correct here)\n",
+        "7 pairs can detect a drop of 85.7 points or more with 80 % power, if samples flip independently and 14.3 % flip \
+         by chance in each direction (as many as became correct here)\n",
         "warning: the snapshots changed since run `r1` was accepted",
         "`cargo evaltest accept`",
     ] {
@@ -193,13 +193,13 @@ fn tells_everything() {
     );
     for expect in [
         "5 pairs can detect a drop of 100.0 points or more with 80 % power",
-        "p = 0.50 if errored and skipped samples count as wrong, p = 1.0000 if they count as correct",
+        "p = 0.50 if errored and skipped samples count as wrong, p = 1.00 if they count as correct",
     ] {
         assert!(result.message.contains(expect), "{}", result.message);
     }
     // More gains than losses: chance alone is no explanation.
     let result = compare(&Gate::no_regression(), "CCCCCWWW", "WCCCCCCC", true);
-    let expect = "that 25 % of them flip each way by chance (half of those that changed here)";
+    let expect = "and 25 % flip by chance in each direction (half of those that changed here)";
     assert!(result.message.contains(expect), "{}", result.message);
 }
 

@@ -67,8 +67,8 @@ fn where_test_and_interval_differ_the_line_says_why() {
         Verdict::Failed,
         &[
             "; the interval assumes that the samples of a group change together and may be too wide; the test, ",
-            "assuming that groups flip by chance as they did here, that a regression breaks single samples of any group \
-             and that 0 % of",
+            "if groups flip by chance as they did here, a regression breaks single samples of any group, and 0 % of samples \
+             flip by chance in each direction",
         ],
     );
     // A single group is not informative, and does not claim to be.

@@ -141,7 +141,7 @@ fn epochs_that_repeat_each_other_count_as_one() {
         let all = flips.iter().flat_map(|(word, times)| vec![*word; *times]);
         all.collect()
     };
-    let one = "\nepochs count as one: no two answers to a sample differ in one run, so they repeat each other";
+    let one = "\nall answers to a sample within a run are the same (as at temperature 0), so only the first of each run is tested";
     // Always alike within a run: four became wrong and two correct, as many as by chance.
     let before = of(&[("CCC", 20), ("WWW", 20)]);
     let now = of(&[("CCC", 16), ("WWW", 4), ("CCC", 2), ("WWW", 18)]);
@@ -173,7 +173,8 @@ fn epochs_that_repeat_each_other_count_as_one() {
         ("CCCCC", 3),
         ("WWWWW", 15),
     ]);
-    let some = "in 3 % of cases in one run and in 16.6 % between runs, so they repeat each other";
+    let some =
+        "in 3 % of cases within a run and in 16.6 % between runs, so epochs repeat each other";
     let result = check([5, 0], &before, &now, &[some]);
     assert_eq!(result.verdict, Verdict::Passed, "{}", result.message);
 }
@@ -217,7 +218,7 @@ fn several_gates_are_adjusted_together() {
         Verdict::Passed,
         &[
             "a drop of 50.0 points or more with 80 % power at the strictest level for 2 gates against the baseline \
-             (alpha / 2, Holm), assuming",
+             (alpha / 2, Holm), if",
             "; the interval covers this gate alone, and the test covers all gates against the baseline (Holm)\n",
         ],
     );
@@ -271,14 +272,14 @@ fn what_could_not_fail_is_powerless() {
         };
         says(&compare(&gate, before, before, true), verdict, &[]);
     };
-    let powerless = "powerless: the gate would pass even if every answer were wrong now (p = 0.062 >= alpha 0.05), \
-                     with";
+    let powerless = "powerless: the gate would pass even if every answer were wrong now (p = 0.062 >= alpha 0.05): 4 \
+                     samples are compared, and 4 were correct in the baseline";
     check("no_regression", "CCCC", Verdict::Inconclusive, powerless);
     check(
         "no_regression",
         "CCCWWWWWWWWW",
         Verdict::Inconclusive,
-        "12 compared samples, 3 of them correct in the baseline",
+        "12 samples are compared, and 3 were correct in the baseline",
     );
     check(
         "no_regression",
@@ -450,12 +451,12 @@ fn one_verdict_of_several_epochs_is_held_against_the_majority_of_now() {
     };
     // Counted as answers, they would be fewer than before.
     let found = "stored only majority verdicts, so only these are compared";
-    check("CCCWW", Verdict::Passed, &["p = 1.0000", found]);
+    check("CCCWW", Verdict::Passed, &["p = 1.00", found]);
     check("CCWWW", Verdict::Failed, &["p = 0.016"]);
     check(
         "CCWWE",
         Verdict::Inconclusive,
-        &["p = 0.016 if errored and skipped samples count as wrong, p = 1.0000 if"],
+        &["p = 0.016 if errored and skipped samples count as wrong, p = 1.00 if"],
     );
 }
 
