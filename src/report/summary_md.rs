@@ -67,7 +67,7 @@ mod tests {
             "| errors | 1 (33.3 %): 1 timed out |",
             "| `accuracy >= 0.2` | **passed** | accuracy 50.0 %",
             "░ level 2: 0.0 % (0.0 % to 79.3 %), 0 of 1\n",
-            "▒ level 10: 0.0 % to 100.0 % (range with missing verdicts), 0 of 0, 1 without a verdict\n",
+            "▒ level 10: 0.0 % to 100.0 % (range), 0 of 0, 1 without a verdict\n",
             "- from level 1 to 2: 100.0 % (",
             "| own | 3 |",
             "| latency, median | 1.5 s |",

@@ -56,7 +56,7 @@ fn with_errors_the_headline_is_a_range() {
         "{text}"
     );
     assert!(
-        text.contains(" level 1: 66.7 % to 100.0 % (range with missing verdicts), 10 of 10, 5 without a verdict\n"),
+        text.contains(" level 1: 66.7 % to 100.0 % (range), 10 of 10, 5 without a verdict\n"),
         "{text}"
     );
     let dir = dir.display();

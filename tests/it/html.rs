@@ -277,9 +277,10 @@ fn a_page_is_read_on_a_telephone_in_the_dark_and_on_paper() {
             tab.medium(medium, scheme);
             assert_eq!(tab.eval(TOO_WIDE), "", "{address} {medium} {scheme}");
             let width = tab.eval("document.documentElement.scrollWidth");
+            let beyond = tab.eval("[...document.querySelectorAll('main *')].filter((it) => it.getBoundingClientRect().right > innerWidth + 1).map((it) => it.outerHTML.slice(0, 300)).slice(0, 5).join('\\n')");
             assert!(
                 width.as_u64() <= Some(screen.into()),
-                "{address} {medium}: {width}"
+                "{address} {medium}: {width}\n{beyond}"
             );
             let least = tab.eval(CONTRAST);
             let ratio = least[0].as_f64().unwrap();

@@ -46,7 +46,7 @@ fn a_red_run_shows_question_expected_and_given_answer() {
     });
     let ran = project.run("run sums.yaml").exits(1);
     let expect = "\
-✗ sums: 1 of 7 correct, 14.3 % (was 100.0 %), −85.7 points (95 % interval −97.4 to −19.9)
+✗ sums: 1 of 7 correct, 14.3 % (was 100.0 %), −85.7 points, 95 % −97.4 to −19.9
   ✗ accuracy >= 0.5     14.3 %
   ✗ no_regression       6 became wrong, 0 became correct, p = 0.0097
   ✓ error_rate <= 0.05  0.0 %

@@ -25,7 +25,7 @@ pub(in crate::report) fn cell(
     ci95: Option<[f64; 2]>,
 ) -> String {
     match (display(share, bounds), ci95) {
-        (Some(range), _) if is_open(bounds) => format!("{range} (range with missing verdicts)"),
+        (Some(range), _) if is_open(bounds) => format!("{range} (range)"),
         (Some(share), Some(ci95)) => format!("{share} ({})", Interval(ci95.map(Share))),
         (Some(share), None) => share,
         (None, _) => "-".to_owned(),

@@ -92,7 +92,7 @@ fn is_unchecked(summary: &Summary) -> bool {
         && others.all(|gate| gate.verdict == Verdict::Ignored)
 }
 
-/// `✗ mine: 25 of 30 correct, 83.3 % (was 100.0 %), −16.7 points (95 % interval −33.6 to −3.4)`
+/// `✗ mine: 25 of 30 correct, 83.3 % (was 100.0 %), −16.7 points, 95 % −33.6 to −3.4`
 fn headline(run: &Run) -> Line {
     let summary = &run.summary;
     let all = match summary.exit_code {
@@ -158,7 +158,7 @@ fn headline(run: &Run) -> Line {
         let [low, high] = change.difference_ci95.map(Points);
         let points = Points(change.difference);
         let what = subject.word(["", "", "share of wins "]);
-        format!("{what}{points} points (95 % interval {low} to {high})")
+        format!("{what}{points} points, 95 % {low} to {high}")
     }));
     if let Some(points) = items::deciding_points(summary) {
         let excellent = points.excellent.share;

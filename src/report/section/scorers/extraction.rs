@@ -1,6 +1,7 @@
 //! How the predictions were found in the answers.
 
 use super::super::source::Source;
+use crate::data::FoundBy;
 use crate::figure::part_of;
 use crate::report::document::{Align, Block, Line, Table, list};
 use crate::text::shell_word;
@@ -11,6 +12,9 @@ pub(in crate::report::section) fn extraction(source: &Source<'_>) -> Vec<Block> 
     let summary = source.summary;
     let counts = found_by_counts(&summary.found_by);
     if source.is_brief() {
+        let ways = &summary.found_by;
+        let is_usual = ways.len() == 1 && !ways.contains_key(&FoundBy::Nothing);
+        let counts = counts.filter(|_| !is_usual);
         let line = counts.map(|counts| format!("extraction: {counts}"));
         return list(line).into_iter().collect();
     }
@@ -36,7 +40,7 @@ pub(in crate::report::section) fn extraction(source: &Source<'_>) -> Vec<Block> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{FoundBy, MissedPart, Record, Score};
+    use crate::data::{MissedPart, Record, Score};
     use crate::report::section::Detail;
     use crate::report::section::tests::{in_markdown, on_terminal};
     use crate::verdict::summary::Summary;
@@ -56,6 +60,8 @@ mod tests {
         let found = summary(&[FoundBy::Box, FoundBy::LastNumber, FoundBy::LastNumber]);
         let out = on_terminal(extraction(&Source::of(&found, Detail::Brief)));
         assert_eq!(out, "  extraction: last number 2, box 1\n");
+        let alike = summary(&[FoundBy::Label, FoundBy::Label]);
+        assert!(extraction(&Source::of(&alike, Detail::Brief)).is_empty());
         let out = in_markdown(extraction(&Source::of(&found, Detail::Full)));
         assert!(out.contains("| last number | 2 of 3 answers"), "{out}");
         assert!(
