@@ -71,7 +71,7 @@ fn chart(figures: &FlowFigures) -> Option<Block> {
     (!rows.is_empty()).then(|| {
         Block::Intervals(Intervals {
             caption: "Main figures".to_owned(),
-            heads: ["", ci95!("share, "), "of"].map(str::to_owned),
+            heads: ["", ci95!("share, "), "count"].map(str::to_owned),
             scale: IntervalScale::SHARES,
             rows,
         })

@@ -230,7 +230,7 @@ fn corrected(
     }
     blocks.push(Block::Intervals(Intervals {
         caption: format!("Means of {what} {name}, corrected by human labels"),
-        heads: ["", ci95!("mean, "), "of"].map(str::to_owned),
+        heads: ["", ci95!("mean, "), "count"].map(str::to_owned),
         scale: around(&ends),
         rows,
     }));
@@ -273,7 +273,7 @@ fn agreement_chart(judge: &JudgeSummary, blocks: &mut Vec<Block>) {
     if !rows.is_empty() {
         blocks.push(Block::Intervals(Intervals {
             caption: "Agreement with people: 1 is full, 0 is chance".to_owned(),
-            heads: ["", ci95!("kappa, "), "of"].map(str::to_owned),
+            heads: ["", ci95!("kappa, "), "count"].map(str::to_owned),
             scale: IntervalScale {
                 low: -1.0,
                 high: 1.0,
