@@ -64,16 +64,21 @@ fn behind(examples: &[CliExample], command: &Command) -> String {
 /// The width of a usual terminal, which lines of examples fit into.
 const USUAL: usize = 80;
 
-/// A meaning that does not fit next to its command has a line of its own, so that a terminal does not wrap it.
+/// Meanings stand next to their commands, or all on lines of their own, so that a terminal wraps none.
 fn list(examples: &[CliExample]) -> String {
     let mut text = "Examples:\n".to_owned();
-    for (line, meaning) in examples {
+    let lines = examples.iter().map(|(line, meaning)| {
         let line = format!("cargo evaltest {line}");
-        let line = line.trim_end();
-        let aside = format!("  {line:<46} {meaning}");
-        let fits = line.chars().count() < 46 && aside.chars().count() <= USUAL;
-        let _ = if fits {
-            writeln!(text, "{aside}")
+        (line.trim_end().to_owned(), meaning)
+    });
+    let lines: Vec<_> = lines.collect();
+    let commands = lines.iter().map(|(line, _)| line.chars().count());
+    let command = commands.max().unwrap_or_default();
+    let meanings = lines.iter().map(|(_, meaning)| meaning.chars().count());
+    let rest = meanings.max().unwrap_or_default();
+    for (line, meaning) in &lines {
+        let _ = if 2 + command + 2 + rest <= USUAL {
+            writeln!(text, "  {line:command$}  {meaning}")
         } else {
             writeln!(text, "  {line}\n      {meaning}")
         };
