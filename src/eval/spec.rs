@@ -205,8 +205,8 @@ pub fn is_spec(text: &str) -> bool {
     }
 }
 
-/// Whether a YAML file holds something other than a spec. One that is not YAML may be a spec, whose mistake is to be
-/// reported; several documents are a file of another program.
+/// Whether a YAML file belongs to another program. Invalid YAML does not: it may be a spec, and its mistake must be
+/// reported. Several documents do.
 pub fn is_other(text: &str) -> bool {
     let is_yaml = || {
         let text = without_mark(text);

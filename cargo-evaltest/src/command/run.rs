@@ -348,9 +348,9 @@ fn run_evals(args: &RunArgs, after: &mut After<'_>) -> Result<Exit> {
         names.for_each(|name| report.not_run(name, Exit::Usage));
         after.report_missing(&drive.evals.only);
     }
-    // A single eval has told so itself.
-    let is_untold = runs.is_empty() && work.tests.is_empty() && exit == Exit::Passed;
-    if let Some(filter) = (args.filter.as_ref()).filter(|_| is_untold && !interrupt.is_set()) {
+    // A single eval has reported it itself.
+    let is_unreported = runs.is_empty() && work.tests.is_empty() && exit == Exit::Passed;
+    if let Some(filter) = (args.filter.as_ref()).filter(|_| is_unreported && !interrupt.is_set()) {
         return Err(
             Error::usage(format!("`--filter {filter}` matches no sample of any eval")).hint(
                 drive

@@ -169,7 +169,7 @@ fn rephrase(message: &str) -> Option<Error> {
         _ => None,
     };
     if let Some(hint) = misplaced.filter(|_| !is_value) {
-        // A name that lacks a letter may be meant all the same.
+        // Perhaps only the plural `s` is missing.
         let is_plural = |near: &&str| near.strip_suffix('s') == Some(given);
         return Some(error.hint(match near.filter(is_plural) {
             Some(near) => format!("did you mean `{near}`? or {hint}"),
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plural_may_be_meant() {
+    fn a_missing_plural_s_is_suggested() {
         for (line, expect) in [
             (
                 "limit: { retries: 1 }",

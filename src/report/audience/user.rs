@@ -92,7 +92,7 @@ fn passing(summary: &Summary) -> Line {
     let is_open = summary.accuracy_bounds.filter(|[low, high]| low < high);
     let line = match (is_open, summary.accuracy, summary.accuracy_ci95) {
         (Some(bounds), ..) if summary.scored > 0 => {
-            let missing = accuracy::lacking(summary);
+            let missing = accuracy::missing_verdicts(summary);
             let all = summary.scored + missing;
             line.strong(format!("{} of {all} items pass", summary.correct))
                 .plain(format!(
@@ -161,7 +161,7 @@ fn right(summary: &Summary, document: &mut Document) {
     let is_open = summary.accuracy_bounds.filter(|[low, high]| low < high);
     match (is_open, summary.accuracy, summary.accuracy_ci95) {
         (Some(bounds), ..) if summary.scored > 0 => {
-            let missing = accuracy::lacking(summary);
+            let missing = accuracy::missing_verdicts(summary);
             let all = summary.scored + missing;
             let text = format!("{} of {all} answers were right", summary.correct);
             document.paragraph(Line::default().strong(text).plain(format!(

@@ -52,7 +52,7 @@ pub(in crate::report) fn comma_ci95(ci95: Option<[f64; 2]>) -> String {
 }
 
 /// How many verdicts are missing and make the accuracy a range.
-pub(in crate::report) fn lacking(summary: &Summary) -> u64 {
+pub(in crate::report) fn missing_verdicts(summary: &Summary) -> u64 {
     let needed = match summary.early_stop {
         None => summary.skipped,
         Some(_) => 0,
@@ -77,7 +77,7 @@ pub(in crate::report) fn are_missing(summary: &Summary, count: u64) -> &'static 
 
 /// `10 of 30 without an answer`, if any.
 pub(in crate::report) fn missing(summary: &Summary) -> Option<String> {
-    let unknown = lacking(summary);
+    let unknown = missing_verdicts(summary);
     let what = if is_answered(summary) {
         "a verdict"
     } else {
@@ -147,7 +147,7 @@ pub(in crate::report) fn sentence(summary: &Summary) -> Line {
     }
     match (share, missing(summary)) {
         (Some(range), Some(_)) => {
-            let missing = lacking(summary);
+            let missing = missing_verdicts(summary);
             let are = are_missing(summary, missing);
             line.strong(range).plain(format!(
                 " correct: {correct} of {} answers {} correct, {missing} {are}.",

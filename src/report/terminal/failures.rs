@@ -14,7 +14,7 @@ use crate::text::excerpt;
 
 /// How often similar failures are printed.
 const MAX_REPEATS: u64 = 3;
-/// Printed once they are only counted.
+/// Printed before failures are only counted.
 const MORE: &str = "further failures like this are counted, not shown";
 /// A number after one of these words is significant.
 const CODES: [&str; 5] = ["code", "status", "http", "signal", "error"];

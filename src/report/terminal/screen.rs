@@ -116,9 +116,9 @@ fn headline(run: &Run) -> Line {
     let subject = summary.subject();
     let answers = subject.word([answers, " items", " pairs"]);
     let pairs = items::deciding_pairs(summary);
-    let is_open = summary.scored == 0 && summary.errors > 0;
+    let is_outage = summary.scored == 0 && summary.errors > 0;
     let mut parts = vec![match pairs {
-        _ if is_open => {
+        _ if is_outage => {
             let of = summary.samples;
             let unit = match &summary.epochs {
                 Some(_) => "answers",
@@ -138,7 +138,7 @@ fn headline(run: &Run) -> Line {
     }];
     let share = match pairs.and_then(|pairs| pairs.win_rate) {
         Some(rate) => Some(format!("win rate {}", Share(rate))),
-        None if is_open => None,
+        None if is_outage => None,
         None => accuracy::display(summary.accuracy, summary.accuracy_bounds),
     };
     // Recorded calls say nothing of the agent of now.
@@ -172,7 +172,7 @@ fn headline(run: &Run) -> Line {
     }
     let unscored = subject.word(["unscored", "unscored", "not compared"]);
     parts.extend((summary.unscored > 0).then(|| format!("{} {unscored}", summary.unscored)));
-    parts.extend((summary.errors > 0 && !is_open).then(|| errors_of(summary.errors)));
+    parts.extend((summary.errors > 0 && !is_outage).then(|| errors_of(summary.errors)));
     let decides = summary.scorer.as_deref();
     let is_uncalibrated = decides.is_some_and(|name| summary.is_uncalibrated(name));
     parts.extend(is_uncalibrated.then(|| "the deciding judge is uncalibrated".to_owned()));

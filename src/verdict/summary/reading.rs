@@ -23,10 +23,9 @@ pub struct ReadingFigures {
     /// What the extraction did not take, by what it is.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub missed: BTreeMap<MissedPart, MissedCount>,
-    /// Whether all ground truths that the extraction did not take are numbers. It is unknown in a summary that was read
-    /// from a file.
-    #[serde(skip)]
-    pub(super) numbers_missed: bool,
+    /// Whether all ground truths that the extraction did not take are numbers.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub numbers_missed: bool,
 }
 
 /// How many answers have something that the extraction did not take.
@@ -356,7 +355,23 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_told_from_texts() {
+    fn numbers_are_advised_for_numbers_also_from_a_file() {
+        let mut record = Record::scored("q0", Score::binary(false));
+        record.result.found_by = Some(FoundBy::WholeAnswer);
+        record.result.missed = vec![MissedPart::GroundTruth].into();
+        record.ground_truth = json!("42");
+        let mut builder = SummaryBuilder::new("e").extract(Some(json!("none")));
+        builder.add(&record);
+        let found = builder.finish();
+        let read: Summary = serde_json::from_value(serde_json::to_value(&found).unwrap()).unwrap();
+        for summary in [found, read] {
+            let notices = reading_notices(&summary, "r");
+            assert!(notices[0].contains("`extract: number`"), "{notices:?}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_distinguished_from_texts() {
         for (truth, expect) in [
             (json!("1,234.5 %"), true),
             (json!(-3), true),
