@@ -51,6 +51,10 @@ fn a_run_that_was_cut_short_is_not_believed() {
             .says("rebuilt from its journal, with 20 of 20 questions");
         assert_eq!(fs::read_to_string(&path).unwrap(), whole);
     }
+    // What stands before the damage is shown.
+    fs::write(&path, &whole[..whole.len() - 20]).unwrap();
+    let shown = on(&project, "show DIR", &dir).exits(2);
+    assert_eq!(shown.out.lines().count(), 19, "{}", shown.out);
     fs::remove_file(&path).unwrap();
     on(&project, "gate DIR", &dir)
         .exits(2)

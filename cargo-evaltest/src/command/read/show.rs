@@ -194,14 +194,17 @@ fn all(args: &ShowArgs, dir: &RunDir, path: &Path, subject: Subject) -> Result<E
         console::print_json_list(records)?;
     } else {
         let mut groups = groups.naming(below);
-        // The first ones are enough to align a screen.
-        let mut widest = 0;
-        for record in read_records(path)?.take(ALIGNED) {
-            widest = widest.max(width(&record?));
-        }
+        // The first ones are enough to align a screen. A damaged one is reported below, after those before it.
+        let first = read_records(path)?.take(ALIGNED).map_while(Result::ok);
+        let widest = first.map(|record| width(&record)).max();
         console::print_each(read_records(path)?, |record, out| {
             groups.add(&record);
-            line(&record, subject, widest.min(WIDEST_ID), out)
+            line(
+                &record,
+                subject,
+                widest.unwrap_or_default().min(WIDEST_ID),
+                out,
+            )
         })?;
         let groups = groups.finish();
         if let Some(text) = failures::failures(&groups, below, &HashMap::new(), subject) {
