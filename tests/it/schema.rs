@@ -162,7 +162,10 @@ fn whole() -> Vec<Value> {
     }
     let custom =
         json!({ "type": "custom", "samples": [{ "id": "a", "prompt": "b", "ground_truth": "c" }] });
-    specs.push(json!({ "benchmark": custom, "agent": "echo", "scorers": scorers }));
+    // Each in its own spec, so that a mistake in one takes no reading of the others.
+    for scorer in scorers {
+        specs.push(json!({ "benchmark": custom, "agent": "echo", "scorers": [scorer] }));
+    }
     for way in [
         "boxed",
         "last_line",
