@@ -14,7 +14,7 @@ use super::figures::RunFigures;
 use super::format::ReportAudience;
 use super::matrix::{self, matrices, rank};
 use super::recommend::recommendations;
-use super::reported::{ReportedRun, noun_of_all, subject_of_all};
+use super::reported::{ReportedRun, agent_name, noun_of_all, program, subject_of_all};
 use super::section::{self, Source, accuracy, overview};
 use crate::data::Variant;
 use crate::error::Result;
@@ -56,7 +56,7 @@ fn developer(run: &ReportedRun, figures: &RunFigures) -> Vec<Block> {
     blocks
 }
 
-/// Names of the runs of a page: agent and prompt if they are variants of one spec, else a letter and the eval.
+/// Names of the runs of a page: agent and prompt if they are variants of one spec, else a letter, the eval and the agent.
 pub(super) fn names(runs: &[ReportedRun]) -> Vec<String> {
     let variants = matrix::in_rank(runs).map(|_| {
         let variants = runs.iter().filter_map(|run| run.manifest.variant.as_ref());
@@ -68,8 +68,13 @@ pub(super) fn names(runs: &[ReportedRun]) -> Vec<String> {
     };
     variants.filter(is_unique).unwrap_or_else(|| {
         let runs = runs.iter().enumerate();
-        runs.map(|(place, run)| format!("{} {}", letter(place), run.manifest.eval))
-            .collect()
+        runs.map(|(place, run)| {
+            let (eval, program) = (&run.manifest.eval, program(&run.manifest));
+            let agent = agent_name(run.agent(), run.model(), program.as_deref());
+            let agent = agent.map_or_else(String::new, |agent| format!(", {agent}"));
+            format!("{}: {eval}{agent}", letter(place))
+        })
+        .collect()
     })
 }
 

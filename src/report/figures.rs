@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::Value;
 
 use super::reported::ReportedRun;
+use super::section::samples::worded;
 use crate::data::record::slices_of;
 use crate::data::{Record, Score, Status};
 use crate::error::Result;
@@ -306,7 +307,7 @@ impl ReportedSample {
         let answer = outcome.prediction.as_deref().or(text).or(error);
         let why = match (&outcome.score, outcome.failure_kind()) {
             (_, Some(kind)) => kind.replace('_', " "),
-            (Some(score), None) if !score.correct => truncate(&score.reason).replace('_', " "),
+            (Some(score), None) if !score.correct => worded(&truncate(&score.reason)),
             _ => String::new(),
         };
         Self {

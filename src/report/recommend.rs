@@ -60,6 +60,9 @@ struct AdviceRow {
     /// Minimum width of the interval, to detect uncertain figures.
     wider_than: Option<f64>,
     rank: AdviceRank,
+    /// Whether the figure's next command does not belong to the recommendation.
+    #[serde(default)]
+    no_command: bool,
     todo: String,
 }
 
@@ -75,8 +78,11 @@ pub fn recommendations(run: &ReportedRun, figures: &RunFigures) -> Vec<Line> {
     for topic in &*TABLE {
         let text = figures::named(&topic.figure, &advised)
             .into_iter()
-            .filter_map(|figure| {
+            .filter_map(|mut figure| {
                 let row = topic.rows.iter().find(|row| row.is_about(&figure))?;
+                if row.no_command {
+                    figure.next = None;
+                }
                 Some((row.rank, figure, &*row.todo))
             });
         advice.extend(text.take(topic.most));

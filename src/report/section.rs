@@ -24,7 +24,6 @@ pub(super) use changes::{assertions, became_right, became_wrong, changes, flips}
 pub(super) use failures::{failures, reason};
 pub(super) use gates::{account, account_rows, alerts, decision, gate_lines, gates};
 pub use judges::{corrected_lines, pair_lines};
-pub(super) use problems::listed;
 pub(super) use reviewed::lines as reviewed_lines;
 
 pub use source::Detail;

@@ -277,7 +277,7 @@ fn stopped(run: &Run) -> Vec<Block> {
 fn end(run: &Run) -> Option<Block> {
     let ignored = ignored(&run.summary);
     let dir = format!("run directory: {}", display(&run.dir));
-    let next = next::next(run).map(|next| format!("next: {next}"));
+    let next = next::next(run);
     let lines = ignored.into_iter().chain([dir]).chain(next);
     list(lines.map(Line::from))
 }
@@ -285,7 +285,7 @@ fn end(run: &Run) -> Option<Block> {
 /// Why skipped gates change the exit code, with the command to run.
 fn ignored(summary: &Summary) -> Option<String> {
     let whole = if summary.partial {
-        "run the whole eval, without `--limit`, `--filter` and `--failed`, or"
+        "run the whole eval, without `--limit`, `--filter` or `--failed`, or"
     } else {
         "run the samples that these gates need, or"
     };

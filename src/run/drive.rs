@@ -273,7 +273,7 @@ impl Drive {
         })
     }
 
-    /// Runs a prepared eval. The returned run holds only the records without a verdict and the first wrong one.
+    /// Runs a prepared eval. The returned run holds only the records without a verdict and the first wrong ones.
     pub fn run(
         &self,
         prepared: Prepared,

@@ -168,11 +168,15 @@ fn is_same(there: &HistoryLine, line: &HistoryLine) -> bool {
 }
 
 /// The history that these finished runs of an eval would have, in their order. Runs that could not be added are skipped.
+/// Its path is the folder of the runs.
 ///
 /// # Errors
 /// If a run directory cannot be read.
 pub fn history_of_runs(eval: &str, dirs: impl Iterator<Item = PathBuf>) -> Result<History> {
-    let mut history = History::of(b"", Path::new(HISTORY_FILE), eval);
+    let mut dirs = dirs.peekable();
+    let folder = dirs.peek().and_then(|dir| dir.parent());
+    let folder = folder.map(Path::to_owned).unwrap_or_default();
+    let mut history = History::of(b"", &folder, eval);
     for dir in dirs {
         let run = ReportedRun::read(RunDir::open(&dir)?, MaskedTexts::Visible)?;
         if run.manifest.status != RunStatus::Finished

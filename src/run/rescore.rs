@@ -87,7 +87,7 @@ pub struct Rescore {
 }
 
 /// Scores the answers of a run again, into a new run directory. The returned run holds only the records without a
-/// verdict and the first wrong one.
+/// verdict and the first wrong ones.
 ///
 /// # Errors
 /// When the run cannot be read or the new directory cannot be written. Nothing is left of it then.
@@ -397,7 +397,7 @@ struct Samples {
     skipped: u64,
     /// Names and SHA-256 of the files.
     files: Vec<(String, String)>,
-    /// Those without a verdict, and the first wrong one.
+    /// Those without a verdict, and the first wrong ones.
     records: Vec<Record>,
 }
 

@@ -21,7 +21,7 @@ use no_regression::{BaselineComparison, FamilyMember};
 pub(crate) use crate::verdict::metric::{BOUNDS, KnownMeans};
 pub use no_regression::{ComparedVerdict, ErrorBounds, PairedFigures, SeenDrop};
 pub(crate) use no_regression::{
-    CountedPairs, NO_BASELINE, NO_BASELINE_IN_CI, OTHER_JUDGE, ServedJudges,
+    CountedPairs, NO_BASELINE, NO_BASELINE_IN_CI, OTHER_JUDGE, ServedJudges, power,
 };
 pub(crate) use progressive::CheckpointInput;
 pub(crate) use validate::Known;

@@ -182,17 +182,20 @@ fn ignored_matter(results: &[GateResult], facts: &Facts<'_>) -> bool {
 pub(crate) const FIX_HINT: &str = "hint: fix the agent";
 
 /// Selects the records that the report of a run names: those without an answer or without a verdict of some scorer, and
-/// the first wrong one.
+/// the first wrong ones, one a sample.
 #[derive(Default)]
 pub(crate) struct Notable {
     errors: usize,
     unjudged: usize,
-    wrong: bool,
+    wrong: usize,
+    last_wrong: String,
 }
 
 impl Notable {
     /// Limits memory in an outage; `errors.jsonl` has all errors.
     const MOST: usize = 10_000;
+    /// As many as a screen shows.
+    pub(crate) const WRONG: usize = 5;
 
     pub(crate) fn takes(&mut self, record: &Record) -> bool {
         let result = &record.result;
@@ -201,10 +204,15 @@ impl Notable {
             return self.errors <= Self::MOST;
         }
         let is_wrong = result.status == Status::Scored && !result.is_correct();
-        let is_first_wrong = is_wrong && !std::mem::replace(&mut self.wrong, true);
+        let is_another =
+            is_wrong && self.wrong < Self::WRONG && *record.sample_id != self.last_wrong;
+        if is_another {
+            self.wrong += 1;
+            record.sample_id.clone_into(&mut self.last_wrong);
+        }
         let is_unjudged = result.unjudged_beside().next().is_some();
         self.unjudged += usize::from(is_unjudged);
-        is_first_wrong || is_unjudged && self.unjudged <= Self::MOST
+        is_another || is_unjudged && self.unjudged <= Self::MOST
     }
 }
 
@@ -218,7 +226,7 @@ pub struct Run {
     pub dir: PathBuf,
     /// Every sample with its outcome, in dataset order. Prompts, outputs and metadata are on disk only, and long texts
     /// are abridged; see [`Run::whole_records`]. For a run by the command line or a rescored one, only records without
-    /// a verdict of some scorer, and the first wrong one.
+    /// a verdict of some scorer, and the first wrong ones.
     pub records: Vec<Record>,
     /// The figures and the verdicts of the gates.
     pub summary: Summary,

@@ -154,13 +154,18 @@ fn praise_waits_for_the_interval() {
         (
             5,
             0,
-            "With 5 answers the accuracy is known only to within ±21.7 points",
+            "With 5 answers the accuracy is only known to lie between 56.6 % and 100.0 %",
             "Excellent",
         ),
-        (40, 0, "Excellent; harder questions", "is known only"),
-        (98, 2, "Excellent; read the remaining wrong", "Most answers"),
+        (40, 0, "Excellent; harder questions", "is only known"),
+        (
+            98,
+            2,
+            "Excellent; read the remaining wrong",
+            "More than half",
+        ),
         (80, 15, "Good; ", "Excellent"),
-        (1, 30, "Most answers are wrong", "Good; "),
+        (1, 30, "More than half of the answers are wrong", "Good; "),
     ] {
         let project = project(of_level(1, right, wrong), "");
         project.run("run eval.yaml --run-id one");
@@ -194,9 +199,9 @@ fn product_reads_what_it_decides_by_and_users_plain_words() {
             "12 became wrong, 0 became correct, of 24 compared.",
             " baseline: 50.0 %, 24 compared\n",
             "\nNot known: cost of 1,000 answers (the agent does not report it).\n",
-            "| missing answers | 0 of 24 requests (0.0 %, 95 % interval 0.0 % to 13.8 %) |",
+            "| requests without an answer | 0 of 24 requests (0.0 %, 95 % interval 0.0 % to 13.8 %) |",
             ", half within",
-            "- 12 of 24 questions got worse: q000, q002, q004, q006, q008 and 7 more.\n- None got better.\n",
+            "- 12 of 24 answers became wrong.\n- None got better.\n",
             "- level = 1: 4 worse, 0 better.\n",
             "- Of 100 answers to questions like these, 86 to 100 would be wrong (95 % interval).\n",
             "- Worse than the baseline: −50.0 points",
@@ -210,8 +215,8 @@ fn product_reads_what_it_decides_by_and_users_plain_words() {
         &[
             ": how good are the answers?\n\nAsked on ",
             ": 24 questions. Checked: 24 answers.\n",
-            "**0 of 24 answers were right: 0 of 100.** With other questions of this kind it would very likely be 0 to 14 of 100",
-            "**Never in 24 requests.** In the long run it would very likely happen in 0 to 14 of 100 requests.",
+            "**None of 24 answers was right.** With other questions of this kind, very likely at most 14 of 100 would be.",
+            "**Never in 24 requests.** In the long run it would very likely happen in at most 14 of 100 requests.",
             "## How long does an answer take?\n\n**95 of 100 answers came within ",
         ],
     );
@@ -221,7 +226,7 @@ fn product_reads_what_it_decides_by_and_users_plain_words() {
     let page = report(&project, "after --audience user --format html");
     has(
         &page,
-        &["<p><strong>0 of 24 answers were right: 0 of 100.</strong> With other questions"],
+        &["<p><strong>None of 24 answers was right.</strong> With other questions"],
     );
     has_not(&page, &["<script", "q0", "gate"]);
     let page = report(&project, "after --audience product --format html");
@@ -229,14 +234,14 @@ fn product_reads_what_it_decides_by_and_users_plain_words() {
         &page,
         &[
             "<div class=\"box failed\">\n<p><strong>Failed</strong>: <code>no_regression</code>.</p>",
-            "<li><span class=\"soft\">missing answers</span> <b>0 of 24 requests (0.0 %",
+            "<li><span class=\"soft\">requests without an answer</span> <b>0 of 24 requests (0.0 %",
             "<li>level = 1: 4 worse, 0 better.</li>",
         ],
     );
     let page = report(&project, "after --format html");
     has(
         &page,
-        &["<h3>Recommendations</h3>\n<ol>\n<li><strong>Accuracy fell by 50.0 points"],
+        &["<h3>Recommendations</h3>\n<ol>\n<li><strong>Accuracy changed by −50.0 points"],
     );
 }
 
@@ -309,7 +314,7 @@ fn what_was_recorded_before_tells_no_outages_and_no_times() {
     let out = report(&project, "one --audience product");
     has(
         &out,
-        &["missing answers and latency (the answers are recorded)."],
+        &["requests without an answer and latency (the answers are recorded)."],
     );
     has_not(&out, &["No answer in"]);
     let page = report(&project, "one --format html");

@@ -147,8 +147,8 @@ fn people_are_told_what_the_interval_says_and_who_flipped() {
         "A: before of e, ",
         "e: B looks worse than A (two-sided p = 0.051)\n",
         "B − A: −33.3 points (95 % interval −60.9 to −1.0) over 12 samples\n",
-        "the interval is approximate: the exact test finds no significant difference in either direction at \
-         0.05, but a",
+        "a gate `no_regression` tests only for a loss, and would fail; the exact test for any difference (two-sided) is \
+         not significant at 0.05",
         "correct: 50.0 % in A, 16.7 % in B; 4 became wrong, 0 became correct",
         "p = 0.026 (one-sided, as in `no_regression`): the chance of a drop this large if nothing had changed; two-sided: p = 0.051",
         "\n  level = 1 ",

@@ -142,6 +142,8 @@ fn no_regression_without_a_baseline() {
         .run("run eval.yaml")
         .exits(0)
         .says("no baseline yet");
+    // It was not checked.
+    project.run("runs").exits(0).says("1 ✓ 1 -");
     let ci = |value: &str| {
         Ran::of(
             &project
@@ -151,7 +153,11 @@ fn no_regression_without_a_baseline() {
                 .unwrap(),
         )
     };
-    ci("true").exits(1).says("no baseline");
+    ci("true")
+        .exits(1)
+        .says("no baseline")
+        .says("next, on your machine: cargo evaltest run e")
+        .says(" && cargo evaltest accept e\n");
     ci("false").exits(0);
     let dir = project.last_run();
     let mut gate = project.command(&format!("gate {}", dir.display()));

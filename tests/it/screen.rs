@@ -73,6 +73,32 @@ fn a_red_run_shows_question_expected_and_given_answer() {
 }
 
 #[test]
+fn ids_that_differ_early_leave_room_to_the_question() {
+    let project = Project::new();
+    project.write(
+        "sums.yaml",
+        "name: sums\nbenchmark: { type: qa, path: q.csv }\nagent: { type: echo, text: unknown to me }\n\
+         gates: [accuracy >= 0.5]\n",
+    );
+    let rows = |ids: [&str; 2]| {
+        let rows = ids.map(|id| format!("{id},How many boats moor in the harbour in winter?,12\n"));
+        project.write("q.csv", format!("id,question,answer\n{}", rows.concat()));
+        project.run("run sums.yaml").exits(1)
+    };
+    rows([
+        "048d2172-9b51-4282-8683-a0f574e92b53",
+        "09f04951-af4c-4503-8778-15fd30f98e3a",
+    ])
+    .says("    048d2172-9b5…  How many boats moor in the h…  expected 12  got unknown to me\n")
+    .says("    09f04951-af4…  How many boats moor in the h…  expected 12  got unknown to me\n");
+    rows([
+        "harbour-winter-boats-that-moor-1",
+        "harbour-winter-boats-that-moor-2",
+    ])
+    .says("    harbour-winter-boats-th…  How many boats mo…  expected 12  got unknown to me\n");
+}
+
+#[test]
 fn a_sample_without_a_ground_truth_is_not_wrong() {
     let project = project("gates: [accuracy >= 1 (min_scored=0.5)]");
     let questions = project.read("q.csv").replace("ten?,70", "ten?,");

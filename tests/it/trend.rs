@@ -366,6 +366,7 @@ fn without_a_history_the_runs_that_are_there_are_shown() {
     };
     trend("")
         .says("has no committed history, so these are the runs on this machine")
+        .says("(evaltest-runs)\n")
         .says("50.0 %");
     let entries = trend("--json").json()["evals"][0]["entries"].clone();
     let ids: Vec<_> = entries

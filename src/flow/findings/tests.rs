@@ -313,7 +313,7 @@ fn nine_wins_of_twenty_do_not_reach_real_problems() {
         "{text}"
     );
     assert!(
-        text.contains("Wins alone meet the gate (45.0 %), which does not show"),
+        text.contains("Wins alone meet the gate of 45.0 %, which does not show"),
         "{text}"
     );
     assert!(wins.unwrap().advice().unwrap().contains("more pairs"));

@@ -9,12 +9,12 @@ use crate::report::reported::ReportedRun;
 use crate::report::section::changes::{ChangeVerdict, change_verdict, difference};
 use crate::report::section::overview::{self, cost_per_thousand, gate_counts};
 use crate::report::section::slices::in_order;
-use crate::report::section::{Source, accuracy, listed, reviewed_lines};
+use crate::report::section::{Source, accuracy, reviewed_lines};
 use crate::report::terminal::gate_figure;
 use crate::verdict::result::Verdict;
 use crate::verdict::summary::{Group, Subject, Summary};
 
-/// Maximum number of slices, and of samples, listed.
+/// Maximum number of slices listed.
 const NAMED: usize = 5;
 
 pub(super) fn document(run: &ReportedRun, figures: &RunFigures) -> Document {
@@ -94,11 +94,11 @@ fn of_agent(run: &ReportedRun, row: &mut impl FnMut(&str, Result<String, &str>))
     );
     if run.is_recorded() {
         let why = "the answers are recorded";
-        return row("missing answers and latency", Err(why));
+        return row("requests without an answer and latency", Err(why));
     }
     let (lacking, attempts) = outages(summary);
     row(
-        "missing answers",
+        "requests without an answer",
         Ok(part_of(lacking, attempts, "requests")),
     );
     let wait = summary.latency_s.map(|latency| {
@@ -118,22 +118,20 @@ fn changes(summary: &Summary, figures: &RunFigures, document: &mut Document) {
     let moved = |[worse, better]: [u64; 2]| worse.max(better) - worse.min(better);
     parts.sort_by_key(|(_, flips)| std::cmp::Reverse(moved(**flips)));
     let mut lines: Vec<Line> = Vec::new();
-    for (ids, count, what) in [
-        (&change.became_wrong, change.worse, "worse"),
-        (&change.became_correct, change.better, "better"),
-    ] {
-        let first = &ids[..ids.len().min(NAMED)];
-        lines.push(if count == 0 {
-            format!("None got {what}.").into()
-        } else {
-            let named = listed(first, count);
-            let noun = summary.subject().word(["question", "item", "pair"]);
-            format!(
-                "{count} of {} got {what}: {named}.",
-                counted(change.n, noun)
-            )
-            .into()
-        });
+    let subject = summary.subject();
+    let noun = subject.noun();
+    if change.worse + change.better == 0 {
+        lines.push(format!("No {noun} changed its verdict.").into());
+    } else {
+        for (count, comparison, became) in [
+            (change.worse, "worse", subject.became_bad()),
+            (change.better, "better", subject.became_good()),
+        ] {
+            lines.push(match count {
+                0 => format!("None got {comparison}.").into(),
+                count => format!("{count} of {} {became}.", counted(change.n, noun)).into(),
+            });
+        }
     }
     parts.truncate(NAMED);
     parts.sort_by_key(|((dimension, _), _)| dimension);
@@ -198,7 +196,7 @@ fn risks(run: &ReportedRun) -> Vec<Line> {
         };
         let name = result.gate.to_string();
         // The rest is for people who read gates every day.
-        let figure = gate_figure(result, &name, summary.subject());
+        let figure = gate_figure(result, &name, summary);
         let first = figure.split([';', '\n']).next().unwrap_or_default();
         let line = Line::from(format!("{what}, ")).code(name).plain(": ");
         risks.push(line.marked(first.trim_end()).plain("."));

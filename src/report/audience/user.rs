@@ -169,6 +169,13 @@ fn right(summary: &Summary, document: &mut Document) {
                 hundred(bounds)
             )));
         }
+        (None, Some(_), Some([_, high])) if summary.correct == 0 => {
+            let text = format!("None of {} was right.", counted(summary.scored, "answer"));
+            document.paragraph(Line::default().strong(text).plain(format!(
+                " With other questions of this kind, very likely at most {} of 100 would be.",
+                Of100(high)
+            )));
+        }
         (None, Some(share), Some(ci95)) => {
             let (correct, scored) = (summary.correct, summary.scored);
             let text = match scored {
@@ -213,9 +220,12 @@ fn lacking(run: &ReportedRun, document: &mut Document) {
         lacking => format!("{lacking} times"),
     };
     let text = format!("{text} in {}.", counted(requests, "request"));
+    let often = match lacking {
+        0 => format!("at most {}", Of100(ci95[1])),
+        _ => hundred(ci95),
+    };
     document.paragraph(Line::default().strong(text).plain(format!(
-        " In the long run it would very likely happen in {} of 100 requests.",
-        hundred(ci95)
+        " In the long run it would very likely happen in {often} of 100 requests."
     )));
 }
 

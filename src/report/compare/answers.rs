@@ -78,7 +78,6 @@ pub fn answers(runs: &[ReportedRun], names: &[String]) -> Result<Vec<Block>> {
         stays.push(differs(id));
     }
     let rows = table.rows.len();
-    "Answers by model".clone_into(&mut table.caption);
     let label = format!("Only where the models disagree ({count})");
     table.filter = Some(TableFilter::Switch(label, stays));
     let mut blocks = vec![Block::section("Answers side by side")];

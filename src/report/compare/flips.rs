@@ -5,6 +5,7 @@ use super::texts::{FlipAnswer, FlipTexts, PairTexts};
 use super::words::differing;
 use super::{ComparedRun, RunPair};
 use crate::report::document::{Block, Fold, Line, Tone};
+use crate::report::render::terminal::truncate;
 use crate::report::reported::common;
 use crate::report::section::Detail;
 use crate::report::section::samples::worded;
@@ -120,7 +121,7 @@ fn flip([a, b]: [&ComparedRun; 2], flip: &FlipTexts, detail: Detail) -> Block {
         [Block::Paragraph(title), Block::Verbatim(text.to_owned())]
     };
     // The title has a short question.
-    let first: String = flip.prompt.chars().take(SHORT).collect();
+    let first = truncate(&flip.prompt, SHORT);
     let mut blocks = Vec::new();
     if !is_short(&flip.prompt) {
         blocks.extend(text("question", &flip.prompt));

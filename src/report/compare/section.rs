@@ -169,11 +169,7 @@ fn differences(compared: &RunsComparison, detail: Detail) -> Vec<Block> {
         let note = format!("{pairs}, {a} to {b}{}", p.unwrap_or_default());
         difference(name, it, note)
     });
-    let heads = [
-        "",
-        ci95!("B − A in points, "),
-        "pairs, A to B, p (two-sided)",
-    ];
+    let heads = ["", ci95!("points ("; ")"), "pairs, A to B, p (two-sided)"];
     let mut blocks = vec![
         Block::section("Difference"),
         intervals("B − A", heads, rows.collect()),

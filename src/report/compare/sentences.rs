@@ -3,7 +3,7 @@
 use super::{ComparedRun, RunPair};
 use crate::figure::{Interval, P, Points, Share, counted, or_dash};
 use crate::report::reported::common;
-use crate::verdict::check::{ComparedVerdict, PairedFigures};
+use crate::verdict::check::{ComparedVerdict, PairedFigures, power};
 use crate::verdict::compare::RunsComparison;
 
 /// Significance level for a difference of two runs.
@@ -75,13 +75,10 @@ pub(super) fn sentences([a, b]: [&ComparedRun; 2], compared: &RunsComparison) ->
         ));
     }
     if whole.verdict == ComparedVerdict::Indistinguishable {
-        let drop = compared.seen.smallest_drop.map_or_else(
-            || "no drop".to_owned(),
-            |drop| format!("a drop of {} points or more", Points(drop).unsigned()),
-        );
         sentences.push(format!(
-            "{} can detect {drop} with 80 % power, {}",
+            "{} {}, {}",
             counted(whole.n, "sample"),
+            power(compared.seen.smallest_drop),
             compared.seen.assumption
         ));
     }
@@ -115,8 +112,8 @@ fn why_apart(figures: &PairedFigures) -> Option<&'static str> {
     let (p, both) = (figures.p?, figures.p_two_sided?);
     match (is_apart(figures.verdict), both < ALPHA) {
         (true, false) if p < ALPHA => Some(
-            "the interval is approximate: the exact test finds no significant difference in either direction at \
-             0.05, but a significant loss, which is what a gate checks",
+            "a gate `no_regression` tests only for a loss, and would fail; the exact test for any difference \
+             (two-sided) is not significant at 0.05",
         ),
         (true, false) => Some(
             "the interval is approximate: the exact test finds no significant difference at 0.05",

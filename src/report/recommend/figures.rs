@@ -1,13 +1,14 @@
 //! The figures for recommendations, each as text with its interval.
 
-use crate::figure::{Interval, Percent, Points, Scale, Share, counted, part_of};
+use crate::figure::{Interval, Percent, Scale, Share, counted, part_of};
 use crate::report::figures::RunFigures;
 use crate::report::reported::ReportedRun;
 use crate::report::section::accuracy::{are_missing, known};
-use crate::report::section::changes::flip_counts;
+use crate::report::section::changes::{difference, flip_counts};
 use crate::report::section::overview::titled;
 use crate::report::section::slices::level_drops;
 use crate::stats::{ratio, wilson95, wilson95_of_share};
+use crate::store::stamp_and_id;
 use crate::text::{excerpt, shell_word};
 use crate::verdict::groups::DisagreementGroup;
 use crate::verdict::summary::Subject;
@@ -65,6 +66,18 @@ impl AdvisedRun<'_> {
     fn command(&self, command: &str) -> String {
         let run = shell_word(&self.run.manifest.run_id);
         format!("cargo evaltest {command} {run}")
+    }
+
+    /// Whether the directory of the run with this id is beside that of this run: where the baseline came with the
+    /// repository, it is not.
+    fn has_sibling(&self, id: &str) -> bool {
+        let root = self.run.dir.path().parent();
+        let mut runs = root
+            .into_iter()
+            .flat_map(std::fs::read_dir)
+            .flatten()
+            .flatten();
+        runs.any(|run| stamp_and_id(&run.path()).is_some_and(|(_, other)| other == id))
     }
 
     fn show(&self, ids: &[String]) -> Option<String> {
@@ -200,25 +213,24 @@ fn errors(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
 fn change(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let change = case.run.summary.change.iter();
     let figures = change.map(|change| {
-        // Only a loss is advised on.
-        let [low, high] = change.difference_ci95;
-        let loss = Interval([high, low].map(|end| Points(end).unsigned()));
         let text = format!(
-            "{} fell by {} points ({}), {}",
+            "{} changed by {}, {}",
             titled(case.run.summary.subject().share()),
-            Points(change.difference).unsigned(),
-            loss.ci95(),
+            difference(change),
             flip_counts(change, &case.run.summary)
         );
         let weight = Some(-change.difference);
+        let (sort, next) = match &*change.runs {
+            [one] if case.has_sibling(one) => {
+                let run = shell_word(&case.run.manifest.run_id);
+                let compare = format!("cargo evaltest compare {} {run}", shell_word(one));
+                ("compare", Some(compare))
+            }
+            _ => ("", case.show(&change.became_wrong)),
+        };
         AdvisedFigure {
-            next: match &*change.runs {
-                [one] => {
-                    let run = shell_word(&case.run.manifest.run_id);
-                    Some(format!("cargo evaltest compare {} {run}", shell_word(one)))
-                }
-                _ => case.show(&change.became_wrong),
-            },
+            sort: sort.to_owned(),
+            next,
             ..AdvisedFigure::new(text, Some(change.difference_ci95), weight)
         }
     });
@@ -269,8 +281,9 @@ fn precision(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
         };
         if limits.is_empty() {
             return Some(figure(format!(
-                "With {n} the accuracy is known only to within ±{} points",
-                Points((high - low) / 2.0).unsigned()
+                "With {n} the accuracy is only known to lie between {} and {}",
+                Share(low),
+                Share(high)
             )));
         }
         let spanned = limits

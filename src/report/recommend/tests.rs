@@ -39,7 +39,7 @@ fn an_accuracy_is_called_what_its_whole_interval_is() {
     check(55, 100, None);
     check(70, 100, Some("More correct than wrong"));
     check(41, 100, None);
-    check(40, 100, Some("Most answers are wrong"));
+    check(40, 100, Some("More than half of the answers are wrong"));
     check(0, 0, None);
 }
 

@@ -16,6 +16,7 @@ use crate::store::{Manifest, RunDir, RunPart, RunStatus};
 use crate::system::file::read_plain;
 use crate::system::project::display;
 use crate::text::shell_word;
+use crate::verdict::check::NO_BASELINE;
 use crate::verdict::result::Verdict;
 use crate::verdict::summary::Subject;
 
@@ -125,6 +126,9 @@ pub struct GateCounts {
     pub inconclusive: usize,
     /// Gates that do not apply to this run.
     pub ignored: usize,
+    /// Those among the passed that were not checked, as there is no baseline yet.
+    #[serde(skip)]
+    pub unchecked: usize,
 }
 
 /// The parts read of `summary.json`; slices and figures of scorers, which are most of it, are skipped.
@@ -154,6 +158,8 @@ struct OverviewCost {
 #[derive(Deserialize)]
 struct OverviewGate {
     verdict: Verdict,
+    #[serde(default)]
+    message: String,
 }
 
 impl RunOverview {
@@ -182,7 +188,10 @@ impl RunOverview {
             accuracy_ci95: summary.and_then(|summary| summary.accuracy_ci95),
             errors: summary.map(|summary| summary.errors),
             cost_usd: summary.and_then(|summary| summary.usage.cost_usd),
-            gates: summary.map(|summary| counted(summary.gates.iter().map(|gate| gate.verdict))),
+            gates: summary.map(|summary| {
+                let gates = summary.gates.iter();
+                counted(gates.map(|gate| (gate.verdict, &*gate.message)))
+            }),
             exit_code: summary.map(|summary| summary.exit_code),
             change: summary.and_then(|summary| summary.change.clone()),
             subject: subject_of(&manifest),
@@ -222,10 +231,13 @@ fn summary(dir: &RunDir) -> Result<SummaryOverview> {
     serde_json::from_slice(&text).map_err(|error| unreadable(&error))
 }
 
-/// Counts gates by result.
-pub(in crate::report) fn counted(verdicts: impl IntoIterator<Item = Verdict>) -> GateCounts {
+/// Counts gates by result, given as verdicts and messages.
+pub(in crate::report) fn counted<'a>(
+    results: impl IntoIterator<Item = (Verdict, &'a str)>,
+) -> GateCounts {
     let mut counts = GateCounts::default();
-    for verdict in verdicts {
+    for (verdict, message) in results {
+        counts.unchecked += usize::from(message == NO_BASELINE);
         *match verdict {
             Verdict::Passed => &mut counts.passed,
             Verdict::Failed => &mut counts.failed,

@@ -92,21 +92,28 @@ pub(in crate::report) fn gate_lines(
 /// The account, and whether anything decided the run.
 pub(in crate::report) fn account(source: &Source<'_>) -> Vec<Block> {
     let account = &source.summary.account;
-    let of_baseline = account.baseline.map_or_else(String::new, |of| {
-        format!(" (the baseline has {of} with a verdict)")
-    });
-    let mut table = Table::new(&[
-        (&format!("samples{of_baseline}"), Align::Left),
-        ("count", Align::Right),
-    ]);
+    let samples = match account.baseline {
+        None => "samples".to_owned(),
+        Some(1) if source.summary.partial => {
+            "selected samples (1 has a verdict in the baseline)".to_owned()
+        }
+        Some(of) if source.summary.partial => {
+            format!("selected samples ({of} have a verdict in the baseline)")
+        }
+        Some(of) => format!("samples (the baseline has {of} with a verdict)"),
+    };
+    let mut table = Table::new(&[(&samples, Align::Left), ("count", Align::Right)]);
     for [row, count] in account_rows(source.summary, source.detail) {
         table.row([row, count]);
     }
     let mut blocks = Vec::new();
     if let Some(table) = table.block() {
-        blocks.extend(
-            (!source.is_brief()).then(|| Block::section("Samples compared with the baseline")),
-        );
+        blocks.extend((!source.is_brief()).then(|| {
+            Block::section(match account.baseline {
+                Some(_) => "Samples compared with the baseline",
+                None => "What became of the samples",
+            })
+        }));
         blocks.push(table);
     }
     let decision = decision(source.summary);
@@ -114,8 +121,8 @@ pub(in crate::report) fn account(source: &Source<'_>) -> Vec<Block> {
     blocks
 }
 
-/// The rows of the account with their counts. In brief only if there is more to say than that all samples were
-/// compared, or that all are new.
+/// The rows of the account with their counts; without a baseline that samples are new is no row. In brief only if there
+/// is more to say than that all samples were compared, or that all are new.
 pub(in crate::report) fn account_rows(
     summary: &Summary,
     detail: Detail,
@@ -123,7 +130,8 @@ pub(in crate::report) fn account_rows(
     let account = &summary.account;
     let rows = AccountRow::ALL.into_iter();
     let is_left_out = detail == Detail::Brief && account.is_plain();
-    let rows = rows.filter(move |row| !is_left_out && account.count(*row) > 0);
+    let is_meant = |row: &AccountRow| account.baseline.is_some() || *row != AccountRow::New;
+    let rows = rows.filter(move |row| !is_left_out && is_meant(row) && account.count(*row) > 0);
     rows.map(|row| [row.label().to_owned(), account.count(row).to_string()])
 }
 

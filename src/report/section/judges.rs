@@ -67,7 +67,7 @@ pub(super) fn judges(source: &Source<'_>) -> Vec<Block> {
             let title = Line::default().code(name).plain(":");
             blocks.push(Block::group(title, list(pair_lines(pairs))));
         }
-        corrected("judge", name, judge.calibration.as_ref(), &mut blocks);
+        corrected(name, judge.calibration.as_ref(), &mut blocks);
     }
     for (name, jury) in &judge.juries {
         jury_blocks(name, jury, source.summary.judged_noun(), &mut blocks);
@@ -194,12 +194,7 @@ pub fn corrected_lines(calibration: Option<&JudgeCalibration>) -> Vec<String> {
 }
 
 /// The same as a chart with its lines.
-fn corrected(
-    what: &str,
-    name: &str,
-    calibration: Option<&JudgeCalibration>,
-    blocks: &mut Vec<Block>,
-) {
+fn corrected(name: &str, calibration: Option<&JudgeCalibration>, blocks: &mut Vec<Block>) {
     let lines = corrected_lines(calibration);
     let Some(calibration) = calibration.filter(|_| !lines.is_empty()) else {
         return;
@@ -229,7 +224,7 @@ fn corrected(
         });
     }
     blocks.push(Block::Intervals(Intervals {
-        caption: format!("Means of {what} {name}, corrected by human labels"),
+        caption: format!("Means of {name}, corrected by human labels"),
         heads: ["", ci95!("mean, "), "count"].map(str::to_owned),
         scale: around(&ends),
         rows,
@@ -323,7 +318,7 @@ fn jury_blocks(name: &str, jury: &JurySummary, noun: &str, blocks: &mut Vec<Bloc
     blocks.push(Block::paragraph(jury_line(jury, noun)));
     blocks.extend(table.block());
     blocks.extend(labels_line(jury).map(Block::paragraph));
-    corrected("jury", name, jury.calibration.as_ref(), blocks);
+    corrected(name, jury.calibration.as_ref(), blocks);
     blocks.extend(pairs.block());
 }
 

@@ -141,7 +141,7 @@ pub(super) fn named(ids: &[String], of: u64) -> Line {
 }
 
 /// `a, b, c and 4 more`.
-pub(in crate::report) fn listed(ids: &[String], of: u64) -> String {
+fn listed(ids: &[String], of: u64) -> String {
     let named = ids.join(", ");
     match of.saturating_sub(ids.len() as u64) {
         0 => named,

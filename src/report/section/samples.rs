@@ -7,9 +7,9 @@ use crate::report::figures::{ReportedSample, SampleOutcome};
 use crate::report::reported::ReportedRun;
 use crate::verdict::summary::Subject;
 
-/// `part_wrong` as `part wrong`; a reason in words may hold names, and stays.
+/// `part_wrong` as `part wrong`; a reason in words may hold names, and stays, as does `ast_decoder:decoder_failed`.
 pub(in crate::report) fn worded(reason: &str) -> String {
-    if reason.contains(' ') {
+    if reason.contains([' ', ':']) {
         reason.to_owned()
     } else {
         reason.replace('_', " ")

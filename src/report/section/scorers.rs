@@ -37,7 +37,7 @@ pub(super) fn scorers(source: &Source<'_>) -> Vec<Block> {
         });
         blocks.push(Block::section("Scorers"));
         blocks.push(Block::Intervals(Intervals {
-            caption: "By scorer".to_owned(),
+            caption: String::new(),
             heads: ["", &format!("{share}, {CI95}"), good].map(str::to_owned),
             scale: IntervalScale::SHARES,
             rows: rows.collect(),

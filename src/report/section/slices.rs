@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::accuracy;
-use super::overview::titled;
 use super::source::Source;
 use super::source::errors_of;
 use crate::figure::{CI95, Interval, Share};
@@ -155,7 +154,7 @@ fn full(dimension: &str, values: &BTreeMap<String, Group>, summary: &Summary) ->
     let mut blocks = vec![
         Block::section(format!("By {dimension}")),
         Block::Intervals(Intervals {
-            caption: format!("{} by {dimension}", titled(share)),
+            caption: String::new(),
             heads: ["", &format!("{share}, {CI95}"), subject.good()].map(str::to_owned),
             scale: IntervalScale::SHARES,
             rows: rows.collect(),

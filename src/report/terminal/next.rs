@@ -12,8 +12,14 @@ use crate::verdict::check::{NO_BASELINE, NO_BASELINE_IN_CI, OTHER_JUDGE};
 use crate::verdict::conclude::{FIX_HINT, Run};
 use crate::verdict::result::{GateResult, Verdict};
 
+/// The lines with the most useful next command.
+pub(super) fn next(run: &Run) -> Vec<String> {
+    let next = || command(run).map(|command| vec![format!("next: {command}")]);
+    accept_for_ci(run).or_else(next).unwrap_or_default()
+}
+
 /// The most useful next command: for the worst problem, or to create the first baseline.
-pub(super) fn next(run: &Run) -> Option<String> {
+fn command(run: &Run) -> Option<String> {
     let dir = shell_word(&display(&run.dir));
     // Reads the folder of runs, so only if it is shown.
     let show = |id: &str| format!("cargo evaltest show {} {}", name(run), shell_word(id));
@@ -54,9 +60,6 @@ pub(super) fn next(run: &Run) -> Option<String> {
             return Some(resume());
         }
         return Some(show_record(first));
-    }
-    if let Some(next) = accept_for_ci(run) {
-        return Some(next);
     }
     let mut gates = run.summary.gates.iter();
     if gates.any(|gate| gate.verdict == Verdict::Inconclusive && gate.message.contains(OTHER_JUDGE))
@@ -102,8 +105,13 @@ pub(super) fn next(run: &Run) -> Option<String> {
     Some(show_record(first))
 }
 
-/// To accept the run and commit its snapshots, if gates failed for the lack of them alone.
-fn accept_for_ci(run: &Run) -> Option<String> {
+/// To run the eval elsewhere, accept it there and commit its snapshots, if gates failed for the lack of them alone. The
+/// directory of this run ends with the job.
+fn accept_for_ci(run: &Run) -> Option<Vec<String>> {
+    let mut records = run.records.iter();
+    if run.stop_reason.is_some() || records.any(|record| record.result.status.is_error()) {
+        return None;
+    }
     let gates = run.summary.gates.iter();
     let mut failed = gates
         .filter(|gate| gate.verdict == Verdict::Failed)
@@ -112,11 +120,17 @@ fn accept_for_ci(run: &Run) -> Option<String> {
     let is_only_cause = failed.all(|gate| gate.message == NO_BASELINE_IN_CI);
     let manifest =
         manifest(run).filter(|manifest| is_only_cause && manifest.whole && !manifest.mixed)?;
-    let folder = display(&manifest.snapshot_folder());
-    Some(format!(
-        "cargo evaltest accept {}, then commit {folder}",
-        name(run)
-    ))
+    let name = shell_word(&run.eval);
+    let is_outside = manifest.spec.is_some() && manifest.spec_in_project.is_none();
+    let again = if is_outside || is_path(&run.eval) {
+        manifest.run_again_as(None)
+    } else {
+        format!("cargo evaltest run {name}")
+    };
+    Some(vec![
+        format!("next, on your machine: {again} && cargo evaltest accept {name}"),
+        format!("then commit {}", display(&manifest.snapshot_folder())),
+    ])
 }
 
 /// Whether a gate passed because there is nothing to compare with yet.
@@ -142,11 +156,15 @@ pub(super) fn name(run: &Run) -> String {
     };
     let others = root.into_iter().flat_map(std::fs::read_dir).flatten();
     let is_last = || !others.flatten().any(|other| is_newer(&other));
-    let is_path = run.eval.contains('/') || Path::new(&run.eval).exists();
-    if is_usual && !is_path && is_last() {
+    if is_usual && !is_path(&run.eval) && is_last() {
         return shell_word(&run.eval);
     }
     shell_word(&display(&run.dir))
+}
+
+/// Whether a command would take the name of an eval for a path.
+fn is_path(eval: &str) -> bool {
+    eval.contains('/') || Path::new(eval).exists()
 }
 
 /// Inserts the run directory into the commands of a message.

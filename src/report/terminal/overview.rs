@@ -15,7 +15,6 @@ use crate::report::reported::overview::{GateCounts, counted};
 use crate::report::section::accuracy;
 use crate::stats::as_f64;
 use crate::verdict::conclude::Run;
-use crate::verdict::result::Verdict;
 use crate::verdict::summary::{BaselineChange, Summary};
 
 /// Placeholder for a missing value.
@@ -37,7 +36,7 @@ pub struct OverviewRow {
     duration_s: f64,
     gates: GateCounts,
     exit: Exit,
-    /// The next command.
+    /// The line with the next command.
     next: Option<String>,
 }
 
@@ -54,9 +53,14 @@ impl OverviewRow {
             errors: summary.errors,
             cost_usd: cost_usd(summary),
             duration_s: run.duration_s,
-            gates: counted(summary.gates.iter().map(|gate| gate.verdict)),
+            gates: counted(
+                summary
+                    .gates
+                    .iter()
+                    .map(|gate| (gate.verdict, &*gate.message)),
+            ),
             exit: summary.exit_code,
-            next: next::next(run),
+            next: next::next(run).into_iter().next(),
         }
     }
 
@@ -286,6 +290,7 @@ fn total(rows: &[OverviewRow]) -> Vec<Line> {
         failed: gates_of(|gates| gates.failed),
         inconclusive: gates_of(|gates| gates.inconclusive),
         ignored: gates_of(|gates| gates.ignored),
+        unchecked: gates_of(|gates| gates.unchecked),
     };
     let faint = |text: String| toned(Tone::Faint, text);
     vec![
@@ -304,14 +309,7 @@ fn total(rows: &[OverviewRow]) -> Vec<Line> {
 }
 
 fn gates(counts: GateCounts) -> Line {
-    let tone = match counts {
-        GateCounts { failed: 1.., .. } => Verdict::Failed.into(),
-        GateCounts {
-            inconclusive: 1.., ..
-        } => Verdict::Inconclusive.into(),
-        GateCounts { passed: 1.., .. } => Verdict::Passed.into(),
-        _ => Tone::Faint,
-    };
+    let tone = runs::worst(counts).map_or(Tone::Faint, Tone::from);
     toned(tone, runs::gates(counts))
 }
 
@@ -356,7 +354,7 @@ fn last_line(rows: &[OverviewRow], exit: Exit) -> Line {
     let next = worst.filter_map(|row| Some((row.exit, row.next.as_ref()?)));
     let next = next.reduce(|worst, row| if row.0 > worst.0 { row } else { worst });
     match next {
-        Some((_, next)) => line.plain(format!("; next: {next}")),
+        Some((_, next)) => line.plain(format!("; {next}")),
         None => line,
     }
 }
@@ -383,6 +381,7 @@ fn listed(names: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::verdict::result::Verdict;
 
     fn row(eval: &str, exit: Exit) -> OverviewRow {
         let summary = Summary::of(eval, &[]);
@@ -394,9 +393,9 @@ mod tests {
             errors: 2,
             cost_usd: Some(0.0123),
             duration_s: 1.25,
-            gates: counted([Verdict::Passed, Verdict::Failed]),
+            gates: counted([(Verdict::Passed, ""), (Verdict::Failed, "")]),
             exit,
-            next: Some(format!("cargo evaltest show {eval}")),
+            next: Some(format!("next: cargo evaltest show {eval}")),
         }
     }
 

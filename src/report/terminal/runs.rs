@@ -53,7 +53,7 @@ pub fn write(
         let heads: Vec<_> = shown.iter().map(|&column| heads[column]).collect();
         let mut table = Table::new(&heads);
         for (run, cells) in &rows {
-            let tone = run.gates.map_or(Tone::Plain, tone);
+            let tone = run.gates.and_then(worst).map_or(Tone::Plain, Tone::from);
             let cell = |&column: &usize| match column {
                 GATES => Line::default().toned(tone, &*cells[column]),
                 _ => Line::from(&*cells[column]),
@@ -98,22 +98,23 @@ fn cells(run: &RunOverview) -> [String; 10] {
     ]
 }
 
-/// The colour of the worst verdict.
-fn tone(counts: GateCounts) -> Tone {
+/// The worst verdict; `None` if nothing was checked.
+pub(super) fn worst(counts: GateCounts) -> Option<Verdict> {
     let worst_first = [
         (counts.failed, Verdict::Failed),
         (counts.inconclusive, Verdict::Inconclusive),
-        (counts.passed, Verdict::Passed),
+        (counts.passed - counts.unchecked, Verdict::Passed),
     ];
     let worst = worst_first.into_iter().find(|(count, _)| *count > 0);
-    worst.map_or(Tone::Plain, |(_, verdict)| verdict.into())
+    worst.map(|(_, verdict)| verdict)
 }
 
-/// `2 ✓ 1 ✗`: numbers of gates by result, the worst last.
+/// `2 ✓ 1 - 1 ✗`: numbers of gates by result, the worst last; `-` are those that lack a baseline.
 pub(super) fn gates(counts: GateCounts) -> String {
     let counts = [
         (counts.ignored, "ignored"),
-        (counts.passed, "✓"),
+        (counts.passed - counts.unchecked, "✓"),
+        (counts.unchecked, "-"),
         (counts.inconclusive, "?"),
         (counts.failed, "✗"),
     ];
@@ -133,18 +134,21 @@ mod tests {
 
     #[test]
     fn gates_are_counted_the_worst_last() {
-        let check = |[passed, failed, inconclusive, ignored]: [usize; 4], expect: &str| {
+        let check = |[passed, failed, inconclusive, ignored, unchecked]: [usize; 5],
+                     expect: &str| {
             let counts = GateCounts {
                 passed,
                 failed,
                 inconclusive,
                 ignored,
+                unchecked,
             };
             assert_eq!(gates(counts), expect);
         };
-        check([0, 0, 0, 0], "-");
-        check([2, 0, 0, 0], "2 ✓");
-        check([1, 2, 3, 4], "4 ignored 1 ✓ 3 ? 2 ✗");
+        check([0; 5], "-");
+        check([2, 0, 0, 0, 0], "2 ✓");
+        check([2, 0, 0, 0, 1], "1 ✓ 1 -");
+        check([1, 2, 3, 4, 0], "4 ignored 1 ✓ 3 ? 2 ✗");
     }
 
     #[test]

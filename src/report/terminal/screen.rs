@@ -2,12 +2,12 @@
 //!
 //! The intervals, tests and assumptions behind a verdict are in `summary.md` and on the page; `--verbose` prints them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{next, stopped};
 use crate::data::Status;
 use crate::exit::Exit;
-use crate::figure::{Count, P, Points, Scale, Share, Value, counted};
+use crate::figure::{Count, Interval, P, Points, Scale, Share, Value, counted};
 use crate::report::document::{Block, Line, Tone, list};
 use crate::report::figures::ReportedSample;
 use crate::report::render::terminal::truncate;
@@ -15,7 +15,7 @@ use crate::report::reported::{MaskedTexts, ReportedRun};
 use crate::report::section::{self, Detail, Source, accuracy, errors_of, items};
 use crate::store::RunDir;
 use crate::verdict::conclude::Run;
-use crate::verdict::gate::ERROR_RATE;
+use crate::verdict::gate::{ACCURACY, ERROR_RATE};
 use crate::verdict::metric::Unit;
 use crate::verdict::result::{GateResult, Verdict};
 use crate::verdict::summary::{Subject, Summary};
@@ -27,6 +27,9 @@ const ROWS: usize = 5;
 /// The most characters of an id, and of an answer.
 const MOST_ID: usize = 24;
 const MOST_ANSWER: usize = 20;
+/// The same of ids that differ this early, such as UUIDs, if questions get fewer characters than [`FAIR_QUESTION`].
+const SHORT_ID: usize = 13;
+const FAIR_QUESTION: usize = 24;
 /// The fewest characters of a question.
 const LEAST_QUESTION: usize = 12;
 /// The widest gate to which the others are aligned.
@@ -191,7 +194,7 @@ fn gates(run: &Run, is_listed: impl Fn(Verdict) -> bool) -> Option<Block> {
     let widths = names.iter().map(|name| name.chars().count());
     let width = widths.max().unwrap_or_default().min(WIDEST_GATE);
     list(gates.into_iter().zip(names).map(|(gate, name)| {
-        let figure = next::in_run(&gate_figure(gate, &name, run.summary.subject()), &run.dir);
+        let figure = next::in_run(&gate_figure(gate, &name, &run.summary), &run.dir);
         let text = format!(" {name:width$}  {figure}");
         if next::lacks_baseline(gate) {
             mark(Verdict::Ignored).toned(Tone::Faint, text)
@@ -202,7 +205,7 @@ fn gates(run: &Run, is_listed: impl Fn(Verdict) -> bool) -> Option<Block> {
 }
 
 /// The figure of a gate. A gate without one, or whose figure does not show why, says it in words.
-pub(in crate::report) fn gate_figure(gate: &GateResult, name: &str, subject: Subject) -> String {
+pub(in crate::report) fn gate_figure(gate: &GateResult, name: &str, summary: &Summary) -> String {
     if next::lacks_baseline(gate) {
         return "not checked: no baseline yet".to_owned();
     }
@@ -220,7 +223,7 @@ pub(in crate::report) fn gate_figure(gate: &GateResult, name: &str, subject: Sub
         let alpha = gate.threshold.unwrap_or_default();
         let p = change.p_adjusted.unwrap_or(change.p);
         let is_by_p = (p < alpha) == (gate.verdict == Verdict::Failed);
-        let (worse, better) = (change.worse, change.better);
+        let (worse, better, subject) = (change.worse, change.better, summary.subject());
         return if is_by_p && change.pairs > 0 {
             let p = P(p).at_level(alpha);
             let (lost, won) = (subject.became_bad(), subject.became_good());
@@ -234,6 +237,9 @@ pub(in crate::report) fn gate_figure(gate: &GateResult, name: &str, subject: Sub
     let Some(threshold) = gate.threshold.filter(|_| gate.figure.is_none()) else {
         return in_words();
     };
+    if let Some(open) = open_accuracy(gate, name, summary) {
+        return open;
+    }
     let unit = gate.gate.metric().entry().unit;
     let written = |value: f64| match unit {
         Unit::Count if value >= 0.0 && value.fract() == 0.0 => {
@@ -250,6 +256,37 @@ pub(in crate::report) fn gate_figure(gate: &GateResult, name: &str, subject: Sub
     shown
         .filter(|_| !is_hidden && !of_interval)
         .unwrap_or_else(in_words)
+}
+
+/// `31.2 % to 100.0 % (11 of 16 not judged)`: an accuracy that a scorer leaves open.
+fn open_accuracy(gate: &GateResult, name: &str, summary: &Summary) -> Option<String> {
+    if !gate.gate.metric().is(ACCURACY) {
+        return None;
+    }
+    let group = if name.contains('[') {
+        let mut slices = summary.slices.iter().flat_map(|(dimension, values)| {
+            values
+                .iter()
+                .map(move |(value, group)| (format!("[{dimension}={value}]"), group))
+        });
+        slices.find(|(slice, _)| name.contains(slice))?.1
+    } else {
+        &summary.whole
+    };
+    let scorer = gate.gate.metric().scorer();
+    let of_scorer = scorer.and_then(|scorer| group.scorers.get(scorer));
+    let (bounds, unjudged, scored, errors) = match of_scorer {
+        Some(of) => (of.accuracy_bounds, of.unjudged, of.scored, of.errors),
+        None => (
+            group.accuracy_bounds,
+            group.unjudged,
+            group.scored,
+            group.errors,
+        ),
+    };
+    let [low, high] = bounds.filter(|[low, high]| low < high && unjudged > 0)?;
+    let (range, all) = (Interval([low, high].map(Share)), scored + errors);
+    Some(format!("{range} ({unjudged} of {all} not judged)"))
 }
 
 /// The samples that became wrong since the baseline; where a gate failed and none did, wrong ones.
@@ -326,7 +363,7 @@ fn rows_of(samples: &[&ReportedSample], subject: Subject) -> Vec<Line> {
             };
             let expected = format!("expected {}", answer(&sample.ground_truth));
             let got = format!("got {}", answer(&sample.answer));
-            let (id, question) = (truncate(&sample.id, MOST_ID), sample.question.clone());
+            let (id, question) = (sample.id.clone(), sample.question.clone());
             if is_answered {
                 [id, question, expected, got]
             } else {
@@ -340,10 +377,18 @@ fn rows_of(samples: &[&ReportedSample], subject: Subject) -> Vec<Line> {
     };
     let [id, expected, got] = [0, 2, 3].map(widest);
     // Four columns of indentation, and two between cells.
-    let room = WIDTH.saturating_sub(4 + id + expected + got + 3 * 2);
-    let question = widest(1).min(room.max(LEAST_QUESTION));
+    let room = |id| WIDTH.saturating_sub(4 + id + expected + got + 3 * 2);
+    let mut id = id.min(MOST_ID);
+    let starts: BTreeSet<String> = cells
+        .iter()
+        .map(|row| truncate(&row[0], SHORT_ID))
+        .collect();
+    if room(id) < widest(1).min(FAIR_QUESTION) && starts.len() == cells.len() {
+        id = id.min(SHORT_ID);
+    }
+    let question = widest(1).min(room(id).max(LEAST_QUESTION));
     let rows = cells.iter().map(|[name, text, truth, answer]| {
-        let text = truncate(text, question);
+        let (name, text) = (truncate(name, id), truncate(text, question));
         let truth = if is_answered {
             format!("{truth:expected$}  ")
         } else {

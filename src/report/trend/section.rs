@@ -24,7 +24,7 @@ pub fn document(eval: &EvalTrend<'_>, detail: Detail) -> Document {
     let accepted = eval.trend.entries.len() - runs;
     if runs == 0 && accepted > 0 {
         title = format!(
-            "{}: {}, no other run in the history (`run --history` adds one)",
+            "{}: {} and no runs; `cargo evaltest run --history` adds one",
             eval.eval,
             counted(accepted as u64, "accepted baseline")
         );
@@ -32,8 +32,8 @@ pub fn document(eval: &EvalTrend<'_>, detail: Detail) -> Document {
         title = format!("{title}, {} accepted", counted(accepted as u64, "baseline"));
     }
     let mut document = Document::new(match detail {
-        Detail::Brief => format!("{title} ({})", eval.file),
-        Detail::Full => title,
+        Detail::Brief if runs > 0 => format!("{title} ({})", eval.file),
+        Detail::Brief | Detail::Full => title,
     });
     match detail {
         Detail::Brief => {
@@ -151,14 +151,25 @@ fn table(eval: &EvalTrend<'_>, detail: Detail) -> Table {
     let times: Vec<String> = entries.iter().map(|it| it.of.time.to_string()).collect();
     let heads = columns.iter().map(|(head, _)| *head);
     let mut table = Table::of_numbers(std::iter::once("time (UTC)").chain(heads));
-    table.heads.push(("changes".to_owned(), Align::Left));
+    let is_full = detail == Detail::Full;
+    let heads = is_full.then_some("run").into_iter().chain(["changes"]);
+    table
+        .heads
+        .extend(heads.map(|head| (head.to_owned(), Align::Left)));
     for (entry, time) in entries.iter().zip(reported::times(&times)) {
         let cells = columns.iter().map(|(_, cell)| cell(entry));
         let cells = std::iter::once(Some(time)).chain(cells);
         let cells = cells.map(|text| Line::from(text.unwrap_or_default()));
-        table.row(cells.chain([marks(entry, detail)]));
+        let run = is_full.then(|| {
+            if entry.is_run() {
+                Line::default().code(&entry.of.id)
+            } else {
+                Line::default()
+            }
+        });
+        table.row(cells.chain(run).chain([marks(entry, detail)]));
     }
-    if detail == Detail::Full {
+    if is_full {
         table.caption = format!("Runs of {}, newest first", eval.eval);
         table.rows.reverse();
     }
@@ -188,9 +199,6 @@ fn marks(entry: &TrendEntry<'_>, detail: Detail) -> Line {
             tone => Line::default().toned(tone, text),
         }
     }));
-    if entry.is_run() && detail == Detail::Full {
-        lines.push(Line::default().code(&entry.of.id));
-    }
     let mut lines = lines.into_iter();
     let first = lines.next().unwrap_or_default();
     lines.fold(first, |all, line| all.newline().line(line))

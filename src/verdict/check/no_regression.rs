@@ -40,6 +40,7 @@ pub(super) use repetition::{Repetition, runs_of};
 
 pub(crate) use counted::CountedPairs;
 pub(crate) use judges::{OTHER_JUDGE, ServedJudges};
+pub(crate) use message::power;
 
 /// Why a comparison of nothing but answers from the cache is inconclusive.
 pub(super) const CACHED: &str = "every answer came from the cache, so nothing was tested (and `CI` is set): ask the \

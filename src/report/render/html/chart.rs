@@ -239,12 +239,15 @@ fn anchor(share: f64) -> &'static str {
 /// Writes a table of rows with heads for label, figures and note.
 pub(super) fn intervals(content: &Intervals, out: &mut dyn Write) -> io::Result<()> {
     let [label, figures, note] = &content.heads;
+    let (name, caption) = match &*content.caption {
+        "" => (text("Chart"), String::new()),
+        name => (text(name), format!("<caption>{}</caption>", text(name))),
+    };
     writeln!(
         out,
-        "<div class=\"wide\" role=\"region\" aria-label=\"{0}\" tabindex=\"0\"><table class=\"chart\">\
-         <caption>{0}</caption>\n<thead><tr><th scope=\"col\">{1}</th>\
-         <td class=\"scale\" aria-hidden=\"true\">{4}</td><th scope=\"col\">{2}</th><th scope=\"col\">{3}</th></tr></thead>\n<tbody>",
-        text(&content.caption),
+        "<div class=\"wide\" role=\"region\" aria-label=\"{name}\" tabindex=\"0\"><table class=\"chart\">\
+         {caption}\n<thead><tr><th scope=\"col\">{0}</th>\
+         <td class=\"scale\" aria-hidden=\"true\">{3}</td><th scope=\"col\">{1}</th><th scope=\"col\">{2}</th></tr></thead>\n<tbody>",
         text(label),
         text(figures),
         text(note),

@@ -15,6 +15,7 @@ use crate::error::Result;
 use crate::report::figures::{SampleOutcome, error_kind};
 use crate::report::format::unwritten;
 use crate::report::reported::ReportedRun;
+use crate::report::section::samples::worded;
 
 /// Records per block.
 const BLOCK: usize = 100;
@@ -209,7 +210,7 @@ fn row(record: &Record, names: &[String], flip: Option<bool>) -> EmbeddedRow {
     });
     let why = match (&outcome.error, score) {
         (Some(error), _) => error_kind(error.kind),
-        (None, Some(score)) => score.reason.replace('_', " "),
+        (None, Some(score)) => worded(&score.reason),
         (None, None) => String::new(),
     };
     (

@@ -139,13 +139,10 @@ impl Decided<'_> {
                 format!("{wrong} if errored and skipped samples count as wrong, {right} if they count as correct")
             });
         }
-        let drop = found.smallest_drop.map_or_else(
-            || "no drop".to_owned(),
-            |drop| format!("a drop of {} points or more", Points(drop).unsigned()),
-        );
         lines.push(format!(
-            "{} can detect {drop} with 80 % power{}, {}",
+            "{} {}{}, {}",
             counted(found.pairs, "pair"),
+            power(found.smallest_drop),
             at_level(self.comparison.together),
             found.assumption
         ));
@@ -317,6 +314,17 @@ impl BaselineComparison<'_> {
             _ => None,
         }
     }
+}
+
+/// The smallest drop that a comparison detects: `can detect a drop of 5.0 points or more with 80 % power`.
+pub(crate) fn power(smallest_drop: Option<f64>) -> String {
+    smallest_drop.map_or_else(
+        || "cannot detect any drop with 80 % power".to_owned(),
+        |drop| {
+            let drop = Points(drop).unsigned();
+            format!("can detect a drop of {drop} points or more with 80 % power")
+        },
+    )
 }
 
 /// The effect of other gates, of which there are so many with this one, on what is seen.

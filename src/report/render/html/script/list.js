@@ -24,7 +24,7 @@ const ORDERS = [
 const asked = (texts) => (texts.f ? texts.q.slice(texts.f[0], texts.f[0] + texts.f[1]) : texts.q || "");
 const answered = (row, texts) => (texts.x && row[STANDING] === 2 ? texts.x.message : texts.p !== undefined ? texts.p : texts.a);
 // A reason that is a name, such as part_wrong, in words.
-const worded = (why) => visible(why.includes(" ") ? why : why.replaceAll("_", " "));
+const worded = (why) => visible(/[ :]/.test(why) ? why : why.replaceAll("_", " "));
 const short = (value) => (value === undefined ? null : cut(shown(value), 140));
 const verdict = (row, texts, words) => [make("span", { class: CLASSES[row[STANDING]] }, words[row[STANDING]]), row[FLIP] ? " " : null, changed(row, words), row[WHY] ? make("span", { class: "soft" }, ` ${worded(row[WHY])}`) : null];
 const hasTexts = (samples) => !samples.about.masked;

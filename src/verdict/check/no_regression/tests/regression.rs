@@ -81,7 +81,7 @@ fn where_test_and_interval_differ_the_line_says_why() {
         Verdict::Inconclusive,
         &[
             "powerless",
-            "\n48 pairs can detect no drop with 80 % power, ",
+            "\n48 pairs cannot detect any drop with 80 % power, ",
         ],
     );
 }
