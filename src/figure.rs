@@ -304,7 +304,6 @@ impl From<Duration> for Seconds {
 impl Display for Seconds {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let text = match self.0.max(0.0) {
-            short if short < 0.000_05 => "0.0 s".to_owned(),
             short if short < 0.001 => format!("{:.1} ms", short * 1e3),
             short if short < 0.0995 => format!("{:.0} ms", short * 1e3),
             some if some < 99.95 => format!("{some:.1} s"),
@@ -522,7 +521,7 @@ mod time_tests {
     #[test]
     fn times_are_readable() {
         let check = |seconds: f64, expect: &str| assert_eq!(Seconds(seconds).to_string(), expect);
-        check(0.0, "0.0 s");
+        check(0.0, "0.0 ms");
         check(0.000_1, "0.1 ms");
         check(0.0214, "21 ms");
         check(0.0994, "99 ms");

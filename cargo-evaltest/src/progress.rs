@@ -289,6 +289,6 @@ mod tests {
             "1 accepted, 2 refused, the last: Number Theory of…, 42 in 3.2 s"
         );
         made.ended(&Record::scored("b", Score::binary(false)));
-        assert_eq!(parts(&made), "1 accepted, 3 refused, the last in 0.0 s");
+        assert_eq!(parts(&made), "1 accepted, 3 refused, the last in 0.0 ms");
     }
 }

@@ -71,10 +71,10 @@ fn a_run_begins_with_whom_it_asks_what_and_at_what_price() {
     check(
         upper,
         "limits: { concurrency: 3, timeout_s: 90, retries: 2, deadline_s: 600, requests_per_minute: 6000 }\n",
-        "2 samples of `data.jsonl` to agent `tr`; 3 in parallel, 3 attempts of 90 s, 6000 requests a minute, 10 min in all",
+        "2 samples of `data.jsonl` to agent `tr`; 3 in parallel, timeout 90 s, 2 retries, 6000 requests a minute, 10 min in all",
     );
     let priced = server.openai(", price: { input: 1000, output: 1000 }, max_tokens: 5");
-    let requested = "2 samples of `data.jsonl` to agent `openai` (`local`); 1 in parallel, one attempt of 60 s, 0 s of rate limits a sample, ";
+    let requested = "2 samples of `data.jsonl` to agent `openai` (`local`); 1 in parallel, timeout 60 s, no retries, 0 s of rate limits a sample, ";
     let limits = "limits: { concurrency: 1, retries: 0, timeout_s: 60";
     // Each a few bytes and five tokens.
     let expect = format!("{requested}costs at most 0.0");

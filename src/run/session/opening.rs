@@ -100,15 +100,19 @@ fn agent(eval: &Eval) -> String {
 
 fn limits(limits: &Limits, asks_endpoint: bool) -> Vec<String> {
     let mut parts = vec![format!("{} in parallel", limits.concurrency)];
-    let time = |time: Duration| Seconds::from(time).to_string().replace(".0 s", " s");
-    match limits.retries {
-        0 => parts.push(format!("one attempt of {}", time(limits.timeout))),
-        retries => parts.push(format!(
-            "{} attempts of {}",
-            retries + 1,
-            time(limits.timeout)
-        )),
-    }
+    let time = |time: Duration| {
+        if time.is_zero() {
+            "0 s".to_owned()
+        } else {
+            Seconds::from(time).to_string().replace(".0 s", " s")
+        }
+    };
+    parts.push(format!("timeout {}", time(limits.timeout)));
+    parts.push(match limits.retries {
+        0 => "no retries".to_owned(),
+        1 => "1 retry".to_owned(),
+        retries => format!("{retries} retries"),
+    });
     let is_shown = asks_endpoint || limits.rate_limit_wait.is_some();
     let wait = limits.longest_rate_limit_wait().filter(|_| is_shown);
     parts.extend(wait.map(|wait| format!("{} of rate limits a sample", time(wait))));

@@ -24,7 +24,6 @@ const shown = (value) => (typeof value === "string" ? value : JSON.stringify(val
 const price = (usd) => (typeof usd === "number" ? `${Number(usd.toFixed(6))} USD` : null);
 const duration = (seconds) => {
   if (typeof seconds !== "number") return null;
-  if (seconds < 0.00005) return "0.0 s";
   if (seconds < 0.001) return `${(seconds * 1e3).toFixed(1)} ms`;
   if (seconds < 0.0995) return `${(seconds * 1e3).toFixed(0)} ms`;
   if (seconds < 99.95) return `${seconds.toFixed(1)} s`;
