@@ -201,5 +201,8 @@ fn parse(words: Vec<OsString>) -> clap::error::Result<Arguments> {
     let mut matches = command
         .try_get_matches_from_mut(words)
         .map_err(with_tip_of_leaderboard)?;
+    if matches.subcommand_name().is_some() {
+        called::typed_command();
+    }
     Arguments::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }

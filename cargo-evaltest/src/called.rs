@@ -20,6 +20,8 @@ static CALLED: OnceLock<&'static str> = OnceLock::new();
 
 static COMMANDS: OnceLock<Vec<String>> = OnceLock::new();
 
+static TYPED: OnceLock<()> = OnceLock::new();
+
 /// The arguments without the one that cargo adds (`cargo-evaltest evaltest …`). Stores the name under which the
 /// command was started.
 pub(crate) fn arguments(given: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
@@ -49,6 +51,17 @@ fn called(program: Option<&OsStr>, second: Option<&OsStr>) -> (&'static str, boo
 pub(crate) fn has_commands<'a>(names: impl IntoIterator<Item = &'a str>) {
     // Set once: they do not change.
     let _ = COMMANDS.set(names.into_iter().map(str::to_owned).collect());
+}
+
+/// Stores that the user typed the name of a command, so no other word is meant as one.
+pub(crate) fn typed_command() {
+    // Set once per process.
+    let _ = TYPED.set(());
+}
+
+/// Whether the user typed the name of a command.
+pub(crate) fn has_command() -> bool {
+    TYPED.get().is_some()
 }
 
 /// The names of the commands.

@@ -16,6 +16,11 @@ use crate::runs::output_roots;
 /// # Errors
 /// If no run has the name but the project has evals that may be meant, or if several runs have the part.
 pub(crate) fn found(named: &Path) -> Result<PathBuf> {
+    found_or(named, None)
+}
+
+/// Like [`found`], for a name that may also mean something else, which the error mentions.
+pub(crate) fn found_or(named: &Path, other: Option<&str>) -> Result<PathBuf> {
     if named.components().count() != 1 || named.exists() {
         return Ok(named.to_owned());
     }
@@ -39,7 +44,7 @@ pub(crate) fn found(named: &Path) -> Result<PathBuf> {
     }
     match &*similar {
         [one] => Ok(one.path().to_owned()),
-        [] => discover::without_run(named).map_or_else(|| Ok(named.to_owned()), Err),
+        [] => discover::without_run(named, other).map_or_else(|| Ok(named.to_owned()), Err),
         several => Err(ambiguous(&name, several)),
     }
 }

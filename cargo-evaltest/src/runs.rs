@@ -14,7 +14,7 @@ use evaltest::engine::store::{
     stamp_of,
 };
 use evaltest::engine::system::project::display;
-use evaltest::engine::text::clean;
+use evaltest::engine::text::{clean, shell_word};
 use evaltest::{Error, Registry, Result};
 
 use crate::{console, discover, run_ids};
@@ -57,17 +57,9 @@ pub(crate) fn read_run(named: &Path) -> Result<RunDir> {
     believed(open_run(named)?)
 }
 
-/// The run in a directory, or the last one of an eval; the last of all without a name. Nothing of it is checked.
-pub(crate) fn named_run(named: Option<&Path>) -> Result<RunDir> {
-    match named {
-        Some(path) => open_run(path),
-        None => last_run(),
-    }
-}
-
-/// Like [`named_or_last`] for commands that only display the run: prints problems with its files.
-pub(crate) fn seen_run(named: Option<&Path>) -> Result<RunDir> {
-    let dir = named_run(named)?;
+/// Like [`open_run`] for commands that only display the run: prints problems with its files.
+pub(crate) fn seen_run(named: &Path) -> Result<RunDir> {
+    let dir = open_run(named)?;
     believed(dir.clone()).or_else(|error| {
         let hint = error.hint_text().map(|hint| format!("; {hint}"));
         let hint = hint.unwrap_or_default();
@@ -96,6 +88,11 @@ fn believed(dir: RunDir) -> Result<RunDir> {
 
 /// The run in a directory, or the last one of the eval with this name.
 pub(crate) fn open_run(named: &Path) -> Result<RunDir> {
+    open_run_or(named, None)
+}
+
+/// Like [`open_run`], for a name that may also mean something else, which an error mentions.
+pub(crate) fn open_run_or(named: &Path, other: Option<&str>) -> Result<RunDir> {
     let name = named.to_string_lossy();
     let name = name.trim_end_matches('/');
     // A data folder may have the eval's name.
@@ -120,7 +117,7 @@ pub(crate) fn open_run(named: &Path) -> Result<RunDir> {
         let variants = clean(&variants.join("`, `"));
         return Err(Error::usage(message).hint(format!("name one: `{variants}`")));
     }
-    RunDir::open(&run_ids::found(named)?)
+    RunDir::open(&run_ids::found_or(named, other)?)
 }
 
 /// The directory of the run with this name, or of the last one of the eval with this name. A path is returned unchanged.
@@ -131,24 +128,63 @@ pub(crate) fn run_folder(named: &Path) -> Result<PathBuf> {
     Ok(open_run(named)?.path().to_owned())
 }
 
-/// The last run; of several from one command the one that was killed, or ended last.
+/// The last run, with a note if its command ran several.
 fn last_run() -> Result<RunDir> {
-    let mut ended = Vec::new();
-    for dir in last_runs(None)? {
-        let end = dir.manifest()?.ended_at;
-        ended.push((end.is_none(), end, dir));
+    let last = LastRun::find()?;
+    last.note_others(|_| "add its name".to_owned());
+    Ok(last.dir)
+}
+
+/// The last run; of several from one command the one that was killed, or ended last.
+pub(crate) struct LastRun {
+    pub(crate) dir: RunDir,
+    eval: String,
+    /// What to type for each other run of the command: its eval, or its directory if the eval is the same.
+    others: Vec<String>,
+}
+
+impl LastRun {
+    pub(crate) fn find() -> Result<Self> {
+        let mut ended = Vec::new();
+        for dir in last_runs(None)? {
+            let manifest = dir.manifest()?;
+            let end = manifest.ended_at;
+            ended.push(((end.is_none(), end), manifest.eval, dir));
+        }
+        ended.sort_by(|one, other| one.0.cmp(&other.0));
+        let (_, eval, dir) = ended.pop().ok_or_else(no_run)?;
+        let others = ended.into_iter().map(|(_, other, dir)| {
+            if other == eval {
+                display(dir.path())
+            } else {
+                other
+            }
+        });
+        Ok(Self {
+            others: others.collect(),
+            dir,
+            eval,
+        })
     }
-    ended.sort_by(|one, other| (one.0, &one.1).cmp(&(other.0, &other.1)));
-    let last = ended.pop().ok_or_else(no_run)?;
-    if !ended.is_empty() {
-        let others: Vec<_> = ended.iter().map(|(.., dir)| display(dir.path())).collect();
-        console::note(&format!(
-            "showing `{}`, the last eval of that command; it also ran: {}",
-            clean(&last.2.manifest()?.eval),
-            others.join(", ")
-        ));
+
+    /// Prints a note if the command ran several evals; `hint` says what to type for another.
+    pub(crate) fn note_others(&self, hint: impl Fn(&str) -> String) {
+        let Some(first) = self.others.first() else {
+            return;
+        };
+        let names = self.others.join("`, `");
+        let which = match self.others.len() {
+            1 => format!("For `{names}`"),
+            _ => format!("For another (`{names}`)"),
+        };
+        let count = self.others.len() + 1;
+        let text = format!(
+            "the last command ran {count} evals; this is `{}`. {which}: {}",
+            self.eval,
+            hint(&shell_word(first))
+        );
+        console::note(&clean(&text));
     }
-    Ok(last.2)
 }
 
 /// The runs to compare: the named ones; with one name, that run and the last run of its eval; without names, the last
@@ -156,6 +192,10 @@ fn last_run() -> Result<RunDir> {
 pub(crate) fn compared_runs(named: &[PathBuf]) -> Result<Vec<RunDir>> {
     let pair = match named {
         [] => before_and_last(last_run()?)?,
+        [one] if is_baseline(one) => {
+            let last = last_run()?;
+            [baseline_of(&last)?, last]
+        }
         [one] => {
             let dir = open_run(one)?;
             let manifest = dir.manifest()?;
@@ -179,9 +219,41 @@ pub(crate) fn compared_runs(named: &[PathBuf]) -> Result<Vec<RunDir>> {
                 }
             }
         }
-        several => return several.iter().map(|path| read_run(path)).collect(),
+        several => {
+            let read = |path: &PathBuf| match several.iter().find(|path| !is_baseline(path)) {
+                Some(run) if is_baseline(path) => believed(baseline_of(&open_run(run)?)?),
+                _ => read_run(path),
+            };
+            return several.iter().map(read).collect();
+        }
     };
     pair.into_iter().map(believed).collect()
+}
+
+/// The name of the accepted run.
+pub(crate) const BASELINE: &str = "baseline";
+
+/// Whether the name means the accepted run, not an eval or a folder of that name.
+fn is_baseline(named: &Path) -> bool {
+    named.as_os_str() == BASELINE && !named.exists() && !discover::is_eval(BASELINE)
+}
+
+/// The last accepted run of the baseline of a run, if it is still there.
+pub(crate) fn baseline_of(dir: &RunDir) -> Result<RunDir> {
+    let baseline = dir.manifest_unverified()?.baseline.unwrap_or_default();
+    let ids: Vec<&str> = baseline.split(", ").filter(|id| !id.is_empty()).collect();
+    if let Some(run) = newest_of(&ids)? {
+        return Ok(run);
+    }
+    let ids: Vec<_> = ids.iter().map(|id| clean(id)).collect();
+    Err(Error::usage(match &ids[..] {
+        [] => "the run was not compared with a baseline".to_owned(),
+        ids => format!(
+            "the run of the baseline, `{}`, is no longer here",
+            ids.join("`, `")
+        ),
+    })
+    .hint("name another run: `cargo evaltest runs` lists them"))
 }
 
 /// A run and the previous one of the same eval.
@@ -379,11 +451,10 @@ fn newest<'a>(runs: impl Iterator<Item = &'a KnownRun> + Clone) -> Option<&'a Kn
 }
 
 /// The newest of the runs with these ids that is still there.
-pub(crate) fn newest_of(ids: &[&str]) -> Result<Option<RunDir>> {
+fn newest_of(ids: &[&str]) -> Result<Option<RunDir>> {
     let mut runs = known_runs(None)?;
     runs.retain(|run| ids.contains(&&*run.manifest.run_id));
-    let newest = newest(runs.iter()).map(|run| run.dir.path().to_owned());
-    newest.map(|path| seen_run(Some(&path))).transpose()
+    Ok(newest(runs.iter()).map(|run| run.dir.clone()))
 }
 
 /// The runs of the last command.

@@ -29,6 +29,9 @@ const CONCISE: &str = "Answer the question below. Reply with the answer only: no
 sentence, no unit unless the question asks for one. Separate the elements of a list by commas.";
 
 impl Prompt {
+    /// The presets that a spec can name.
+    pub(crate) const PRESETS: &'static [&'static str] = &["official", "concise", "none"];
+
     /// Returns an error for a preset that the benchmark lacks, or a template without `{prompt}`.
     pub(crate) fn check(&self, benchmark: &dyn Benchmark) -> Result<()> {
         match self {

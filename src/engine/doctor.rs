@@ -31,6 +31,7 @@ use crate::system::file::TemporaryFolder;
 use crate::system::panics;
 use crate::text::redact::Blanked;
 use crate::text::redact::Redactor;
+use crate::text::shell_word;
 use judge::DoctorClient;
 
 /// The prompt for the agent.
@@ -342,26 +343,48 @@ impl Examinee {
                 answered(self.about, &output, clock::since(started))
             }
             Err(error) => self
-                .only_answers_the_dataset(&error, client)
+                .at_first_sample(&error, client, redactor)
                 .unwrap_or_else(|| self.failed(error, redactor)),
         }
     }
 
-    /// For an agent that failed at the tiny prompt, but answers the first sample. Its answer may be of a masked dataset.
-    fn only_answers_the_dataset(
+    /// What an agent that failed at the tiny prompt does with the first sample. Its answer may be of a masked dataset.
+    fn at_first_sample(
         &self,
         error: &AgentError,
         client: &DoctorClient<'_>,
+        redactor: &Redactor,
     ) -> Option<Finding> {
         use FailureKind as Kind;
         let is_its_own = matches!(error.kind, Kind::Exited | Kind::Panicked | Kind::NoOutput);
         let question = self.question.as_ref().filter(|_| is_its_own)?;
         let started = clock::now();
-        let output = self.once(client, question).ok()?;
-        let took = took(&output, clock::since(started));
-        let message =
-            format!("answered the first sample in {took}, but failed at the prompt `{GREETING}`");
-        Some(Finding::new(self.about, Health::Ok, message))
+        let eval = client.eval;
+        match self.once(client, question) {
+            Ok(output) => {
+                let took = took(&output, clock::since(started));
+                let message = format!(
+                    "answered the first sample in {took} (the test prompt `{GREETING}` failed)"
+                );
+                Some(Finding::new(self.about, Health::Ok, message))
+            }
+            Err(own) => {
+                // A program's last words may have a masked question.
+                let shown = if eval.masks_answers() {
+                    error.clone()
+                } else {
+                    own
+                };
+                let finding = self.failed(shown, redactor);
+                let hint = finding.hint.map(|hint| match hint.as_str() {
+                    ON_GREETING | ON_SILENCE => {
+                        format!("cargo evaltest run {} --limit 1", shell_word(eval.name()))
+                    }
+                    _ => hint,
+                });
+                Some(Finding { hint, ..finding })
+            }
+        }
     }
 
     /// Explains why one did not answer.

@@ -314,7 +314,7 @@ fn refuse_errors(dir: &RunDir, manifest: &Manifest, summary: &Summary) -> Result
     // A rescored run asked no questions itself.
     let resumable = manifest.parent.as_deref().unwrap_or(dir.path()).display();
     Err(Error::usage(format!(
-        "run `{display}` lacks too many answers to be a baseline: {} of {}, against `{broken}`",
+        "run `{display}` has too many errors to be a baseline: {} of {} samples, and `{broken}` allows fewer",
         summary.errors,
         summary.samples - summary.skipped,
     ))

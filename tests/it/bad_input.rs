@@ -102,6 +102,13 @@ fn unknown_keys_name_the_nearest() {
         "did you mean `command`?",
     );
     check_spec(
+        "command: [",
+        "cmd: [",
+        "eval.yaml:4:",
+        "unknown key `agent.cmd`",
+        "did you mean `command`?",
+    );
+    check_spec(
         "path: data",
         "pfad: data",
         "eval.yaml:2:",

@@ -379,7 +379,7 @@ fn a_run_is_added_only_to_a_baseline_that_is_what_was_accepted() {
 fn a_run_that_lacks_answers_is_refused_and_a_lone_gap_is_a_dot() {
     let project = project("");
     let broken = run_with(&project, "broken");
-    let default = "lacks too many answers to be a baseline: 1 of 6, against `error_rate <= 0.05`";
+    let default = "has too many errors to be a baseline: 1 of 6 samples, and `error_rate <= 0.05` allows fewer";
     accept(&project, "", &[&broken])
         .exits(2)
         .says(default)
@@ -388,7 +388,7 @@ fn a_run_that_lacks_answers_is_refused_and_a_lone_gap_is_a_dot() {
     let broken = run_with(&project, "broken");
     accept(&project, "", &[&broken])
         .exits(2)
-        .says("against `error_rate <= 0.1`");
+        .says("and `error_rate <= 0.1` allows fewer");
     // A bound for a slice is none for the whole.
     project.spec(COMMAND, "gates: ['error_rate[level=1] <= 1']\n");
     let broken = run_with(&project, "broken");

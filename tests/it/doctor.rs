@@ -30,7 +30,7 @@ fn an_agent_that_answers_is_well() {
     doctor("{ type: command, shell: \"grep -v OK || exit 3\" }")
         .exits(0)
         .says("ok    agent    answered the first sample in ")
-        .says("failed at the prompt `Reply with the word OK.`");
+        .says("(the test prompt `Reply with the word OK.` failed)");
     doctor("{ type: command, command: [pwd], cwd: scratch }")
         .exits(0)
         .says("evaltest-");
@@ -117,7 +117,7 @@ fn what_is_wrong_is_named() {
         &[
             "DOWN  agent",
             "stderr: oh",
-            "hint: the prompt was `Reply with the word OK.`",
+            "hint: cargo evaltest run e --limit 1",
         ],
     );
     doctor_in("{ type: command, command: [sleep, '600'] }", 1)

@@ -254,6 +254,16 @@ fn show_puts_both_answers_side_by_side() {
         .says("open({})")
         .says("6 steps")
         .says("8 steps");
+    project
+        .run("show q00 --against baseline")
+        .exits(0)
+        .says("open({})");
+    project
+        .run("show e --against baseline")
+        .exits(2)
+        .says("`--epoch` and `--against` need the id of a sample");
+    project.run("compare baseline e").exits(0);
+    project.run("compare baseline").exits(0);
     let json = project
         .run("show e q00 --against baseline --json")
         .exits(0)

@@ -67,12 +67,27 @@ fn a_path_wins_over_a_name() {
 }
 
 #[test]
+fn show_names_the_other_evals_of_the_last_command_once() {
+    let project = project();
+    project.questions(&[("sample-1", 1, "One?", "1")]);
+    project.run("run one two").exits(0);
+    let shown = project.run("show sample-1").exits(0);
+    let note = "the last command ran 2 evals; this is `";
+    assert_eq!(shown.err.matches(note).count(), 1, "{}", shown.err);
+    shown.says("`: cargo evaltest show ").says(" sample-1\n");
+    project
+        .run("show sample-2")
+        .exits(2)
+        .says("an eval with runs, or a sample of the last run");
+}
+
+#[test]
 fn unknown_names_list_what_there_is() {
     let project = project();
     project
         .run("run twoo")
         .exits(2)
-        .says("`twoo` is not a command, an eval, a spec or a folder of specs")
+        .says("`twoo` is not an eval, a spec or a folder of specs")
         .says("did you mean `two`? the evals of this project: `one`, `two`");
     project.run("lisst").exits(2).says("did you mean `list`?");
     project

@@ -95,8 +95,8 @@ fn answers_without_anything_to_take_are_reported_everywhere() {
         }
     }
     let show = |id: &str| project.run(&format!("show {} {id}", name(&run))).exits(0);
-    show("q1").says("found nothing: ");
-    show("q0").says("found by box");
+    show("q1").says("extracted by: nothing");
+    show("q0").says("extracted by: box");
     // The same answers by the same rule, and the run in parts.
     let again = project.run(&format!("rescore -v {} --scorer numeric", name(&run)));
     assert_eq!(notices(&again), whole);
@@ -121,7 +121,7 @@ fn answers_without_anything_to_take_are_reported_everywhere() {
         name(&project.last_run())
     ));
     assert!(
-        both.out.is_empty() || both.out.contains("found by label"),
+        both.out.is_empty() || both.out.contains("extracted by: label"),
         "{}",
         both.out
     );

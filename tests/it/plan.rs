@@ -1,7 +1,7 @@
 //! `cargo evaltest plan`: what sees a drop, from what a run tells.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use evaltest::engine::stats::AnswerCounts;
 use serde_json::{Value, json};
@@ -122,7 +122,7 @@ fn how_often_samples_flip_is_taken_from_what_shows_it() {
         .run("plan --detect 10")
         .exits(0)
         .says("flip rate: unknown: each sample was answered once and there is no baseline")
-        .says("note: assuming the worst: each sample is right with probability 0.5")
+        .says("note: assuming the worst that fits the data: the true accuracy is 5")
         .says("measure it with cargo evaltest run eval.yaml --epochs 3");
     // A run beside itself shows no flip.
     project.run("accept").exits(0);
@@ -463,13 +463,13 @@ fn of_several_evals_the_last_is_planned_and_the_others_are_named() {
     );
     project.run("run eval.yaml other.yaml").exits(0);
     let ran = project.run("plan --detect 10").exits(0);
-    let of = |dir: &Path| dir.file_name().unwrap().to_string_lossy().into_owned();
-    for dir in project.runs() {
-        let (printed, named) = (ran.out.contains(&of(&dir)), ran.err.contains(&of(&dir)));
-        assert!(
-            printed != named,
-            "{}: {}{}",
-            dir.display(),
+    let is_planned = |eval: &str| ran.out.contains(&format!("_{eval}-"));
+    for (eval, other) in [("e", "other"), ("other", "e")] {
+        let note = format!("this is `{eval}`. For `{other}`: ");
+        assert_eq!(
+            is_planned(eval),
+            ran.err.contains(&note),
+            "{}{}",
             ran.out,
             ran.err
         );

@@ -410,7 +410,7 @@ fn only_whole_finished_runs_are_accepted() {
     project
         .run("accept")
         .exits(2)
-        .says("lacks too many answers to be a baseline: 1 of 6, against `error_rate <= 0.05`")
+        .says("has too many errors to be a baseline: 1 of 6 samples, and `error_rate <= 0.05` allows fewer")
         .says("--resume");
     project
         .run("accept --partial")

@@ -129,7 +129,7 @@ impl ProjectEvals {
     }
 
     /// The error for a name that was given for a run but has none; `None` if no eval could be meant.
-    pub(super) fn without_run(&self, path: &Path) -> Option<Error> {
+    pub(super) fn without_run(&self, path: &Path, other: Option<&str>) -> Option<Error> {
         let name = clean(path.to_string_lossy().trim_end_matches('/'));
         let names = self.names();
         let hint = if names.contains(&name.as_str()) {
@@ -145,8 +145,11 @@ impl ProjectEvals {
                 names.join("`, `")
             )
         };
-        let message =
-            format!("`{name}` is not a run directory, the id of a run, or an eval with runs");
+        let last = match other {
+            Some(other) => format!("an eval with runs, or {other}"),
+            None => "or an eval with runs".to_owned(),
+        };
+        let message = format!("`{name}` is not a run directory, the id of a run, {last}");
         Some(Error::usage(message).hint(hint))
     }
 
@@ -154,6 +157,8 @@ impl ProjectEvals {
         let name = clean(&path.to_string_lossy());
         let error = Error::usage(if is_path(path) {
             format!("cannot read the spec `{name}`: no such file or folder")
+        } else if called::has_command() {
+            format!("`{name}` is not an eval, a spec or a folder of specs")
         } else {
             format!("`{name}` is not a command, an eval, a spec or a folder of specs")
         });
@@ -183,7 +188,11 @@ impl ProjectEvals {
             }
             _ => known,
         };
-        let commands: Vec<&str> = called::commands().collect();
+        let commands: Vec<&str> = if called::has_command() {
+            Vec::new()
+        } else {
+            called::commands().collect()
+        };
         let likely = unreadable.iter().flat_map(|spec| &spec.names);
         let candidates = evals
             .iter()

@@ -73,9 +73,9 @@ pub(crate) fn one_spec(typed: &PathBuf) -> Result<PathBuf> {
     }
 }
 
-/// The error for a name that was given for a run but has none; it lists the evals.
-pub(crate) fn without_run(typed: &Path) -> Option<Error> {
-    ProjectEvals::read().ok()?.without_run(typed)
+/// The error for a name that was given for a run, or for something else, but has none; it lists the evals.
+pub(crate) fn without_run(typed: &Path, other: Option<&str>) -> Option<Error> {
+    ProjectEvals::read().ok()?.without_run(typed, other)
 }
 
 /// Whether an eval of the project has this name.

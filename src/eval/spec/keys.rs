@@ -558,7 +558,7 @@ fn prompt<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Prompt, D::Error
                 "official" => Ok(Prompt::Official),
                 "concise" => Ok(Prompt::Concise),
                 "none" => Ok(Prompt::None),
-                _ => Err(E::unknown_variant(name, &["official", "concise", "none"])),
+                _ => Err(E::unknown_variant(name, Prompt::PRESETS)),
             }
         }
 

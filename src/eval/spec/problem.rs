@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::broken;
+use crate::benchmark::prompt::Prompt;
 use crate::data::yaml_places::{Position, YamlPlaces};
 use crate::error::{Error, nearest, split_inside};
 use crate::text::yaml::YamlError;
@@ -75,7 +76,12 @@ fn place(text: &str, bare: &str, inside: Option<&str>, error: &YamlError) -> Pos
     let found = if let Some(inside) = inside {
         named.inside(inside)
     } else if let Some(key) = duplicate(bare) {
-        named.second(&names_of(key))
+        // A mistake in the second value hides its key from the parser.
+        let names = names_of(key);
+        named.second(&names).or_else(|| {
+            let at_top = bare.starts_with("duplicate field");
+            at_top.then(|| second_line_of(text, &names)).flatten()
+        })
     } else {
         named.alias_of(given)
     };
@@ -86,6 +92,17 @@ fn place(text: &str, bare: &str, inside: Option<&str>, error: &YamlError) -> Pos
 fn duplicate(message: &str) -> Option<&str> {
     let (_, rest) = message.split_once("duplicate field `")?;
     rest.split('`').next()
+}
+
+/// The second line of a text that begins with one of these keys.
+fn second_line_of(text: &str, keys: &[&str]) -> Option<Position> {
+    let is_key = |line: &str| {
+        let rest = keys.iter().find_map(|key| line.strip_prefix(key));
+        rest.is_some_and(|rest| rest.trim_start().starts_with(':'))
+    };
+    let mut lines = text.lines().zip(1..).filter(|(line, _)| is_key(line));
+    let (_, line) = lines.nth(1)?;
+    Some(Position { line, column: 1 })
 }
 
 /// The alternative names of a key.
@@ -160,7 +177,10 @@ fn rephrase(message: &str) -> Option<Error> {
     } else {
         format!("unknown {what} `{place}{given}`")
     };
-    let list = legal.join("`, `");
+    let mut list = format!("`{}`", legal.join("`, `"));
+    if legal == Prompt::PRESETS {
+        list += ", or a template: `prompt: { template: \"… {prompt}\" }`";
+    }
     let error = Error::usage(named);
     let near = nearest(given, legal.iter().copied());
     let misplaced = match &*place {
@@ -177,8 +197,8 @@ fn rephrase(message: &str) -> Option<Error> {
         }));
     }
     Some(match near {
-        Some(near) => error.hint(format!("did you mean `{near}`? legal {what}s: `{list}`")),
-        None => error.hint(format!("legal {what}s: `{list}`")),
+        Some(near) => error.hint(format!("did you mean `{near}`? legal {what}s: {list}")),
+        None => error.hint(format!("legal {what}s: {list}")),
     })
 }
 
@@ -355,6 +375,20 @@ mod tests {
             let error = error_of(&format!("{key}: x"));
             assert!(error.contains(&format!("did you mean `{own}`?")), "{error}");
         }
+    }
+
+    #[test]
+    fn a_template_is_a_legal_prompt() {
+        let error = error_of("prompt: 'Say {{question}}'");
+        let form = "or a template: `prompt: { template: \"… {prompt}\" }`";
+        assert!(error.ends_with(form), "{error}");
+    }
+
+    #[test]
+    fn a_second_key_is_placed_before_a_tab() {
+        let error = error_of("gates: [accuracy >= 0.5]\ngates:\n\t- accuracy >= 0.6");
+        let expect = "e.yaml:4:1: duplicate key `gates`";
+        assert!(error.starts_with(expect), "{error}");
     }
 
     #[test]

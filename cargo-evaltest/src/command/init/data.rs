@@ -181,7 +181,7 @@ impl OwnData {
              prompt: none\n\
              agent: {{ type: command, command: {program} }}\n\n\
              limits: {{ concurrency: 4, timeout_s: 120 }}\n\n\
-             # These questions are your own.\n\
+             # Commits answers as readable text; remove it if they must stay secret.\n\
              snapshot: {{ answers: plain }}\n\n\
              gates:\n  \
              - error_rate <= 0.05          # outages, not wrong answers\n  \

@@ -88,8 +88,10 @@ impl Basis {
         let mut notes = Vec::new();
         if let FlipSource::Assumed { rate } = self.source {
             notes.push(format!(
-                "assuming the worst: each sample is right with probability {rate:.2}, and {} of the verdicts change \
-                 when asked again. No agent of this accuracy flips more, and most flip far less",
+                "assuming the worst that fits the data: the true accuracy is {:.0} % ({}), and {} of the verdicts change \
+                 when asked again; most agents flip far less",
+                100.0 * rate,
+                place_in_interval(&run.evidence.samples),
                 Share(self.flips())
             ));
         }
@@ -235,9 +237,24 @@ fn one_that_flips(source: &FlipSource) -> ComparedSample {
 
 /// The plausible accuracy (within its 95 % interval) at which samples flip most.
 fn assumed(samples: &[ComparedSample]) -> f64 {
+    interval(samples).map_or(0.5, |[low, high]| 0.5_f64.clamp(low, high))
+}
+
+/// The interval of the accuracy.
+fn interval(samples: &[ComparedSample]) -> Option<[f64; 2]> {
     let answers = samples.iter().map(|both| both.now);
     let answers = answers.filter(|now| now.of > 0).map(|now| (now, 1));
-    accuracy_interval(answers, 0.95).map_or(0.5, |[low, high]| 0.5_f64.clamp(low, high))
+    accuracy_interval(answers, 0.95)
+}
+
+/// Where the assumed accuracy is in the interval.
+fn place_in_interval(samples: &[ComparedSample]) -> &'static str {
+    match interval(samples) {
+        Some([low, _]) if low > 0.5 => "the lower end of its interval",
+        Some([_, high]) if high < 0.5 => "the upper end of its interval",
+        Some(_) => "within its interval",
+        None => "which is unknown",
+    }
 }
 
 fn why_unknown(run: &PastRun) -> &'static str {

@@ -36,7 +36,7 @@ use crate::{colour, console};
 #[derive(Debug, Args)]
 #[command(after_long_help = NOTES)]
 pub(crate) struct CompareArgs {
-    /// Run directories, parts of their names, or names of evals (their last runs); the first is A
+    /// Run directories, parts of their names, names of evals (their last runs), or `baseline`; the first is A
     #[arg(value_name = "RUN_DIR", value_parser = typed_folder())]
     runs: Vec<PathBuf>,
 

@@ -28,9 +28,9 @@ use serde_json::Value;
 use super::summarize::{self, SummarizeArgs};
 use crate::console;
 use crate::run_ids::typed_folder;
-use crate::runs::{named_run, note_part, open_run, seen_run};
+use crate::runs::{note_part, seen_run};
 use chat::{chat, until_failure};
-use samples::{WIDEST_ID, add_stderr, find, line, width};
+use samples::{WIDEST_ID, add_stderr, by_place, find, line, width, with_run};
 use values::in_words;
 
 /// Show a run: its samples, one sample in full, failures or the summary
@@ -47,11 +47,11 @@ pub(crate) struct ShowArgs {
     id: Option<String>,
 
     /// The epoch to show in full, from 0
-    #[arg(long, value_name = "N", requires = "id")]
+    #[arg(long, value_name = "N", requires = "run_dir", conflicts_with_all = ["failures", "summary"])]
     epoch: Option<u32>,
 
     /// Show the answer side by side with that of another run: a run directory, an eval, or `baseline`
-    #[arg(long, value_name = "RUN", requires = "id")]
+    #[arg(long, value_name = "RUN", requires = "run_dir", conflicts_with_all = ["failures", "summary"])]
     against: Option<PathBuf>,
 
     /// Show only failures, in groups: errors by kind, wrong answers by reason, scorers that disagree, slices
@@ -90,12 +90,11 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
             markdown: args.markdown,
         });
     }
-    let of_last = of_last_run(args);
-    let args = of_last.as_ref().unwrap_or(args);
-    let by_place = by_place(args)?;
+    let (run, args) = &with_run(args)?;
+    let by_place = by_place(run, args)?;
     let dir = match &by_place {
         Some((dir, _)) => dir.clone(),
-        None => seen_run(args.run_dir.as_deref())?,
+        None => seen_run(run)?,
     };
     note_part(&dir)?;
     let path = dir.file(files::RECORDS);
@@ -217,33 +216,6 @@ fn all(args: &ShowArgs, dir: &RunDir, path: &Path, subject: Subject) -> Result<E
     Ok(Exit::Passed)
 }
 
-/// `show SAMPLE`: the only argument names no run, but samples of the last one begin with it.
-fn of_last_run(args: &ShowArgs) -> Option<ShowArgs> {
-    let name = args.run_dir.as_ref().filter(|_| args.id.is_none())?;
-    if args.failures || open_run(name).is_ok() {
-        return None;
-    }
-    let id = name.to_str()?;
-    let dir = named_run(None).ok()?;
-    let mut records = read_records(&dir.file(files::RECORDS)).ok()?;
-    let is_named = records.any(|it| it.is_ok_and(|it| clean(&it.sample_id).starts_with(id)));
-    is_named.then(|| ShowArgs {
-        run_dir: None,
-        id: Some(id.to_owned()),
-        ..args.clone()
-    })
-}
-
-/// The run and the records of the wanted sample, if they can be read without all others.
-fn by_place(args: &ShowArgs) -> Result<Option<(RunDir, Vec<Carried<Record>>)>> {
-    let Some(id) = &args.id else {
-        return Ok(None);
-    };
-    let dir = named_run(args.run_dir.as_deref())?;
-    let epochs = dir.records_by_place(id).filter(|it| !it.is_empty());
-    Ok(epochs.map(|epochs| (dir, epochs)))
-}
-
 /// The deciding scorer's name, if the run has a summary.
 fn decides(dir: &RunDir) -> Option<String> {
     let run = ReportedRun::read(dir.clone(), MaskedTexts::Visible);
@@ -305,9 +277,10 @@ fn whole(record: &Record, attempts: &[Value], subject: Subject) -> Document {
     text.blocks.push(titled("extracted", extracted));
     if let Some(by) = outcome.found_by {
         text.paragraph(match by {
-            FoundBy::WholeAnswer => "found: the whole answer".to_owned(),
-            FoundBy::Nothing => "found nothing: the answer has nothing to extract".to_owned(),
-            by => format!("found by {}", by.words()),
+            FoundBy::Nothing => {
+                "extracted by: nothing (the answer has nothing to extract)".to_owned()
+            }
+            by => format!("extracted by: {}", by.words()),
         });
     }
     if !record.ground_truth.is_null() {

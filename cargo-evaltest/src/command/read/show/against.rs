@@ -5,38 +5,29 @@ use std::path::Path;
 use evaltest::engine::figure::Seconds;
 use evaltest::engine::report::document::Document;
 use evaltest::engine::store::{RunDir, files, read_records};
+use evaltest::engine::system::terminal::columns;
 use evaltest::engine::text::{clean, excerpt};
 use evaltest::{Error, Record, Result};
 use serde_json::Value;
 
-use crate::runs::{newest_of, seen_run};
+use crate::runs::{BASELINE, baseline_of, seen_run};
 
-/// The name of the accepted run.
-const BASELINE: &str = "baseline";
+/// The width of a side where there is no terminal, in characters.
+const USUAL: usize = 58;
 
-/// The width of a column, in characters.
-const WIDTH: usize = 58;
+/// The narrowest side.
+const NARROWEST: usize = 30;
+
+/// What is between the sides.
+const BETWEEN: &str = " | ";
 
 /// The run that `against` means: a run directory or an eval's name, or `baseline` for the last accepted run that is
 /// still there.
 pub(super) fn run_of(dir: &RunDir, against: &Path) -> Result<RunDir> {
-    if against.as_os_str() != BASELINE {
-        return seen_run(Some(against));
+    if against.as_os_str() == BASELINE {
+        return seen_run(baseline_of(dir)?.path());
     }
-    let baseline = dir.manifest_unverified()?.baseline.unwrap_or_default();
-    let ids: Vec<&str> = baseline.split(", ").filter(|id| !id.is_empty()).collect();
-    if let Some(run) = newest_of(&ids)? {
-        return Ok(run);
-    }
-    let ids: Vec<_> = ids.iter().map(|id| clean(id)).collect();
-    Err(Error::usage(match &ids[..] {
-        [] => "the run was not compared with a baseline".to_owned(),
-        ids => format!(
-            "the run of the baseline, `{}`, is no longer here",
-            ids.join("`, `")
-        ),
-    })
-    .hint("name another run: `cargo evaltest runs` lists them"))
+    seen_run(against)
 }
 
 /// The record of the same sample, in the first epoch.
@@ -64,14 +55,13 @@ pub(super) fn side_by_side(record: &Record, against: &Record, names: [&str; 2]) 
         clean(&record.sample_id),
         record.eval
     ));
-    let mut rows = vec![
-        row(names[0], names[1]),
-        row(&"-".repeat(WIDTH), &"-".repeat(WIDTH)),
-    ];
+    let width = width();
+    let ruler = "-".repeat(width);
+    let mut rows = vec![row(names[0], names[1], width), row(&ruler, &ruler, width)];
     let empty = String::new();
     for place in 0..left.len().max(right.len()) {
         let line = |lines: &[String]| lines.get(place).unwrap_or(&empty).clone();
-        rows.push(row(&line(&left), &line(&right)));
+        rows.push(row(&line(&left), &line(&right), width));
     }
     text.blocks
         .push(evaltest::engine::report::document::Block::Verbatim(
@@ -80,10 +70,17 @@ pub(super) fn side_by_side(record: &Record, against: &Record, names: [&str; 2]) 
     text
 }
 
-fn row(left: &str, right: &str) -> String {
+/// The width of a side.
+fn width() -> usize {
+    columns(&std::io::stdout()).map_or(USUAL, |columns| {
+        (columns.saturating_sub(BETWEEN.len()) / 2).max(NARROWEST)
+    })
+}
+
+fn row(left: &str, right: &str, width: usize) -> String {
     let fitted = |text: &str| {
         let mut chars = text.chars();
-        let mut fitted: String = chars.by_ref().take(WIDTH).collect();
+        let mut fitted: String = chars.by_ref().take(width).collect();
         if chars.next().is_some() {
             fitted.pop();
             fitted.push('…');
@@ -91,7 +88,7 @@ fn row(left: &str, right: &str) -> String {
         fitted
     };
     let left = fitted(left);
-    format!("{left:WIDTH$} | {}", fitted(right))
+    format!("{left:width$}{BETWEEN}{}", fitted(right))
         .trim_end()
         .to_owned()
 }

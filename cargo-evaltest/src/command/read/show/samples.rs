@@ -1,12 +1,74 @@
-//! The samples of a run as lines, and the one that is meant by the beginning of its id.
+//! The samples of a run as lines, and the run and sample that are meant by names and the beginning of an id.
 
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 use evaltest::engine::report::terminal::in_epoch;
-use evaltest::engine::store::{Carried, RunDir};
-use evaltest::engine::text::{clean, excerpt};
+use evaltest::engine::store::{Carried, RunDir, files, read_records};
+use evaltest::engine::text::{clean, excerpt, shell_word};
 use evaltest::engine::verdict::Subject;
 use evaltest::{Error, Record, Result, Status};
+
+use super::ShowArgs;
+use crate::runs::{LastRun, open_run, open_run_or};
+
+/// The run to show, and the arguments with the id, which may be the only argument.
+pub(super) fn with_run(args: &ShowArgs) -> Result<(PathBuf, ShowArgs)> {
+    let Some(name) = &args.run_dir else {
+        return Ok((last_run(None)?, args.clone()));
+    };
+    if args.id.is_some() {
+        return Ok((name.clone(), args.clone()));
+    }
+    let sample = (!args.failures).then_some("a sample of the last run");
+    match open_run_or(name, sample) {
+        Ok(_) if args.epoch.is_some() || args.against.is_some() => {
+            let name = name.display();
+            Err(
+                Error::usage("`--epoch` and `--against` need the id of a sample")
+                    .hint(format!("list the ids: cargo evaltest show {name}")),
+            )
+        }
+        Ok(dir) => Ok((dir.path().to_owned(), args.clone())),
+        Err(error) => {
+            let id = name
+                .to_str()
+                .filter(|id| sample.is_some() && is_in_last(id));
+            let id = id.ok_or(error)?;
+            let (run, id) = (last_run(Some(id))?, Some(id.to_owned()));
+            Ok((run, ShowArgs { id, ..args.clone() }))
+        }
+    }
+}
+
+/// Whether samples of the last run begin with this.
+fn is_in_last(id: &str) -> bool {
+    let records = LastRun::find().and_then(|last| read_records(&last.dir.file(files::RECORDS)));
+    records.is_ok_and(|mut records| {
+        records.any(|it| it.is_ok_and(|it| clean(&it.sample_id).starts_with(id)))
+    })
+}
+
+/// The last run. A note says how to show another of its command.
+fn last_run(id: Option<&str>) -> Result<PathBuf> {
+    let last = LastRun::find()?;
+    let id = id.map_or_else(String::new, |id| format!(" {}", shell_word(id)));
+    last.note_others(|name| format!("cargo evaltest show {name}{id}"));
+    Ok(last.dir.path().to_owned())
+}
+
+/// The run and the records of the wanted sample, if they can be read without all others.
+pub(super) fn by_place(
+    run: &Path,
+    args: &ShowArgs,
+) -> Result<Option<(RunDir, Vec<Carried<Record>>)>> {
+    let Some(id) = &args.id else {
+        return Ok(None);
+    };
+    let dir = open_run(run)?;
+    let epochs = dir.records_by_place(id).filter(|it| !it.is_empty());
+    Ok(epochs.map(|epochs| (dir, epochs)))
+}
 
 /// The records of the sample with this id, or else of the only one whose id starts with it; never empty.
 pub(super) fn find(
