@@ -389,11 +389,11 @@ fn epochs_that_repeat_each_other_are_distinguished_from_samples_that_broke() {
     });
 }
 
-/// What an unlucky baseline of five runs costs: of 200 of them, the tenth worst.
+/// What an unlucky baseline of five runs costs: of 60 of them, the third worst.
 #[test]
 fn few_baselines_of_five_runs_are_unlucky() {
     const DRAWS: u32 = 1_000;
-    let places: Vec<u64> = (0..200).collect();
+    let places: Vec<u64> = (0..60).collect();
     let reds = std::sync::Mutex::new(Vec::new());
     on_all(&places, |_, random| {
         let agent = Agent::Even;
@@ -409,7 +409,7 @@ fn few_baselines_of_five_runs_are_unlucky() {
     });
     let mut reds = reds.into_inner().unwrap();
     reds.sort_unstable();
-    assert!(reds[190] <= DRAWS * 15 / 100, "{reds:?}");
+    assert!(reds[57] <= DRAWS * 15 / 100, "{reds:?}");
 }
 
 #[test]
