@@ -162,7 +162,7 @@ fn whole() -> Vec<Value> {
     }
     let custom =
         json!({ "type": "custom", "samples": [{ "id": "a", "prompt": "b", "ground_truth": "c" }] });
-    // Each in its own spec, so that a mistake in one takes no reading of the others.
+    // Each in its own spec: a mistake in one is tried without the others.
     for scorer in scorers {
         specs.push(json!({ "benchmark": custom, "agent": "echo", "scorers": [scorer] }));
     }

@@ -68,8 +68,7 @@ impl AdvisedRun<'_> {
         format!("cargo evaltest {command} {run}")
     }
 
-    /// Whether the directory of the run with this id is beside that of this run: where the baseline came with the
-    /// repository, it is not.
+    /// Whether the run with this id is in the same folder as this run. In a clone or in CI, the baseline's run is not.
     fn has_sibling(&self, id: &str) -> bool {
         let root = self.run.dir.path().parent();
         let mut runs = root

@@ -94,11 +94,8 @@ pub(in crate::report) fn account(source: &Source<'_>) -> Vec<Block> {
     let account = &source.summary.account;
     let samples = match account.baseline {
         None => "samples".to_owned(),
-        Some(1) if source.summary.partial => {
-            "selected samples (1 has a verdict in the baseline)".to_owned()
-        }
         Some(of) if source.summary.partial => {
-            format!("selected samples ({of} have a verdict in the baseline)")
+            format!("selected samples ({of} with a verdict in the baseline)")
         }
         Some(of) => format!("samples (the baseline has {of} with a verdict)"),
     };
@@ -111,7 +108,7 @@ pub(in crate::report) fn account(source: &Source<'_>) -> Vec<Block> {
         blocks.extend((!source.is_brief()).then(|| {
             Block::section(match account.baseline {
                 Some(_) => "Samples compared with the baseline",
-                None => "What became of the samples",
+                None => "Outcome of the samples",
             })
         }));
         blocks.push(table);
@@ -121,8 +118,8 @@ pub(in crate::report) fn account(source: &Source<'_>) -> Vec<Block> {
     blocks
 }
 
-/// The rows of the account with their counts; without a baseline that samples are new is no row. In brief only if there
-/// is more to say than that all samples were compared, or that all are new.
+/// The rows of the account with their counts. Without a baseline, there is no row for new samples. In brief, there are
+/// rows only if not all samples were compared, and not all are new.
 pub(in crate::report) fn account_rows(
     summary: &Summary,
     detail: Detail,
@@ -130,8 +127,8 @@ pub(in crate::report) fn account_rows(
     let account = &summary.account;
     let rows = AccountRow::ALL.into_iter();
     let is_left_out = detail == Detail::Brief && account.is_plain();
-    let is_meant = |row: &AccountRow| account.baseline.is_some() || *row != AccountRow::New;
-    let rows = rows.filter(move |row| !is_left_out && is_meant(row) && account.count(*row) > 0);
+    let is_listed = |row: &AccountRow| account.baseline.is_some() || *row != AccountRow::New;
+    let rows = rows.filter(move |row| !is_left_out && is_listed(row) && account.count(*row) > 0);
     rows.map(|row| [row.label().to_owned(), account.count(row).to_string()])
 }
 

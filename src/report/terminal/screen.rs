@@ -14,7 +14,7 @@ use crate::report::render::terminal::truncate;
 use crate::report::reported::{MaskedTexts, ReportedRun};
 use crate::report::section::{self, Detail, Source, accuracy, errors_of, items};
 use crate::store::RunDir;
-use crate::verdict::conclude::Run;
+use crate::verdict::conclude::{Notable, Run};
 use crate::verdict::gate::{ACCURACY, ERROR_RATE};
 use crate::verdict::metric::Unit;
 use crate::verdict::result::{GateResult, Verdict};
@@ -23,11 +23,12 @@ use crate::verdict::summary::{Subject, Summary};
 /// The width that the lines of samples fit into.
 const WIDTH: usize = 80;
 /// How many samples are shown.
-const ROWS: usize = 5;
+const ROWS: usize = Notable::WRONG;
 /// The most characters of an id, and of an answer.
 const MOST_ID: usize = 24;
 const MOST_ANSWER: usize = 20;
-/// The same of ids that differ this early, such as UUIDs, if questions get fewer characters than [`FAIR_QUESTION`].
+/// Ids that differ within this many characters, such as UUIDs, are cut to them if questions would get fewer than
+/// [`FAIR_QUESTION`].
 const SHORT_ID: usize = 13;
 const FAIR_QUESTION: usize = 24;
 /// The fewest characters of a question.

@@ -15,7 +15,7 @@ use crate::runs::{LastRun, open_run, open_run_or};
 /// The run to show, and the arguments with the id, which may be the only argument.
 pub(super) fn with_run(args: &ShowArgs) -> Result<(PathBuf, ShowArgs)> {
     let Some(name) = &args.run_dir else {
-        return Ok((last_run(None)?, args.clone()));
+        return Ok((path_of(&LastRun::find()?, ""), args.clone()));
     };
     if args.id.is_some() {
         return Ok((name.clone(), args.clone()));
@@ -31,30 +31,28 @@ pub(super) fn with_run(args: &ShowArgs) -> Result<(PathBuf, ShowArgs)> {
         }
         Ok(dir) => Ok((dir.path().to_owned(), args.clone())),
         Err(error) => {
-            let id = name
-                .to_str()
-                .filter(|id| sample.is_some() && is_in_last(id));
-            let id = id.ok_or(error)?;
-            let (run, id) = (last_run(Some(id))?, Some(id.to_owned()));
+            let id = name.to_str().filter(|_| sample.is_some());
+            let last = id.and_then(last_run_with);
+            let (id, last) = id.zip(last).ok_or(error)?;
+            let run = path_of(&last, &format!(" {}", shell_word(id)));
+            let id = Some(id.to_owned());
             Ok((run, ShowArgs { id, ..args.clone() }))
         }
     }
 }
 
-/// Whether samples of the last run begin with this.
-fn is_in_last(id: &str) -> bool {
-    let records = LastRun::find().and_then(|last| read_records(&last.dir.file(files::RECORDS)));
-    records.is_ok_and(|mut records| {
-        records.any(|it| it.is_ok_and(|it| clean(&it.sample_id).starts_with(id)))
-    })
+/// The last run, if the id of one of its samples begins with this.
+fn last_run_with(id: &str) -> Option<LastRun> {
+    let last = LastRun::find().ok()?;
+    let mut records = read_records(&last.dir.file(files::RECORDS)).ok()?;
+    let has_id = records.any(|it| it.is_ok_and(|it| clean(&it.sample_id).starts_with(id)));
+    has_id.then_some(last)
 }
 
-/// The last run. A note says how to show another of its command.
-fn last_run(id: Option<&str>) -> Result<PathBuf> {
-    let last = LastRun::find()?;
-    let id = id.map_or_else(String::new, |id| format!(" {}", shell_word(id)));
+/// The directory of the last run. A note says how to show another run of its command.
+fn path_of(last: &LastRun, id: &str) -> PathBuf {
     last.note_others(|name| format!("cargo evaltest show {name}{id}"));
-    Ok(last.dir.path().to_owned())
+    last.dir.path().to_owned()
 }
 
 /// The run and the records of the wanted sample, if they can be read without all others.
