@@ -9,11 +9,12 @@
 //! its row: it has files, a conversation, or criteria of its scorers.
 
 use std::collections::HashMap;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
+use memchr::memchr;
 use serde::{Deserialize, Serialize};
 
 use super::Plan;
@@ -34,7 +35,7 @@ const SMALL: u64 = 1 << 20;
 const FORMAT: &str = "evaltest plan 1";
 
 /// Bytes of the checksum.
-const SUM: u64 = 4;
+const SUM: usize = 4;
 
 /// Numbers of a sample in the file, of 8 bytes each, before its id.
 const NUMBERS: usize = 11;
@@ -123,57 +124,38 @@ impl PlanFile {
 
     /// Reads the file; `None` if there is none of this eval and dataset.
     pub(super) fn read(&self, eval: &Eval) -> Option<AllItems> {
-        let file = file::open_plain(&self.path).ok()?;
-        let length = file.metadata().ok()?.len();
-        let mut hashed = Hashed {
-            inner: file.take(length.checked_sub(SUM)?),
-            hasher: crc32fast::Hasher::new(),
-        };
-        let mut reader = BufReader::with_capacity(1 << 16, &mut hashed);
-        let (head, rows) = self.rows(&mut reader)?;
-        if reader.read(&mut [0]).ok()? > 0 {
+        let bytes = file::read_plain(&self.path).ok()?;
+        let (rest, sum) = bytes.split_last_chunk::<SUM>()?;
+        if crc32fast::hash(rest).to_le_bytes() != *sum {
             return None;
         }
-        let Hashed { mut inner, hasher } = hashed;
-        inner.set_limit(SUM);
-        let mut sum = Vec::new();
-        inner.read_to_end(&mut sum).ok()?;
-        if sum != hasher.finalize().to_le_bytes() {
+        let rest = rest.strip_prefix(&self.key)?;
+        let (head, rest) = rest.split_at_checked(memchr(b'\n', rest)? + 1)?;
+        let head: Head = serde_json::from_slice(head).ok()?;
+        // Each of these many vectors is made once, in its size: copies of growing ones took a third of a small shard.
+        let samples = head.samples.min(rest.len());
+        let mut rows = Vec::with_capacity(samples);
+        rows.extend(known_items(rest).map(|(row, ..)| row));
+        if rows.len() != head.samples {
             return None;
         }
         let placed = KnownRows {
             columns: head.columns,
             notices: head.notices,
-            rows: rows.iter().map(|(row, ..)| *row).collect(),
+            rows,
         };
         let PlacedFile(placed) = eval.benchmark.reopen(placed).ok()??;
-        let item = |(place, (_, id, hashes, [slices, visible])): (usize, KnownItem)| {
+        let mut items = Vec::with_capacity(samples);
+        for (place, (_, id, hashes, [slices, visible])) in known_items(rest).enumerate() {
             let lists = (head.slices.get(slices)?, head.visible.get(visible)?);
             let place = SamplePlace::new(&placed, place);
-            Some(Packed::of_row(id, lists.0, lists.1, place, hashes))
-        };
-        let items = rows.into_iter().enumerate().map(item);
+            items.push(Packed::of_row(id.into(), lists.0, lists.1, place, hashes));
+        }
         Some(AllItems {
-            items: items.collect::<Option<_>>()?,
+            items,
             slices: slices_in(&head.slices),
             known: Some(head.sums),
         })
-    }
-
-    fn rows(&self, reader: &mut impl BufRead) -> Option<(Head, Vec<KnownItem>)> {
-        let mut key = [0; 32];
-        reader.read_exact(&mut key).ok()?;
-        if key != self.key {
-            return None;
-        }
-        let mut line = Vec::new();
-        reader.read_until(b'\n', &mut line).ok()?;
-        let head: Head = serde_json::from_slice(&line).ok()?;
-        let mut rows = Vec::new();
-        for _ in 0..head.samples {
-            rows.push(read_item(reader)?);
-        }
-        Some((head, rows))
     }
 
     /// Writes the file of a plan of all samples, which was read from the dataset.
@@ -229,7 +211,7 @@ impl Plan {
 }
 
 /// What is known of a sample: its row, its id, its hashes, and the positions of its slices and visible columns.
-type KnownItem = (FileRow, Box<str>, Hashes, [usize; 2]);
+type KnownItem<'a> = (FileRow, &'a str, Hashes, [usize; 2]);
 
 fn write_item(out: &mut Vec<u8>, row: FileRow, item: &Packed, lists: [usize; 2]) {
     let [slices, visible] = lists.map(|position| position as u64);
@@ -256,28 +238,34 @@ fn write_item(out: &mut Vec<u8>, row: FileRow, item: &Packed, lists: [usize; 2])
     out.extend_from_slice(item.id.as_bytes());
 }
 
-fn read_item(reader: &mut impl Read) -> Option<KnownItem> {
-    let mut numbers = [[0; 8]; NUMBERS];
-    reader.read_exact(numbers.as_flattened_mut()).ok()?;
-    let number = |at: usize| u64::from_le_bytes(numbers[at]);
-    let size = |at: usize| usize::try_from(number(at)).ok();
-    // Only a damaged file has an id of this length.
-    let mut id = vec![0; size(10).filter(|length| *length < 1 << 20)?];
-    reader.read_exact(&mut id).ok()?;
-    let row = FileRow {
-        start: number(0),
-        length: size(1)?,
-        line: number(2),
-        hash: number(3),
-    };
-    let hashes = Hashes {
-        input: numbers[4],
-        target: numbers[5],
-        older_target: numbers[6],
-        question: numbers[7],
-    };
-    let id = String::from_utf8(id).ok()?.into();
-    Some((row, id, hashes, [size(8)?, size(9)?]))
+/// The samples in these bytes, up to the first that is no sample.
+fn known_items(mut bytes: &[u8]) -> impl Iterator<Item = KnownItem<'_>> {
+    std::iter::from_fn(move || {
+        let (numbers, rest) = bytes.split_at_checked(NUMBERS * 8)?;
+        let (numbers, _) = numbers.as_chunks::<8>();
+        let number = |at: usize| u64::from_le_bytes(numbers[at]);
+        let size = |at: usize| usize::try_from(number(at)).ok();
+        let (id, rest) = rest.split_at_checked(size(10)?)?;
+        let row = FileRow {
+            start: number(0),
+            length: size(1)?,
+            line: number(2),
+            hash: number(3),
+        };
+        let hashes = Hashes {
+            input: numbers[4],
+            target: numbers[5],
+            older_target: numbers[6],
+            question: numbers[7],
+        };
+        bytes = rest;
+        Some((
+            row,
+            std::str::from_utf8(id).ok()?,
+            hashes,
+            [size(8)?, size(9)?],
+        ))
+    })
 }
 
 /// Lists that samples share, each once.
@@ -326,20 +314,6 @@ fn program() -> Option<String> {
     let time = about.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
     let version = env!("CARGO_PKG_VERSION");
     Some(format!("{version} {} {}", about.len(), time.as_nanos()))
-}
-
-/// Hashes what is read.
-struct Hashed<R> {
-    inner: R,
-    hasher: crc32fast::Hasher,
-}
-
-impl<R: Read> Read for Hashed<R> {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        let length = self.inner.read(bytes)?;
-        self.hasher.update(&bytes[..length]);
-        Ok(length)
-    }
 }
 
 #[cfg(test)]
