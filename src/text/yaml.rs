@@ -125,11 +125,23 @@ pub(crate) fn json_spelling(text: &str) -> Option<String> {
     if text.len() > 64 || !(first.is_ascii_digit() || "+-.tTfF".contains(first)) {
         return None;
     }
+    // Most numbers are such, and a parser of YAML takes a microsecond.
+    if is_short_integer(text) {
+        return None;
+    }
     let json = match read_json(text).ok()? {
         value @ (Json::Bool(_) | Json::Number(_)) => value.to_string(),
         _ => return None,
     };
     (json != text).then_some(json)
+}
+
+/// Whether this is an integer of 64 bits as every language spells it.
+fn is_short_integer(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
+    matches!(digits, [b'1'..=b'9', ..])
+        && digits.len() <= 18
+        && digits.iter().all(u8::is_ascii_digit)
 }
 
 /// Whether the text contains a `.inf` or `.nan`, which JSON values cannot show.
@@ -171,7 +183,21 @@ mod tests {
             assert_eq!(json_spelling(text).as_deref(), Some(json), "{text}");
         }
         let same = [
-            "", "5", "1.1", "true", "012", "1_000", "12:30", "no", "t", "-", ".inf", "1, 2", "1: 2",
+            "",
+            "5",
+            "-42",
+            "999999999999999999",
+            "1.1",
+            "true",
+            "012",
+            "1_000",
+            "12:30",
+            "no",
+            "t",
+            "-",
+            ".inf",
+            "1, 2",
+            "1: 2",
         ];
         for text in same {
             assert_eq!(json_spelling(text), None, "{text}");
