@@ -141,7 +141,11 @@ pub fn verbose(run: &Run, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
     blocks.extend(gate_lines(&run.summary.gates, edited));
     blocks.extend(section::alerts(&source));
     blocks.extend(section::account(&source));
-    blocks.extend(section::flips(run));
+    let mut gates = run.summary.gates.iter();
+    // The message of such a gate names them.
+    if !gates.any(|gate| gate.regression.is_some()) {
+        blocks.extend(section::flips(run));
+    }
     blocks.extend(section::assertions(run, true));
     blocks.extend(section::failures(run));
     blocks.extend(end(run));

@@ -20,9 +20,7 @@ use no_regression::{BaselineComparison, FamilyMember};
 
 pub(crate) use crate::verdict::metric::{BOUNDS, KnownMeans};
 pub use no_regression::{ComparedVerdict, ErrorBounds, PairedFigures, SeenDrop};
-pub(crate) use no_regression::{
-    CountedPairs, NO_BASELINE, NO_BASELINE_IN_CI, OTHER_JUDGE, ServedJudges, power,
-};
+pub(crate) use no_regression::{CountedPairs, NO_BASELINE_IN_CI, OTHER_JUDGE, ServedJudges, power};
 pub(crate) use progressive::CheckpointInput;
 pub(crate) use validate::Known;
 
@@ -343,7 +341,7 @@ impl Gate {
             let scorer = facts.decided_by(self).unwrap_or_default();
             let share = facts.summary.subject_of(&scorer).share();
             format!(
-                "an agent with a true {share} of {} would fail this gate in {} % of runs; `(confidence=0.95)` allows for chance",
+                "an agent with a true {share} of {} would fail this gate in {} % of runs; to allow for chance, add `(confidence=0.95)`",
                 Percent(threshold),
                 Of100(chance)
             )

@@ -6,6 +6,10 @@ use crate::exit::Exit;
 use crate::stats::{as_f64, spending};
 use crate::verdict::gate::{ERROR_RATE, Gate};
 
+/// The message of a gate that passes because there is nothing to compare with yet.
+pub(crate) const NO_BASELINE: &str =
+    "there is no baseline yet: accept this run as the baseline with `cargo evaltest accept`";
+
 /// The result of a gate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -54,6 +58,11 @@ impl GateResult {
             regression: None,
             figure: None,
         }
+    }
+
+    /// Whether it passed because there is nothing to compare with yet.
+    pub(crate) fn lacks_baseline(&self) -> bool {
+        self.message == NO_BASELINE
     }
 
     /// The exit code for this gate alone. Too many errors, and a gate they leave undecided, say nothing about the

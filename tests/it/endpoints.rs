@@ -451,4 +451,9 @@ fn an_endpoint_that_is_not_there_stops_the_run() {
         .says("(30 samples not asked)")
         // With nothing answered there is nothing to go on with.
         .says("next: cargo evaltest run eval.yaml");
+    project
+        .run("run eval.yaml")
+        .exits(3)
+        .says("? e: no verdict: no answer\n")
+        .says_nothing_of("no gate");
 }

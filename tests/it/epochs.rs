@@ -218,7 +218,7 @@ fn answers_are_compared_however_many_they_are() {
         .run("run -v eval.yaml")
         .exits(1)
         .says("became wrong: q2")
-        .says("correct in the baseline, wrong now (1):\n    q2\n");
+        .says_nothing_of("wrong now");
     project
         .run("run -v eval.yaml --epochs 2")
         .exits(1)

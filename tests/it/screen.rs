@@ -36,6 +36,10 @@ fn a_red_run_shows_question_expected_and_given_answer() {
     );
     ran.says("  - no_regression       not checked: no baseline yet\n")
         .says("  next: cargo evaltest accept sums\n");
+    project
+        .run("gate -v")
+        .exits(0)
+        .says("gate no_regression: not checked: there is no baseline yet");
     project.run("accept").exits(0);
     answer(&project, |n| {
         if n == 1 {

@@ -166,10 +166,10 @@ fn differences(compared: &RunsComparison, detail: Detail) -> Vec<Block> {
         let p = it.p_two_sided.map(|p| format!(", {}", P(p)));
         let [a, b] = [it.accuracy_a, it.accuracy_b].map(|share| or_dash(share.map(Share)));
         let pairs = counted(it.n, "pair");
-        let note = format!("{pairs}, {a} to {b}{}", p.unwrap_or_default());
+        let note = format!("{pairs}, {a} → {b}{}", p.unwrap_or_default());
         difference(name, it, note)
     });
-    let heads = ["", ci95!("points ("; ")"), "pairs, A to B, p (two-sided)"];
+    let heads = ["", ci95!("points ("; ")"), "pairs, A → B, p (two-sided)"];
     let mut blocks = vec![
         Block::section("Difference"),
         intervals("B − A", heads, rows.collect()),
@@ -299,7 +299,7 @@ fn figures(runs: &[&ComparedRun]) -> [Block; 2] {
         if runs.iter().any(|run| count(run) != count(runs[0])) {
             let title = match way {
                 FoundBy::Nothing => "nothing extracted".to_owned(),
-                way => format!("extracted: {}", way.words()),
+                way => format!("answer found by: {}", way.words()),
             };
             row(&title, &|run| {
                 (!run.found_by.is_empty()).then(|| count(run).to_string())

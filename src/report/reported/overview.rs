@@ -16,8 +16,7 @@ use crate::store::{Manifest, RunDir, RunPart, RunStatus};
 use crate::system::file::read_plain;
 use crate::system::project::display;
 use crate::text::shell_word;
-use crate::verdict::check::NO_BASELINE;
-use crate::verdict::result::Verdict;
+use crate::verdict::result::{NO_BASELINE, Verdict};
 use crate::verdict::summary::Subject;
 
 /// A one-line overview of a run. Unknown members are `null`.

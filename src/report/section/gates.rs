@@ -63,13 +63,22 @@ pub(in crate::report) fn gates(source: &Source<'_>) -> Vec<Block> {
 fn table(gates: &[&GateResult]) -> Option<Block> {
     let mut table = heads("gate");
     for gate in gates {
+        let (tone, verdict) = verdict(gate);
         table.row([
             Line::default().code(gate.gate.to_string()),
-            Line::default().toned(gate.verdict.into(), gate.verdict.as_str()),
+            Line::default().toned(tone, verdict),
             message(Line::default(), &gate.message),
         ]);
     }
     table.block()
+}
+
+/// What became of a gate. Without a baseline it was not checked.
+fn verdict(gate: &GateResult) -> (Tone, &'static str) {
+    if gate.lacks_baseline() {
+        return (Tone::Faint, "not checked");
+    }
+    (gate.verdict.into(), gate.verdict.as_str())
 }
 
 /// A line per gate, with its message changed by `edited`.
@@ -78,12 +87,13 @@ pub(in crate::report) fn gate_lines(
     edited: impl Fn(&str) -> String,
 ) -> Option<Block> {
     list(gates.iter().map(|gate| {
+        let (tone, verdict) = verdict(gate);
         let word = match gate.verdict {
-            Verdict::Failed | Verdict::Inconclusive => gate.verdict.as_str().to_uppercase(),
-            Verdict::Passed | Verdict::Ignored => gate.verdict.as_str().to_owned(),
+            Verdict::Failed | Verdict::Inconclusive => verdict.to_uppercase(),
+            Verdict::Passed | Verdict::Ignored => verdict.to_owned(),
         };
         Line::from(format!("gate {}: ", gate.gate))
-            .toned(gate.verdict.into(), word)
+            .toned(tone, word)
             .plain(": ")
             .lines(&edited(&gate.message))
     }))
@@ -94,10 +104,7 @@ pub(in crate::report) fn account(source: &Source<'_>) -> Vec<Block> {
     let account = &source.summary.account;
     let samples = match account.baseline {
         None => "samples".to_owned(),
-        Some(of) if source.summary.partial => {
-            format!("selected samples ({of} with a verdict in the baseline)")
-        }
-        Some(of) => format!("samples (the baseline has {of} with a verdict)"),
+        Some(of) => format!("samples ({of} with a verdict in the baseline)"),
     };
     let mut table = Table::new(&[(&samples, Align::Left), ("count", Align::Right)]);
     for [row, count] in account_rows(source.summary, source.detail) {
@@ -132,18 +139,20 @@ pub(in crate::report) fn account_rows(
     rows.map(|row| [row.label().to_owned(), account.count(row).to_string()])
 }
 
-/// That nothing decided the run, if so.
+/// That nothing decided the run, if so and it has answers.
 pub(in crate::report) fn decision(summary: &Summary) -> Option<String> {
+    if summary.scored + summary.unscored == 0 {
+        return None;
+    }
     match summary.account.decision? {
         Decision::Decided => None,
         Decision::Undecided => Some(
-            "no gate decided this run, only the error rate was checked (exit code 3 if `CI` is set): accept this \
-             run with `cargo evaltest accept`, add a gate such as `accuracy >= 0.8`, or write `gates: []` (in Rust \
-             `Eval::no_gates()`)"
+            "no gate on correctness was checked (exit code 3 if `CI` is set): accept this run with `cargo evaltest \
+             accept`, add a gate such as `accuracy >= 0.8`, or write `gates: []` for none (in Rust `Eval::no_gates()`)"
                 .to_owned(),
         ),
         Decision::NotRequested => {
-            Some("no gate decided this run: the eval turns gates off (`gates: []`)".to_owned())
+            Some("no gate on correctness: the eval turns gates off (`gates: []`)".to_owned())
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::store::{DEFAULT_OUTPUT_ROOT, Manifest, RunDir};
 use crate::system::project::display;
 use crate::text::shell_word;
-use crate::verdict::check::{NO_BASELINE, NO_BASELINE_IN_CI, OTHER_JUDGE};
+use crate::verdict::check::{NO_BASELINE_IN_CI, OTHER_JUDGE};
 use crate::verdict::conclude::{FIX_HINT, Run};
 use crate::verdict::result::{GateResult, Verdict};
 
@@ -92,7 +92,8 @@ fn command(run: &Run) -> Option<String> {
     let is_unread = |record: &&Record| record.result.unjudged_beside().next().is_some();
     let mut unread = run.records.iter().filter(is_unread).peekable();
     let Some(first) = unread.peek().copied() else {
-        let is_first = run.summary.gates.iter().any(lacks_baseline) && !run.summary.partial;
+        let is_first =
+            run.summary.gates.iter().any(GateResult::lacks_baseline) && !run.summary.partial;
         return is_first.then(|| match manifest(run) {
             // It cannot become a baseline.
             Some(manifest) if manifest.mixed => manifest.run_again(),
@@ -131,11 +132,6 @@ fn accept_for_ci(run: &Run) -> Option<Vec<String>> {
         format!("next, on your machine: {again} && cargo evaltest accept {name}"),
         format!("then commit {}", display(&manifest.snapshot_folder())),
     ])
-}
-
-/// Whether a gate passed because there is nothing to compare with yet.
-pub(super) fn lacks_baseline(gate: &GateResult) -> bool {
-    gate.message == NO_BASELINE
 }
 
 /// The run as `show` takes it: the eval's name, if this is its last run in the usual folder, or else the run directory.

@@ -121,6 +121,7 @@ fn headline(run: &Run) -> Line {
     let answers = subject.word([answers, " items", " pairs"]);
     let pairs = items::deciding_pairs(summary);
     let is_outage = summary.scored == 0 && summary.errors > 0;
+    let is_unasked = summary.scored + summary.errors + summary.unscored == 0;
     let mut parts = vec![match pairs {
         _ if is_outage => {
             let of = summary.samples;
@@ -133,6 +134,7 @@ fn headline(run: &Run) -> Line {
                 summary.errors
             )
         }
+        _ if is_unasked => "no verdict: no answer".to_owned(),
         Some(pairs) => items::pair_counts(pairs),
         None => format!(
             "{} of {answered}{answers} {}{epochs}",
@@ -142,7 +144,7 @@ fn headline(run: &Run) -> Line {
     }];
     let share = match pairs.and_then(|pairs| pairs.win_rate) {
         Some(rate) => Some(format!("win rate {}", Share(rate))),
-        None if is_outage => None,
+        None if is_outage || is_unasked => None,
         None => accuracy::display(summary.accuracy, summary.accuracy_bounds),
     };
     // Recorded calls say nothing of the agent of now.
@@ -197,7 +199,7 @@ fn gates(run: &Run, is_listed: impl Fn(Verdict) -> bool) -> Option<Block> {
     list(gates.into_iter().zip(names).map(|(gate, name)| {
         let figure = next::in_run(&gate_figure(gate, &name, &run.summary), &run.dir);
         let text = format!(" {name:width$}  {figure}");
-        if next::lacks_baseline(gate) {
+        if gate.lacks_baseline() {
             mark(Verdict::Ignored).toned(Tone::Faint, text)
         } else {
             mark(gate.verdict).plain(text)
@@ -207,7 +209,7 @@ fn gates(run: &Run, is_listed: impl Fn(Verdict) -> bool) -> Option<Block> {
 
 /// The figure of a gate. A gate without one, or whose figure does not show why, says it in words.
 pub(in crate::report) fn gate_figure(gate: &GateResult, name: &str, summary: &Summary) -> String {
-    if next::lacks_baseline(gate) {
+    if gate.lacks_baseline() {
         return "not checked: no baseline yet".to_owned();
     }
     let in_words = || gate.message.lines().next().unwrap_or_default().to_owned();

@@ -24,7 +24,7 @@ pub fn document(eval: &EvalTrend<'_>, detail: Detail) -> Document {
     let accepted = eval.trend.entries.len() - runs;
     if runs == 0 && accepted > 0 {
         title = format!(
-            "{}: {} and no runs; `cargo evaltest run --history` adds one",
+            "{}: {}, no other runs; `cargo evaltest run --history` adds a run to the history",
             eval.eval,
             counted(accepted as u64, "accepted baseline")
         );
@@ -120,24 +120,27 @@ fn bars(eval: &EvalTrend<'_>, line: usize) -> Option<Block> {
 /// The cell of a run in a column.
 type Cell = fn(&TrendEntry<'_>) -> Option<String>;
 
-/// The columns between those of times and marks. Empty ones are dropped.
-const COLUMNS: [(&str, Cell); 9] = [
-    ("commit", |entry| short_commit(entry.of)),
-    ("tier", |entry| entry.of.tier.clone()),
-    ("samples", |entry| {
+/// The columns between those of times and marks, with their heads on a page and on a terminal. Those without a figure, or with
+/// zeros alone, are dropped.
+const COLUMNS: [([&str; 2], Cell); 9] = [
+    (["commit"; 2], |entry| short_commit(entry.of)),
+    (["tier"; 2], |entry| entry.of.tier.clone()),
+    (["samples"; 2], |entry| {
         let judged = entry.of.scored.saturating_add(entry.of.errors);
         (entry.of.samples != judged).then(|| entry.of.samples.to_string())
     }),
-    (ci95!("accuracy, "), accuracy_cell),
-    ("change, points", |entry| {
+    ([ci95!("accuracy, "), "accuracy (95 %)"], accuracy_cell),
+    (["change, points", "change"], |entry| {
         Some(Points(entry.delta?).to_string())
     }),
-    ("correct", |entry| {
+    (["correct"; 2], |entry| {
         Some(format!("{} of {}", entry.of.correct, entry.of.scored))
     }),
-    ("errors", |entry| Some(entry.of.errors.to_string())),
-    ("cost", |entry| Some(Usd(entry.of.cost_usd?).to_string())),
-    ("median latency", |entry| {
+    (["errors"; 2], |entry| Some(entry.of.errors.to_string())),
+    (["cost"; 2], |entry| {
+        Some(Usd(entry.of.cost_usd?).to_string())
+    }),
+    (["median latency", "latency"], |entry| {
         let latency = entry.of.latency_s.filter(|_| entry.is_run())?;
         Some(Seconds(latency.p50).to_string())
     }),
@@ -146,13 +149,21 @@ const COLUMNS: [(&str, Cell); 9] = [
 /// A row per run and accepted baseline shown.
 fn table(eval: &EvalTrend<'_>, detail: Detail) -> Table {
     let entries = eval.entries();
-    let has = |(_, cell): &&(&str, Cell)| entries.iter().any(|entry| cell(entry).is_some());
+    let is_given = |text: Option<String>| text.is_some_and(|text| text != "0");
+    let has = |(_, cell): &&([&str; 2], Cell)| entries.iter().any(|entry| is_given(cell(entry)));
     let columns: Vec<_> = COLUMNS.iter().filter(has).collect();
     let times: Vec<String> = entries.iter().map(|it| it.of.time.to_string()).collect();
-    let heads = columns.iter().map(|(head, _)| *head);
-    let mut table = Table::of_numbers(std::iter::once("time (UTC)").chain(heads));
     let is_full = detail == Detail::Full;
-    let heads = is_full.then_some("run").into_iter().chain(["changes"]);
+    let heads = columns.iter().map(|([full, brief], _)| match detail {
+        Detail::Full => *full,
+        Detail::Brief => *brief,
+    });
+    let mut table = Table::of_numbers(std::iter::once("time (UTC)").chain(heads));
+    let has_marks = entries
+        .iter()
+        .any(|entry| !entry.is_run() || !entry.marks.is_empty());
+    let heads = [(is_full, "run"), (has_marks, "changes")].into_iter();
+    let heads = heads.filter_map(|(is_there, head)| is_there.then_some(head));
     table
         .heads
         .extend(heads.map(|head| (head.to_owned(), Align::Left)));
@@ -167,7 +178,8 @@ fn table(eval: &EvalTrend<'_>, detail: Detail) -> Table {
                 Line::default()
             }
         });
-        table.row(cells.chain(run).chain([marks(entry, detail)]));
+        let marks = has_marks.then(|| marks(entry, detail));
+        table.row(cells.chain(run).chain(marks));
     }
     if is_full {
         table.caption = format!("Runs of {}, newest first", eval.eval);

@@ -30,7 +30,7 @@ use crate::verdict::baseline::{Baseline, Pair, Pairing};
 use crate::verdict::facts::Facts;
 use crate::verdict::gate::Gate;
 use crate::verdict::result::InterimAnalysis;
-use crate::verdict::result::{GateResult, Verdict};
+use crate::verdict::result::{GateResult, NO_BASELINE, Verdict};
 use message::{POWER, assumption};
 use paired::Paired;
 
@@ -435,10 +435,6 @@ fn sequential_p(p: f64, analysis: Option<TakenAnalysis>) -> f64 {
         Some(analysis) => stats::repeated_p(p, analysis.at.index()),
     }
 }
-
-/// The message of a gate that passes because there is nothing to compare with yet.
-pub(crate) const NO_BASELINE: &str =
-    "there is no baseline yet: accept this run as the baseline with `cargo evaltest accept`";
 
 /// The message of a gate that fails for the lack of a baseline.
 pub(crate) const NO_BASELINE_IN_CI: &str = "there is no baseline, and `CI` is set: accept a run with `cargo evaltest accept` and commit the snapshots";

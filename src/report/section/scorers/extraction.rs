@@ -25,7 +25,7 @@ pub(in crate::report::section) fn extraction(source: &Source<'_>) -> Vec<Block> 
     }
     let mut blocks = vec![Block::section("Extraction")];
     if counts.is_some() {
-        let mut table = Table::new(&[("extracted", Align::Left), ("answers", Align::Left)]);
+        let mut table = Table::new(&[("answer found by", Align::Left), ("answers", Align::Left)]);
         let all = summary.found_by.values().sum();
         for (by, count) in &summary.found_by {
             table.row([by.words().to_owned(), part_of(*count, all, "answers")]);

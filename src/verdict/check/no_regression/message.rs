@@ -344,9 +344,9 @@ pub(super) fn assumption(seen: &Paired, worse: u64, better: u64) -> String {
         (noise, "estimated from the several answers per sample")
     } else {
         let (chance, from) = if better <= worse {
-            (2 * better, "as many as became correct here")
+            (2 * better, "the share that became correct here")
         } else {
-            (better + worse, "half of those that changed here")
+            (better + worse, "half the share that changed here")
         };
         let noise = stats::ratio(chance, 2 * seen.pairs()).unwrap_or(0.0);
         (noise, from)

@@ -173,7 +173,7 @@ fn tells_everything() {
         "\nnot compared, new: s7\n",
         "\nnot compared, gone: s8\n",
         "7 pairs can detect a drop of 85.7 points or more with 80 % power, if samples flip independently and 14.3 % flip \
-         by chance in each direction (as many as became correct here)\n",
+         by chance in each direction (the share that became correct here)\n",
         "warning: the snapshots changed since run `r1` was accepted",
         "`cargo evaltest accept`",
     ] {
@@ -199,7 +199,7 @@ fn tells_everything() {
     }
     // More gains than losses: chance alone is no explanation.
     let result = compare(&Gate::no_regression(), "CCCCCWWW", "WCCCCCCC", true);
-    let expect = "and 25 % flip by chance in each direction (half of those that changed here)";
+    let expect = "and 25 % flip by chance in each direction (half the share that changed here)";
     assert!(result.message.contains(expect), "{}", result.message);
 }
 
