@@ -117,11 +117,13 @@ impl RunDir {
                 );
                 return Err(Error::usage(message).hint(manifest::instead(path)));
             }
-            return Err(Error::usage(format!(
-                "`{}` is not a run directory: it has no `manifest.json`",
-                path.display()
-            ))
-            .hint("use a run that `cargo evaltest runs` lists"));
+            let name = path.display();
+            let message = if path.exists() {
+                format!("`{name}` is not a run directory: it has no `{MANIFEST}`")
+            } else {
+                format!("there is no run `{name}`")
+            };
+            return Err(Error::usage(message).hint("use a run that `cargo evaltest runs` lists"));
         }
         Self::at(path)
     }

@@ -216,7 +216,7 @@ impl AnswerInput {
                 return found.map_err(|error| error.at(place));
             }
         }
-        Err(Error::usage(format!("{place}: this line is empty")))
+        Err(Error::usage(format!("{place}: this line has no answer")))
     }
 }
 

@@ -194,8 +194,8 @@ impl RowBenchmark for Qa {
         }
         if layout.is_without_ids() {
             notices.push(format!(
-                "`{}`: there is no column `id`, so samples are named by row number: inserting a row renames all rows \
-                 after it, and a baseline no longer matches them",
+                "`{}`: there is no column `id`, so samples are named by their number, from 0: a new row renames all \
+                 rows after it, and a baseline no longer matches them",
                 source.path.display()
             ));
         }

@@ -43,7 +43,7 @@ pub(crate) const SOLVER_AGREES: &str = "solver_agrees";
 
 pub(crate) const ENTRY: Entry = Entry {
     name: NAME,
-    summary: "the reply is one JSON object with certain fields, each of which is what it may be",
+    summary: "the reply is one JSON object with certain fields, each with an allowed value",
     rule: include_str!("item.md"),
     options: &[
         (

@@ -409,13 +409,13 @@ fn flags_that_make_no_sense() {
     );
     check_flags(
         &["--resume", "none"],
-        "`none` is not a run directory",
+        "there is no run `none`",
         "",
         "cargo evaltest runs",
     );
     check_flags(
         &["--failed", "none"],
-        "`none` is not a run directory",
+        "there is no run `none`",
         "",
         "cargo evaltest runs",
     );

@@ -381,5 +381,5 @@ fn an_answer_is_explained() {
         ran.err
     );
     let ran = explain(&["--data", "data", "answers.jsonl", "--line", "1"]).exits(2);
-    assert!(ran.err.contains("this line is empty"), "{}", ran.err);
+    assert!(ran.err.contains("this line has no answer"), "{}", ran.err);
 }

@@ -69,7 +69,7 @@ fn a_line_of_any_input_is_explained() {
     for line in ["0", "1", "9"] {
         explain(&["p.jsonl", "--line", line])
             .exits(2)
-            .says(&format!("p.jsonl:{line}: this line is empty"));
+            .says(&format!("p.jsonl:{line}: this line has no answer"));
     }
     explain(&[])
         .exits(2)

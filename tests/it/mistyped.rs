@@ -71,7 +71,9 @@ fn a_filter_is_no_pattern() {
             .says("hint: `--filter` is part of a test's name, not a pattern: --filter num-\n");
     }
     let ran = project.run("run eval.yaml --filter number").exits(2);
-    ran.says("hint: cargo evaltest list");
+    ran.says(
+        "`--filter` searches the names of tests, not the questions; names: cargo evaltest list",
+    );
 }
 
 #[test]

@@ -396,7 +396,7 @@ fn what_cannot_be_planned_is_said_with_what_to_type() {
     check(
         &project,
         "evals --detect 3",
-        "`evals` is not a run directory",
+        "there is no run `evals`",
         "cargo evaltest runs",
     );
     project.run("run eval.yaml").exits(0);

@@ -119,8 +119,25 @@ fn a_run_is_named_by_a_part_that_no_other_has() {
     project
         .run("gate third")
         .exits(2)
-        .says("is not a run directory")
+        .says("there is no run `third`")
         .says("cargo evaltest runs");
+}
+
+#[test]
+fn a_samples_id_comes_before_a_part_of_a_runs_name() {
+    let project = Project::new();
+    project.write("q.csv", "id,question,answer\n2,two?,two?\n20,many?,no\n");
+    let spec =
+        "name: e\nbenchmark: { type: qa, path: q.csv }\nagent: echo\ngates: [accuracy >= 0]\n";
+    project.write("eval.yaml", spec);
+    project.run("run eval.yaml").exits(0);
+    // Names of runs begin with the year.
+    project.run("show 2").exits(0).says("sample: 2 of eval e\n");
+    project
+        .run("show 20")
+        .exits(0)
+        .says("sample: 20 of eval e\n");
+    project.run("show 202").exits(0).says("wrong          20");
 }
 
 #[test]

@@ -25,7 +25,7 @@ use crate::runs::{last_runs, open_run};
 #[derive(Debug, Args)]
 pub(crate) struct AcceptArgs {
     /// The run directories. Several of one eval form one baseline; each must be a separate run of the same agent.
-    /// Default: the last finished run of the project, with all evals of the same command
+    /// Default: the runs of all evals from the last command that finished
     #[arg(value_name = "RUN_DIR|NAME")]
     run_dirs: Vec<PathBuf>,
 
@@ -37,7 +37,7 @@ pub(crate) struct AcceptArgs {
     #[arg(long, value_name = "DIR", conflicts_with = "run_dirs")]
     output_root: Option<PathBuf>,
 
-    /// The folder of the eval's snapshots, if this project has no eval of that name
+    /// Where to write the snapshots of a run whose eval is not in this project
     #[arg(long, value_name = "DIR", requires = "run_dirs")]
     snapshots: Option<PathBuf>,
 

@@ -13,7 +13,7 @@ use crate::console;
 use crate::run_ids::typed_folder;
 use crate::runs::named_or_last;
 
-/// Check the gates of a finished run, or other gates
+/// Check a finished run again: by its own gates, or those of `--gate`
 #[derive(Debug, Args)]
 #[expect(
     clippy::struct_excessive_bools,

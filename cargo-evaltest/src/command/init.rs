@@ -29,7 +29,7 @@ mod workflow;
 
 /// Write an eval: an example, or one for your own questions and program
 ///
-/// Also writes what cargo, nextest and CI need. Leaves existing files as they are.
+/// In a cargo project, also writes a test target and the settings of nextest. Leaves existing files as they are.
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
     /// The eval's name; default: `example`, or the benchmark's name
@@ -40,8 +40,8 @@ pub(crate) struct InitArgs {
     #[arg(long, value_name = "KIND")]
     benchmark: Option<KnownBenchmark>,
 
-    /// Use these questions: a file with a question and an answer in each row. Tries one of them. Default: a file such
-    /// as `questions.csv` in the current folder
+    /// Use these questions: a file with a question and an answer in each row. Tries one of them. Default, with a
+    /// PROGRAM: a file such as `questions.csv` in the current folder
     #[arg(
         long,
         value_name = "FILE",

@@ -185,7 +185,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "KEY=VALUE")]
     benchmark_option: Vec<String>,
 
-    /// Set a key of the agent's `options`, which it gets in its JSON task; of every agent, if there are several
+    /// Set a key of the agent's `options`, or of every agent's, if there are several. Programs get them as JSON
     #[arg(long, value_name = "KEY=VALUE")]
     pub(super) agent_option: Vec<String>,
 

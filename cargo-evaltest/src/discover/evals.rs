@@ -173,11 +173,14 @@ impl ProjectEvals {
         } else {
             text("the evals of this project", &evals)
         };
-        let known = known.unwrap_or_else(|| {
-            "this project has no eval yet; `cargo evaltest init` writes an example".to_owned()
-        });
         // An unreadable spec may define the name; paths are listed anyway.
         let unreadable: Vec<_> = self.unreadable.iter().collect();
+        let known = known.unwrap_or_else(|| match unreadable.as_slice() {
+            [] => {
+                "this project has no eval yet; `cargo evaltest init` writes an example".to_owned()
+            }
+            _ => "no eval of this project can be read".to_owned(),
+        });
         let known = match unreadable.as_slice() {
             [first, ..] if !is_path(path) => {
                 let first = clean(&display(&first.path));

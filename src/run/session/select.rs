@@ -30,8 +30,9 @@ fn nothing(plan: &Plan) -> Error {
             "eval `{name}`: no sample is selected among the first {limit} (`limits.limit`)"
         ))
         .hint("remove the limit: only the samples that it allows can be selected"),
-        None => Error::usage(format!("eval `{name}`: no sample is selected"))
-            .hint("cargo evaltest list"),
+        None => Error::usage(format!("eval `{name}`: no sample is selected")).hint(
+            "`--filter` searches the names of tests, not the questions; names: cargo evaltest list",
+        ),
     }
 }
 

@@ -21,7 +21,7 @@ const LABEL_CHARS: usize = 60;
 
 pub(crate) const ENTRY: Entry = Entry {
     name: NAME,
-    summary: "equal texts, or one of several accepted texts; can count labels",
+    summary: "equal texts, or one of several accepted texts; with `labels`, precision and recall of each",
     rule: include_str!("exact.md"),
     options: &[
         ("ignore_case", "compare in lower case; default false"),

@@ -14,7 +14,7 @@ use crate::text::{is_py_punct, is_py_space, is_py_word, py_lower};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "qa_f1",
-    summary: "AgentFly's F1 of common words, with exact match, precision and recall; several golds",
+    summary: "AgentFly's F1 of common words, with exact match, precision and recall; takes several accepted answers",
     rule: include_str!("qa_f1.md"),
     options: &[],
     examples: &[

@@ -31,7 +31,7 @@ fn options_that_make_no_sense() {
         ),
         (
             format!("{agent}, against: {{ run: nowhere }}"),
-            "scorer `pairwise`, option `against`: `",
+            "scorer `pairwise`, option `against`: there is no run `",
         ),
         (
             format!("{agent}, against: {{ path: nowhere.jsonl }}"),

@@ -70,13 +70,18 @@ impl Basis {
     /// Describes the evidence.
     pub(super) fn text(&self, run: &PastRun) -> String {
         let flips = Share(self.flips());
+        let differ = if self.never_flipped {
+            "are assumed to differ"
+        } else {
+            "differ"
+        };
         match self.source {
             FlipSource::Several { samples, answers } => format!(
-                "{flips} of the verdicts of an unchanged agent differ when it is asked again ({answers} answers to {samples} \
+                "{flips} of the verdicts of an unchanged agent {differ} when it is asked again ({answers} answers to {samples} \
                  samples)"
             ),
             FlipSource::Pairs { samples } => format!(
-                "{flips} of the verdicts of an unchanged agent differ when it is asked again ({samples} samples, \
+                "{flips} of the verdicts of an unchanged agent {differ} when it is asked again ({samples} samples, \
                  answered once in this run and once in its baseline)"
             ),
             FlipSource::Assumed { .. } => format!("unknown: {}", why_unknown(run)),

@@ -24,7 +24,7 @@ pub(super) fn text(run: &PastRun, basis: &Basis, wish: &Wish, rows: &PlanRows) -
     }
     text.table(table);
     text.paragraph(
-        "`detects`: the smallest drop that one run detects, in points; `answers`: of one run; `total`: with the baseline \
+        "`detects`: the smallest drop that one run detects, in points; `total`: answers of this run and its baseline \
          runs",
     );
     conclusion(run, wish, rows, &mut text);
@@ -78,14 +78,14 @@ impl Prices {
     }
 
     fn titles(self) -> Vec<&'static str> {
-        let mut titles = vec!["samples", "epochs", "baselines", "detects"];
-        let price = match self {
-            Self::Dollars => Some("cost"),
-            Self::Tokens => Some("tokens"),
-            Self::Unknown => None,
+        let mut titles = vec!["samples", "epochs", "baseline runs", "detects"];
+        let [price, total_price] = match self {
+            Self::Dollars => [Some("cost"), Some("total cost")],
+            Self::Tokens => [Some("tokens"), Some("total tokens")],
+            Self::Unknown => [None, None],
         };
         titles.extend(["answers", "time"].into_iter().chain(price));
-        titles.extend(["total", "time"].into_iter().chain(price));
+        titles.extend(["total", "total time"].into_iter().chain(total_price));
         titles
     }
 

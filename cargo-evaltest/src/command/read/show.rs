@@ -43,7 +43,7 @@ pub(crate) struct ShowArgs {
     #[arg(value_parser = typed_folder())]
     run_dir: Option<PathBuf>,
 
-    /// A sample's id or its beginning, alone for the last run; default: a line for each sample
+    /// A sample's id or its beginning, without a run for the last run; default: a line for each sample
     id: Option<String>,
 
     /// The epoch to show in full, from 0

@@ -43,8 +43,8 @@ pub(crate) struct AfterArgs {
     #[arg(long)]
     report: bool,
 
-    /// Write samples and gates as JUnit XML, also if the run stops early. Fails exactly what `cargo test` fails: a
-    /// wrong answer passes unless a gate fails because of it
+    /// Write samples and gates as JUnit XML, also if the run stops early. As in `cargo test`, a wrong answer is a
+    /// failure only if a gate fails because of it
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
 

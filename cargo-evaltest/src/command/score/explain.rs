@@ -42,7 +42,7 @@ pub(super) struct ExplainArgs {
     )]
     ground_truth: Option<String>,
 
-    /// The line of the input to explain, or the row of a parquet file, from 1
+    /// The line of the input to explain (the first line of a CSV file is its header), or the row of a parquet file, from 1
     #[arg(
         long,
         value_name = "N",

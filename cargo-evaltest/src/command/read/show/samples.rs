@@ -29,11 +29,17 @@ pub(super) fn with_run(args: &ShowArgs) -> Result<(PathBuf, ShowArgs)> {
                     .hint(format!("list the ids: cargo evaltest show {name}")),
             )
         }
-        Ok(dir) => Ok((dir.path().to_owned(), args.clone())),
-        Err(error) => {
-            let id = name.to_str().filter(|_| sample.is_some());
-            let last = id.and_then(last_run_with);
-            let (id, last) = id.zip(last).ok_or(error)?;
+        found => {
+            let is_sure = found.as_ref().is_ok_and(|dir| !is_only_part(name, dir));
+            let name = name.to_str().filter(|_| sample.is_some() && !is_sure);
+            let is_id = |id: &str, name: &str| match &found {
+                Ok(_) => id == name,
+                Err(_) => id.starts_with(name),
+            };
+            let last = name.and_then(|name| last_run_with(|id| is_id(id, name)));
+            let Some((id, last)) = name.zip(last) else {
+                return Ok((found?.path().to_owned(), args.clone()));
+            };
             let run = path_of(&last, &format!(" {}", shell_word(id)));
             let id = Some(id.to_owned());
             Ok((run, ShowArgs { id, ..args.clone() }))
@@ -41,11 +47,19 @@ pub(super) fn with_run(args: &ShowArgs) -> Result<(PathBuf, ShowArgs)> {
     }
 }
 
-/// The last run, if the id of one of its samples begins with this.
-fn last_run_with(id: &str) -> Option<LastRun> {
+/// Whether this is no more than a part of the name of the run, as digits often are, and may be the id of a sample.
+fn is_only_part(name: &Path, dir: &RunDir) -> bool {
+    let manifest = dir.manifest_unverified();
+    let is_known =
+        manifest.is_ok_and(|it| [it.run_id, it.eval].iter().any(|it| name == Path::new(it)));
+    !is_known && !name.exists() && dir.path().file_name() != Some(name.as_os_str())
+}
+
+/// The last run, if this holds for the id of one of its samples.
+fn last_run_with(is_id: impl Fn(&str) -> bool) -> Option<LastRun> {
     let last = LastRun::find().ok()?;
     let mut records = read_records(&last.dir.file(files::RECORDS)).ok()?;
-    let has_id = records.any(|it| it.is_ok_and(|it| clean(&it.sample_id).starts_with(id)));
+    let has_id = records.any(|it| it.is_ok_and(|it| is_id(&clean(&it.sample_id))));
     has_id.then_some(last)
 }
 
