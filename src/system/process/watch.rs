@@ -104,6 +104,12 @@ pub(crate) fn mark() -> (&'static OsStr, OsString) {
     (OsStr::new(MARK), std::process::id().to_string().into())
 }
 
+/// Whether this is the process id of the watchdog, while it is needed.
+pub(crate) fn is_watchdog(pid: u32) -> bool {
+    let watcher = WATCHER.get().map(lock);
+    watcher.is_some_and(|it| it.as_ref().is_some_and(|child| child.id() == pid))
+}
+
 /// Called when the program ends by itself. Returns the mark of its child processes, if it started any.
 pub(crate) fn dismiss() -> Option<(&'static str, OsString)> {
     let watcher = lock(WATCHER.get()?).take();

@@ -141,7 +141,8 @@ impl Adopted {
     }
 }
 
-/// The children of the main thread, which adopts orphans and starts few agents.
+/// The children of the main thread, which adopts orphans and starts few agents; without the watchdog, whose environment
+/// would be read after each attempt.
 fn adopted() -> Vec<Adopted> {
     // The list may be incomplete if processes end while it is read.
     let (mut before, mut children) = (listed(), listed());
@@ -151,6 +152,8 @@ fn adopted() -> Vec<Adopted> {
     let pids = children
         .split_whitespace()
         .filter_map(|pid| pid.parse().ok());
+    let others = pids.filter(|pid| !watch::is_watchdog(*pid));
+    let pids = others.filter_map(|pid| i32::try_from(pid).ok());
     pids.filter_map(Pid::from_raw)
         .filter_map(Adopted::of)
         .collect()
