@@ -17,6 +17,7 @@ use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
 use evaltest::agent::{Provider, RecordMode, RecordedCalls};
+use evaltest::scorer::Exact;
 use evaltest::{AgentError, Benchmark, Eval, Output, Sample, Task};
 use figure::{Figure, is_bench, report};
 use rustix::time::{ClockId, clock_gettime};
@@ -34,13 +35,18 @@ fn main() -> io::Result<ExitCode> {
         &[(100, 20, 0.0)]
     };
     let mut figures = Vec::new();
-    for &(samples, at_once, target) in sizes {
-        let bare = bare(&url, samples, at_once)?;
-        figures.extend(measure(&url, samples, at_once, target, &bare)?);
-    }
-    figures.push(replayed(&url, if is_bench() { 500 } else { 10 })?);
+    let mut measured = || {
+        for &(samples, at_once, target) in sizes {
+            let bare = bare(&url, samples, at_once)?;
+            figures.extend(measure(&url, samples, at_once, target, &bare)?);
+        }
+        figures.push(replayed(&url, if is_bench() { 500 } else { 10 })?);
+        Ok::<_, io::Error>(())
+    };
+    let measured = measured();
     server.kill()?;
     server.wait()?;
+    measured?;
     report(&figures)
 }
 
@@ -53,7 +59,7 @@ impl Benchmark for One {
     }
 
     fn samples(&self) -> evaltest::Result<Vec<Sample>> {
-        Ok(vec![Sample::new("a", "Call.")])
+        Ok(vec![Sample::new("a", "Call.").target("4")])
     }
 }
 
@@ -87,11 +93,14 @@ fn replayed(url: &str, calls: u32) -> io::Result<Figure> {
             took.store(us, Ordering::Relaxed);
             Ok(Output::text("4"))
         };
-        let eval = Eval::new(One, agent).output_root(folder.path().join("runs"));
+        let eval = Eval::new(One, agent)
+            .scorer(Exact::default())
+            .output_root(folder.path().join("runs"));
         let run = eval.record(recorded.clone().mode(mode)).run();
         let run = run.map_err(io::Error::other)?;
         if run.summary.errors > 0 {
-            return Err(io::Error::other("a call failed"));
+            let errors = std::fs::read_to_string(run.dir.join("errors.jsonl"))?;
+            return Err(io::Error::other(format!("a call failed: {errors}")));
         }
     }
     let us = Duration::from_micros(took.load(Ordering::Relaxed)).as_secs_f64();
