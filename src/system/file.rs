@@ -210,10 +210,10 @@ pub(crate) fn read_plain(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Opens such a file; with its length. Its kind is looked up once it is open: to look at each of ten thousand snapshots
-/// before opening it took a twentieth of a test run.
+/// Opens such a file and returns its length, too. Checks the open file: a look-up of its path before took a twentieth of a
+/// test run with ten thousand snapshots.
 fn opened_plain(path: &Path) -> io::Result<(fs::File, u64)> {
-    // To open a pipe may block otherwise.
+    // Otherwise opening a pipe may block.
     let flags = OFlags::NONBLOCK.bits().cast_signed();
     let options = fs::OpenOptions::new()
         .read(true)

@@ -125,7 +125,7 @@ pub(crate) fn json_spelling(text: &str) -> Option<String> {
     if text.len() > 64 || !(first.is_ascii_digit() || "+-.tTfF".contains(first)) {
         return None;
     }
-    // Most numbers are such, and a parser of YAML takes a microsecond.
+    // Most numbers are plain integers, and the YAML parser takes a microsecond.
     if is_short_integer(text) {
         return None;
     }
@@ -136,7 +136,7 @@ pub(crate) fn json_spelling(text: &str) -> Option<String> {
     (json != text).then_some(json)
 }
 
-/// Whether this is an integer of 64 bits as every language spells it.
+/// Whether this is an integer of at most 18 digits, without a leading zero or plus sign.
 fn is_short_integer(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
     matches!(digits, [b'1'..=b'9', ..])

@@ -139,7 +139,7 @@ pub(in crate::report) fn account_rows(
     rows.map(|row| [row.label().to_owned(), account.count(row).to_string()])
 }
 
-/// That nothing decided the run, if so and it has answers.
+/// Says that no gate on correctness was checked, if so. A run without answers has other problems.
 pub(in crate::report) fn decision(summary: &Summary) -> Option<String> {
     if summary.scored + summary.unscored == 0 {
         return None;

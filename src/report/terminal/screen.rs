@@ -121,7 +121,7 @@ fn headline(run: &Run) -> Line {
     let answers = subject.word([answers, " items", " pairs"]);
     let pairs = items::deciding_pairs(summary);
     let is_outage = summary.scored == 0 && summary.errors > 0;
-    let is_unasked = summary.scored + summary.errors + summary.unscored == 0;
+    let is_unanswered = summary.scored + summary.errors + summary.unscored == 0;
     let mut parts = vec![match pairs {
         _ if is_outage => {
             let of = summary.samples;
@@ -134,7 +134,7 @@ fn headline(run: &Run) -> Line {
                 summary.errors
             )
         }
-        _ if is_unasked => "no verdict: no answer".to_owned(),
+        _ if is_unanswered => "no verdict: no answer".to_owned(),
         Some(pairs) => items::pair_counts(pairs),
         None => format!(
             "{} of {answered}{answers} {}{epochs}",
@@ -144,7 +144,7 @@ fn headline(run: &Run) -> Line {
     }];
     let share = match pairs.and_then(|pairs| pairs.win_rate) {
         Some(rate) => Some(format!("win rate {}", Share(rate))),
-        None if is_outage || is_unasked => None,
+        None if is_outage || is_unanswered => None,
         None => accuracy::display(summary.accuracy, summary.accuracy_bounds),
     };
     // Recorded calls say nothing of the agent of now.

@@ -30,8 +30,8 @@ pub(super) fn with_run(args: &ShowArgs) -> Result<(PathBuf, ShowArgs)> {
             )
         }
         found => {
-            let is_sure = found.as_ref().is_ok_and(|dir| !is_only_part(name, dir));
-            let name = name.to_str().filter(|_| sample.is_some() && !is_sure);
+            let is_run = found.as_ref().is_ok_and(|dir| !is_only_part(name, dir));
+            let name = name.to_str().filter(|_| sample.is_some() && !is_run);
             let is_id = |id: &str, name: &str| match &found {
                 Ok(_) => id == name,
                 Err(_) => id.starts_with(name),
@@ -47,7 +47,7 @@ pub(super) fn with_run(args: &ShowArgs) -> Result<(PathBuf, ShowArgs)> {
     }
 }
 
-/// Whether this is no more than a part of the name of the run, as digits often are, and may be the id of a sample.
+/// Whether this is only a part of the run's name, as digits often are. Then it may also be the id of a sample.
 fn is_only_part(name: &Path, dir: &RunDir) -> bool {
     let manifest = dir.manifest_unverified();
     let is_known =
@@ -55,7 +55,7 @@ fn is_only_part(name: &Path, dir: &RunDir) -> bool {
     !is_known && !name.exists() && dir.path().file_name() != Some(name.as_os_str())
 }
 
-/// The last run, if this holds for the id of one of its samples.
+/// The last run, if it has a sample with such an id.
 fn last_run_with(is_id: impl Fn(&str) -> bool) -> Option<LastRun> {
     let last = LastRun::find().ok()?;
     let mut records = read_records(&last.dir.file(files::RECORDS)).ok()?;
