@@ -1,9 +1,10 @@
 //! `events.jsonl`: the journal of a run, from which a resumed run is restored.
 //!
-//! One line per event, written by a single call before anything that depends on it: an `answered` line is complete
-//! before the answer is scored, so `kill -9` loses nothing. A thread syncs the file within a second, so power loss
-//! costs at most that second. A torn last line is cut off when a run is resumed. Each line ends with the number of its
-//! journal and a checksum; damaged or foreign lines are left out and reported.
+//! One line per event, written before anything that depends on it: an `answered` line is complete before the answer is
+//! scored, so `kill -9` loses nothing. A verdict that can be made again is written with the next line, or within a
+//! second. A thread syncs the file within a second, so power loss costs at most that second. A torn last line is cut off
+//! when a run is resumed. Each line ends with the number of its journal and a checksum; damaged or foreign lines are left
+//! out and reported.
 
 mod joined;
 mod lines;
@@ -15,7 +16,6 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -178,6 +178,13 @@ impl StoredEvent {
         }
     }
 
+    /// Whether a run that is resumed without this event makes the same again, and pays nothing for it: a verdict by rule
+    /// on an answer that the journal has as it was.
+    fn is_repeatable(&self) -> bool {
+        let of_rule = |outcome: &Outcome| outcome.redacted == 0 && outcome.judged.is_empty();
+        self.kind == Kind::Scored && self.result.as_ref().is_some_and(of_rule)
+    }
+
     /// The message of the event, if it is one.
     pub(crate) fn into_turn_message(self) -> Option<TurnMessage> {
         Some(TurnMessage {
@@ -227,15 +234,19 @@ impl StoredEvent {
 
 /// Appends events.
 pub(crate) struct EventLog {
-    state: Mutex<State>,
-    dirty: Arc<AtomicBool>,
+    state: Arc<Mutex<State>>,
     syncer: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 struct State {
     file: File,
     path: PathBuf,
+    /// Of the file.
     length: u64,
+    /// Lines that follow it, but are not written yet.
+    waiting: Vec<u8>,
+    /// Whether something was written since the file was synced.
+    is_dirty: bool,
     next_index: u64,
     journal: JournalNumber,
     hash: Hasher,
@@ -267,67 +278,52 @@ impl EventLog {
             skipped: read.skipped,
             hash: hash.clone().hex(),
         };
-        let dirty = Arc::new(AtomicBool::new(false));
-        let syncer = file
-            .try_clone()
-            .ok()
-            .and_then(|file| spawn_syncer(file, Arc::clone(&dirty)));
+        let synced = file.try_clone().ok();
         let state = State {
             file,
             path: path.to_owned(),
             length: read.length,
+            waiting: Vec::new(),
+            is_dirty: false,
             next_index: read.next_index,
             journal: read.journal.unwrap_or_else(JournalNumber::random),
             hash,
             index,
             checked: Instant::now(),
         };
-        Ok((
-            Self {
-                state: Mutex::new(state),
-                dirty,
-                syncer,
-            },
-            found,
-        ))
+        let state = Arc::new(Mutex::new(state));
+        let syncer = synced.and_then(|file| spawn_syncer(file, Arc::clone(&state)));
+        Ok((Self { state, syncer }, found))
     }
 
     /// Writes one event and returns its offset. After an error the file is unchanged.
     pub(crate) fn append(&self, event: &StoredEvent) -> Result<u64> {
-        self.write(Unnumbered::new(event)?)
+        let may_wait = event.is_repeatable() && self.syncer.is_some();
+        self.write(Unnumbered::new(event)?, may_wait)
     }
 
     /// Copies an event of another journal unchanged except for its index, and returns its offset.
     pub(crate) fn copy(&self, event: &Carried<StoredEvent>) -> Result<u64> {
         let copy = event.line().and_then(Unnumbered::copy);
-        self.write(copy.map_or_else(|| Unnumbered::new(&event.known), Ok)?)
+        self.write(
+            copy.map_or_else(|| Unnumbered::new(&event.known), Ok)?,
+            false,
+        )
     }
 
-    fn write(&self, unnumbered: Unnumbered) -> Result<u64> {
+    fn write(&self, unnumbered: Unnumbered, may_wait: bool) -> Result<u64> {
         let mut state = lock(&self.state);
-        if state.checked.elapsed() > CHECK_INTERVAL {
-            state.checked = Instant::now();
-            if !has_name(&state.file) {
-                return Err(gone(state.path.parent().unwrap_or(&state.path)));
-            }
-        }
         let line = unnumbered.number(state.next_index, state.journal);
-        if let Err(error) = state.file.write_all(&line) {
-            let _ = state.file.set_len(state.length);
-            return Err(Error::infrastructure(format!(
-                "cannot write `{}`: {error}",
-                state.path.display()
-            ))
-            .hint(
-                remedy(&error).unwrap_or("free some space, then continue the run with `--resume`"),
-            ));
+        let before = state.waiting.len();
+        let place = state.length + before as u64;
+        state.waiting.extend_from_slice(&line);
+        if !may_wait && let Err(error) = state.flush() {
+            state.waiting.truncate(before);
+            return Err(error);
         }
-        let place = state.length;
-        state.length += line.len() as u64;
         state.next_index += 1;
         state.hash.bytes(&line);
         state.index.add(&line);
-        self.dirty.store(true, Ordering::Release);
         Ok(place)
     }
 
@@ -335,13 +331,44 @@ impl EventLog {
     pub(crate) fn close(&self) -> Result<String> {
         let mut state = lock(&self.state);
         if !has_name(&state.file) || !state.path.exists() {
-            return Err(gone(state.path.parent().unwrap_or(&state.path)));
+            return Err(state.gone());
         }
+        state.flush()?;
         let synced = state.file.sync_data();
         synced.map_err(|error| Error::io("sync", &state.path, &error))?;
         let hash = state.hash.clone().hex();
         state.index.finish(&hash);
         Ok(hash)
+    }
+}
+
+impl State {
+    /// Writes what waits. After an error the file is unchanged.
+    fn flush(&mut self) -> Result<()> {
+        if self.checked.elapsed() > CHECK_INTERVAL {
+            self.checked = Instant::now();
+            if !has_name(&self.file) {
+                return Err(self.gone());
+            }
+        }
+        if let Err(error) = self.file.write_all(&self.waiting) {
+            let _ = self.file.set_len(self.length);
+            let path = self.path.display();
+            let hint = remedy(&error);
+            return Err(
+                Error::infrastructure(format!("cannot write `{path}`: {error}"))
+                    .hint(hint.unwrap_or("free some space, then continue the run with `--resume`")),
+            );
+        }
+        self.length += self.waiting.len() as u64;
+        self.is_dirty |= !self.waiting.is_empty();
+        self.waiting.clear();
+        Ok(())
+    }
+
+    /// The error for a run directory that was removed during the run.
+    fn gone(&self) -> Error {
+        gone(self.path.parent().unwrap_or(&self.path))
     }
 }
 
@@ -391,17 +418,25 @@ impl Drop for EventLog {
             drop(stop);
             let _ = thread.join();
         }
+        let mut state = lock(&self.state);
+        let _ = state.flush();
         // A program that another thread is starting has the file open, too, until its exec.
-        let _ = lock(&self.state).file.unlock();
+        let _ = state.file.unlock();
     }
 }
 
-/// Syncs the file every second, if a thread can be started.
-fn spawn_syncer(file: File, dirty: Arc<AtomicBool>) -> Option<(Sender<()>, JoinHandle<()>)> {
+/// Writes what waits and syncs the file every second, if a thread can be started.
+fn spawn_syncer(file: File, state: Arc<Mutex<State>>) -> Option<(Sender<()>, JoinHandle<()>)> {
     let (stop, stopped) = channel::<()>();
     let sync = move || {
         while stopped.recv_timeout(Duration::from_secs(1)) == Err(RecvTimeoutError::Timeout) {
-            if dirty.swap(false, Ordering::AcqRel) {
+            let is_dirty = {
+                let mut state = lock(&state);
+                // The next line to be written gets the error.
+                let _ = state.flush();
+                std::mem::take(&mut state.is_dirty)
+            };
+            if is_dirty {
                 let _ = file.sync_data();
             }
         }
@@ -527,5 +562,52 @@ mod tests {
         drop(log);
         assert!(!is_held(&path));
         assert!(open().is_ok());
+    }
+
+    #[test]
+    fn a_verdict_by_rule_is_written_with_the_next_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("events.jsonl");
+        let (mut log, _) = EventLog::open(&path, &mut |_| Ok(())).unwrap();
+        // Without the thread that writes within a second.
+        log.syncer = Some((channel().0, std::thread::spawn(|| {})));
+        let scored = |outcome: Outcome| StoredEvent {
+            result: Some(outcome),
+            ..StoredEvent::new("a", 0, 1, Kind::Scored)
+        };
+        let lines = || {
+            let text = std::fs::read_to_string(&path).unwrap();
+            text.lines().count()
+        };
+        let started = StoredEvent::new("a", 0, 1, Kind::Started);
+        log.append(&started).unwrap();
+        let place = log.append(&scored(Outcome::default())).unwrap();
+        assert_eq!(lines(), 1);
+        log.append(&started).unwrap();
+        assert_eq!(lines(), 3);
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text[usize::try_from(place).unwrap()..].contains("\"kind\":\"scored\""));
+        // These verdicts cannot be made again for nothing.
+        let redacted = Outcome {
+            redacted: 1,
+            ..Outcome::default()
+        };
+        log.append(&scored(redacted)).unwrap();
+        assert_eq!(lines(), 4);
+        let by_model = Outcome {
+            judged: vec![JudgeCall::default()],
+            ..Outcome::default()
+        };
+        log.append(&scored(by_model)).unwrap();
+        assert_eq!(lines(), 5);
+        log.append(&scored(Outcome::default())).unwrap();
+        let hash = log.close().unwrap();
+        assert_eq!(
+            (lines(), hash),
+            (6, crate::system::file::hash(&path).unwrap())
+        );
+        log.append(&scored(Outcome::default())).unwrap();
+        drop(log);
+        assert_eq!(lines(), 7);
     }
 }
