@@ -310,7 +310,7 @@ pub(crate) trait AnswerValidator: Send + Sync {
 pub struct RunningMetrics(pub(crate) Box<dyn CountsRecords>);
 
 /// Computes aggregates.
-pub(crate) trait CountsRecords {
+pub(crate) trait CountsRecords: Send {
     /// Counts a record.
     fn add(&mut self, record: &Record);
 

@@ -4,7 +4,7 @@
 //! records are written in dataset order at the end. Memory holds the positions of what an earlier part of the run left
 //! in the journal, and a little of each open question. A record on disk is dropped from memory.
 //!
-//! There are two locks: one for the journal, as each of its lines is a system call, and one for everything else.
+//! There are two locks: one for the journal, as a line may be a system call, and one for what changes with each record.
 //! Threads build the lines in parallel before locking; snapshots are read without a lock.
 
 pub(crate) mod collected;
@@ -42,6 +42,7 @@ use crate::system::lock;
 use crate::system::process::excerpt::at_most;
 use crate::system::project::display;
 use crate::text::redact::Redactor;
+use collected::Collected;
 use earlier::{Earlier, EarlierLines, EarlierPart};
 
 /// Stores answers and their results. A run whose ledger cannot be written stops.
@@ -52,6 +53,8 @@ pub(super) struct Ledger {
     journal: EventLog,
     earlier: EarlierLines,
     inner: Mutex<LedgerInner>,
+    /// Places of samples that differ from their snapshots, under `exact`.
+    differing: Mutex<HashSet<usize>>,
     /// How many answers an earlier part of the run gave.
     resumed: usize,
     /// Unreadable lines of the journal, from 1.
@@ -72,8 +75,6 @@ struct LedgerInner {
     unfinished: HashMap<usize, u32>,
     /// The snapshot contents of the epochs so far, by place, under `exact`.
     contents: HashMap<usize, Vec<EpochContent>>,
-    /// Places of samples that differ from their snapshots, under `exact`.
-    differing: HashSet<usize>,
     /// Answers per model, as far as agents report it.
     models: BTreeMap<String, usize>,
 }
@@ -120,6 +121,7 @@ impl Ledger {
             journal,
             skipped_lines: skipped,
             found: hash,
+            differing: Mutex::default(),
             resumed: state.iter().filter(is_answered).count(),
             earlier,
             inner: Mutex::new(LedgerInner {
@@ -128,7 +130,6 @@ impl Ledger {
                 answered: HashSet::new(),
                 unfinished: HashMap::new(),
                 contents: HashMap::new(),
-                differing: HashSet::new(),
                 models: BTreeMap::new(),
             }),
         };
@@ -329,12 +330,11 @@ impl Ledger {
             count > 0
         });
         let spooled = Spooled::of(record).map(|spooled| spooled.with_unknown(&foreign));
+        if differs {
+            lock(&self.differing).insert(slot / self.plan.trials());
+        }
         let mut inner = self.inner();
         inner.answered.remove(&slot);
-        if differs {
-            let place = slot / self.plan.trials();
-            inner.differing.insert(place);
-        }
         let added = spooled.and_then(|spooled| inner.spool.add(slot, &spooled));
         if let Some(model) = model {
             *inner.models.entry(model).or_default() += 1;
@@ -393,9 +393,14 @@ impl Ledger {
         Ok(())
     }
 
-    /// Places of samples that differ from their snapshots, under `exact`.
-    pub(super) fn differing(&self) -> HashSet<usize> {
-        self.inner().differing.clone()
+    /// Whether the record of a finished question is stored.
+    pub(super) fn has_record(&self, slot: usize) -> bool {
+        self.inner().spool.has(slot)
+    }
+
+    /// Whether the sample at this place differs from its snapshot, under `exact`.
+    pub(super) fn differs_from_snapshot(&self, place: usize) -> bool {
+        lock(&self.differing).contains(&place)
     }
 
     /// Takes the number of answers per model; empty after the first call.
@@ -403,14 +408,18 @@ impl Ledger {
         std::mem::take(&mut self.inner().models)
     }
 
-    /// Writes the records in dataset order and returns the files' names and SHA-256. `see` is called with each record,
-    /// abridged.
+    /// Writes the records in dataset order and returns the files' names and SHA-256. Adds those to `collected` that are
+    /// not in it.
     pub(super) fn sort(
         &self,
         dir: &RunDir,
-        see: &mut dyn FnMut(usize, Record),
+        collected: &mut Collected<'_>,
     ) -> Result<[(String, String); 2]> {
-        self.inner().spool.finish(dir.path(), see)
+        let from = collected.end;
+        let spool = &mut self.inner().spool;
+        spool.finish(dir.path(), from, &mut |slot, record| {
+            collected.add(slot, record);
+        })
     }
 
     /// Syncs the journal and gives its SHA-256.

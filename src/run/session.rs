@@ -16,7 +16,7 @@ pub(crate) mod select;
 pub(crate) mod stop;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use super::ask::AgentRequests;
@@ -30,6 +30,7 @@ use super::ask::validation::AnswerValidation;
 use super::judge::judges::Judging;
 use super::judge::{judge, judge_failure};
 use super::record::Ledger;
+use super::record::collected::{Collected, InOrder};
 use super::record::failed;
 use super::record::gathered;
 use super::shard::siblings;
@@ -42,7 +43,7 @@ use crate::eval::plan::{BaselineUse, Plan};
 use crate::report::event::{Event, Observer};
 use crate::scorer::Scorer;
 use crate::store::RunDir;
-use crate::system::{clock, panics, shortage};
+use crate::system::{clock, lock, panics, shortage};
 use crate::verdict::check::InterimFindings;
 use crate::verdict::conclude::Run;
 use crate::verdict::facts::Stop;
@@ -220,6 +221,8 @@ impl Session {
     /// Asks every selected sample in all its epochs, `limits.concurrency` questions at a time, and ends the run.
     pub(crate) fn run(self) -> Result<Run> {
         let next = AtomicUsize::new(0);
+        let collected = self.finish.collected(&self.ledger);
+        let collector = Mutex::new((InOrder::new(self.selected.slots()), collected));
         let threads = self.plan.eval.limits.concurrency;
         let threads = self.threads(threads.clamp(1, self.selected.questions().max(1)));
         // How many threads work, set once it is known how many can be started.
@@ -233,7 +236,8 @@ impl Session {
                 if self.is_stopped() || !self.admits(turn) {
                     return;
                 }
-                self.complete(slot, Some(turn));
+                let record = self.complete(slot, Some(turn));
+                self.collect(slot, record, &mut lock(&collector));
                 self.through();
             }
         };
@@ -247,7 +251,22 @@ impl Session {
             let _ = thread_limit.set(unmade.map_or(threads, shortage::threads_to_keep));
             work(0);
         });
-        self.finish()
+        let collector = collector.into_inner();
+        let (_, collected) = collector.unwrap_or_else(PoisonError::into_inner);
+        self.end(self.stopper.stopped(), collected)
+    }
+
+    /// Collects a record while the run goes on: the end of the run need not read it again.
+    fn collect<S: Iterator<Item = usize>>(
+        &self,
+        slot: usize,
+        mut record: Record,
+        (order, collected): &mut (InOrder<Record, S>, Collected<'_>),
+    ) {
+        if self.ledger.has_record(slot) {
+            record.abridge();
+            order.add(slot, record, |slot, record| collected.add(slot, record));
+        }
     }
 
     /// How many of the `wanted` questions may be in flight: each may open a file or two, and run a program.
@@ -426,7 +445,8 @@ impl Session {
         }
         let is_whole = ended == self.questions();
         let stopped = self.stopper.stopped().filter(|_| !is_whole);
-        Ok((ended, self.end(stopped)?))
+        let collected = self.finish.collected(&self.ledger);
+        Ok((ended, self.end(stopped, collected)?))
     }
 
     /// Ends the run: records in dataset order, summary, gates, manifest.
@@ -434,10 +454,11 @@ impl Session {
     /// # Errors
     /// When something cannot be written. Answers are in `events.jsonl` all the same.
     pub(crate) fn finish(&self) -> Result<Run> {
-        self.end(self.stopper.stopped())
+        let collected = self.finish.collected(&self.ledger);
+        self.end(self.stopper.stopped(), collected)
     }
 
-    fn end(&self, stopped: Option<Stopped>) -> Result<Run> {
+    fn end(&self, stopped: Option<Stopped>, collected: Collected<'_>) -> Result<Run> {
         self.plan.eval.agent.close();
         let judges = self.plan.scorers.iter().flat_map(Scorer::agents);
         judges.for_each(|judge| judge.close());
@@ -450,9 +471,13 @@ impl Session {
         for notice in self.plan.often_blanked() {
             self.emitter.notice(&notice);
         }
-        let ended = self
-            .finish
-            .end(&self.ledger, &self.selected, stopped, &self.emitter);
+        let ended = self.finish.end(
+            &self.ledger,
+            &self.selected,
+            stopped,
+            &self.emitter,
+            collected,
+        );
         let mut run = ended.map_err(|error| self.dir().unless_gone(error))?;
         if !self.is_part() {
             for notice in judge_notices(&run.summary) {

@@ -67,10 +67,11 @@ impl Spool {
     }
 
     /// Writes `samples.jsonl` and `errors.jsonl`, removes the spool, and returns the files' SHA-256. `see` is called
-    /// with each record, [abridged](read_abridged), in dataset order.
+    /// with each record from this place on, [abridged](read_abridged), in dataset order.
     pub(crate) fn finish(
         &mut self,
         folder: &Path,
+        from: usize,
         see: &mut dyn FnMut(usize, Record),
     ) -> Result<[(String, String); 2]> {
         self.file.flush().map_err(|error| self.failed(&error))?;
@@ -81,7 +82,9 @@ impl Spool {
             if is_error {
                 errors.write(line)?;
             }
-            see(slot, self.read(line)?);
+            if slot >= from {
+                see(slot, self.read(line)?);
+            }
             Ok(())
         })?;
         let hashes = [

@@ -1,7 +1,8 @@
-//! Collected while the records of a run are sorted: the records to return, the benchmark's aggregates, failed
-//! assertions.
+//! Collected from the records of a run in dataset order: facts for gates, the records to return, the benchmark's
+//! aggregates, failed assertions.
 
-use std::collections::HashSet;
+use std::collections::BTreeMap;
+use std::iter::Peekable;
 
 use serde_json::{Map, Value};
 
@@ -11,11 +12,36 @@ use crate::data::Record;
 use crate::eval::Assert;
 use crate::eval::plan::Plan;
 use crate::run::session::options::Caller;
+use crate::snapshot::AnswerSheet;
 use crate::system::panics;
 use crate::verdict::conclude::Notable;
+use crate::verdict::gather::Gathered;
 use crate::verdict::poll::{self, Poll};
 
-/// Collects from the sorted records of a run.
+/// How many records may wait for one before them: some 5 MB.
+const MOST_WAITING: usize = 4096;
+
+/// Puts records into the order of their slots.
+pub(in crate::run) struct InOrder<T, S: Iterator<Item = usize>> {
+    /// The slots whose records have not come, in order.
+    slots: Peekable<S>,
+    /// Records that came before their turn, by slot.
+    waiting: BTreeMap<usize, Box<T>>,
+    /// Too many waited, as in a shuffled run.
+    has_given_up: bool,
+}
+
+/// What is collected.
+pub(in crate::run) struct Collected<'a> {
+    pub(in crate::run) gathered: Gathered<'a>,
+    pub(in crate::run) seen: SeenRecords<'a>,
+    /// For the history, if the run is added to one.
+    pub(in crate::run) answers: Option<AnswerSheet>,
+    /// The slot after the last record.
+    pub(in crate::run) end: usize,
+}
+
+/// Collects from the records of a run.
 pub(in crate::run) struct SeenRecords<'a> {
     plan: &'a Plan,
     caller: Caller,
@@ -25,21 +51,66 @@ pub(in crate::run) struct SeenRecords<'a> {
     all: bool,
     /// The benchmark's aggregates, if it computes them incrementally.
     metrics: Option<RunningMetrics>,
-    assertions: Option<Assertions>,
+    assertions: Option<Assertions<'a>>,
 }
 
 /// The samples whose assertion failed.
-struct Assertions {
-    /// Places of samples that differ from their snapshots, under `exact`.
-    differing: Option<HashSet<usize>>,
+struct Assertions<'a> {
+    /// It knows which samples differ from their snapshots, under `exact`.
+    exact: Option<&'a Ledger>,
     /// The sample whose records are being added.
     place: usize,
     epochs: Vec<Record>,
     failed: Vec<String>,
 }
 
+impl<T, S: Iterator<Item = usize>> InOrder<T, S> {
+    /// For these slots, which are in order.
+    pub(in crate::run) fn new(slots: S) -> Self {
+        Self {
+            slots: slots.peekable(),
+            waiting: BTreeMap::new(),
+            has_given_up: false,
+        }
+    }
+
+    /// Adds the record of a slot. Calls `see` with those whose turn it is; with none any more, once too many wait.
+    pub(in crate::run) fn add(&mut self, slot: usize, record: T, mut see: impl FnMut(usize, T)) {
+        if self.has_given_up {
+            return;
+        }
+        if self.slots.next_if_eq(&slot).is_some() {
+            see(slot, record);
+        } else {
+            self.waiting.insert(slot, Box::new(record));
+        }
+        while let Some(next) = self.slots.peek()
+            && let Some(record) = self.waiting.remove(next)
+        {
+            see(*next, *record);
+            self.slots.next();
+        }
+        if self.waiting.len() > MOST_WAITING {
+            self.has_given_up = true;
+            self.waiting = BTreeMap::new();
+        }
+    }
+}
+
+impl Collected<'_> {
+    /// Adds the [abridged](Record::abridge) record of a slot; those before it are there.
+    pub(in crate::run) fn add(&mut self, slot: usize, record: Record) {
+        self.gathered.add(&record);
+        if let Some(answers) = &mut self.answers {
+            answers.add(&record);
+        }
+        self.seen.add(slot, record);
+        self.end = slot + 1;
+    }
+}
+
 impl<'a> SeenRecords<'a> {
-    pub(in crate::run) fn new(plan: &'a Plan, caller: Caller, ledger: &Ledger) -> Self {
+    pub(in crate::run) fn new(plan: &'a Plan, caller: Caller, ledger: &'a Ledger) -> Self {
         let eval = &plan.eval;
         let assert = eval.snapshot.assert;
         let metrics = eval.benchmark.running_metrics();
@@ -52,7 +123,7 @@ impl<'a> SeenRecords<'a> {
             all: caller == Caller::Library || needs_all,
             metrics,
             assertions: assert.decides().then(|| Assertions {
-                differing: (assert == Assert::Exact).then(|| ledger.differing()),
+                exact: (assert == Assert::Exact).then_some(ledger),
                 place: 0,
                 epochs: Vec::new(),
                 failed: Vec::new(),
@@ -61,7 +132,7 @@ impl<'a> SeenRecords<'a> {
     }
 
     /// Adds the record of a slot, which the summary has counted.
-    pub(in crate::run) fn add(&mut self, slot: usize, mut record: Record) {
+    fn add(&mut self, slot: usize, mut record: Record) {
         if record.perturb.is_some() {
             return;
         }
@@ -97,7 +168,7 @@ impl<'a> SeenRecords<'a> {
     }
 }
 
-impl Assertions {
+impl Assertions<'_> {
     fn add(&mut self, place: usize, record: &Record) {
         if place != self.place {
             self.end_sample();
@@ -115,8 +186,8 @@ impl Assertions {
         if poll::is_open(&records) {
             return;
         }
-        let fails = match &self.differing {
-            Some(differing) => differing.contains(&self.place),
+        let fails = match self.exact {
+            Some(ledger) => ledger.differs_from_snapshot(self.place),
             None => Poll::of(&records).majority() == Some(false),
         };
         if fails {
@@ -127,5 +198,38 @@ impl Assertions {
     fn finish(mut self) -> Vec<String> {
         self.end_sample();
         self.failed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_seen_in_order_until_too_many_wait() {
+        let slots = || (0..9000).filter(|slot| slot % 3 != 1);
+        let seen = |came: &mut dyn Iterator<Item = usize>| {
+            let mut order = InOrder::new(slots());
+            let mut seen = Vec::new();
+            for slot in came {
+                order.add(slot, slot, |at, record| {
+                    assert_eq!(at, record);
+                    seen.push(at);
+                });
+            }
+            seen
+        };
+        let all: Vec<_> = slots().collect();
+        assert_eq!(seen(&mut slots()), all);
+        let in_pairs = all.chunks(2).flat_map(|pair| pair.iter().rev().copied());
+        assert_eq!(seen(&mut in_pairs.into_iter()), all);
+        // One never comes; another comes after too many.
+        assert_eq!(seen(&mut slots().filter(|slot| *slot != 3)), [0, 2]);
+        assert_eq!(
+            seen(&mut slots().filter(|slot| *slot != 3).chain([3])),
+            [0, 2]
+        );
+        let late = slots().filter(|slot| *slot != 3 && *slot < 6000).chain([3]);
+        assert_eq!(seen(&mut late.into_iter()).len(), 4000);
     }
 }

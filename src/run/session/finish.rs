@@ -23,7 +23,7 @@ use crate::run::history;
 use crate::run::history::RunHistory;
 use crate::run::judge::calibrations;
 use crate::run::record::Ledger;
-use crate::run::record::collected::SeenRecords;
+use crate::run::record::collected::{Collected, SeenRecords};
 use crate::run::record::gathered::of_current;
 use crate::snapshot::AnswerSheet;
 use crate::store::files::{JOURNAL, PLACES, SCRATCH};
@@ -158,7 +158,7 @@ impl Finish {
         self.is_part
     }
 
-    /// Ends the run: records in dataset order, summary, gates, manifest.
+    /// Ends the run: records in dataset order, summary, gates, manifest. `collected` has the records up to a slot.
     ///
     /// # Errors
     /// When something cannot be written. Answers are in `events.jsonl` all the same.
@@ -168,6 +168,7 @@ impl Finish {
         selected: &Selected,
         stopped: Option<Stopped>,
         emitter: &Emitter,
+        collected: Collected<'_>,
     ) -> Result<Run> {
         let ended = self.ended(stopped.as_ref());
         // Disk and git work runs alongside the rest.
@@ -175,7 +176,7 @@ impl Finish {
             let journal = spawn_scoped(scope, || ledger.close());
             let git = spawn_scoped(scope, || self.git_state());
             let (mut run, mut artifacts, answers) =
-                self.conclude(ledger, selected, stopped, emitter.notices())?;
+                self.conclude(ledger, selected, stopped, emitter.notices(), collected)?;
             artifacts.insert(JOURNAL.to_owned(), journal()?);
             let places = self.manifest.artifacts.get_key_value(PLACES);
             artifacts.extend(places.map(|(name, hash)| (name.clone(), hash.clone())));
@@ -217,6 +218,16 @@ impl Finish {
         })
     }
 
+    /// Where the records of the run are collected.
+    pub(in crate::run) fn collected<'a>(&'a self, ledger: &'a Ledger) -> Collected<'a> {
+        Collected {
+            gathered: self.gather(),
+            seen: SeenRecords::new(&self.plan, self.caller, ledger),
+            answers: self.history.as_ref().map(|_| AnswerSheet::default()),
+            end: 0,
+        }
+    }
+
     /// The results of the run, and its records written to files.
     fn conclude(
         &self,
@@ -224,6 +235,7 @@ impl Finish {
         selected: &Selected,
         stopped: Option<Stopped>,
         notices: Vec<String>,
+        mut collected: Collected<'_>,
     ) -> Result<Concluded> {
         let scratch = self.dir.file(SCRATCH);
         // Only removed if empty: kept folders stay.
@@ -233,16 +245,13 @@ impl Finish {
         let ended = self.ended_tier(selected);
         let selected = ended.as_ref().map_or(selected, |tier| &tier.selected);
         let not_judged = ledger.fill_in(selected.slots())?;
-        let mut gathered = self.gather();
-        let mut seen = SeenRecords::new(plan, self.caller, ledger);
-        let mut answers = self.history.as_ref().map(|_| AnswerSheet::default());
-        let files = ledger.sort(&self.dir, &mut |slot, record| {
-            gathered.add(&record);
-            if let Some(answers) = &mut answers {
-                answers.add(&record);
-            }
-            seen.add(slot, record);
-        })?;
+        let files = ledger.sort(&self.dir, &mut collected)?;
+        let Collected {
+            gathered,
+            seen,
+            answers,
+            ..
+        } = collected;
         let (records, failed, metrics) = seen.finish();
         let asserts = self.caller == Caller::Command && eval.snapshot.assert == Assert::Exact;
         let asserted = if asserts {
