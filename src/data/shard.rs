@@ -54,7 +54,12 @@ impl Shard {
 
     /// Whether it contains the sample with this id.
     pub fn has(self, id: &str) -> bool {
-        u64::from(self.index - 1) == shard_hash(id) % u64::from(self.of)
+        self.has_hash(shard_hash(id))
+    }
+
+    /// Whether samples with this [`shard_hash`] are in the shard.
+    pub(crate) fn has_hash(self, hash: u64) -> bool {
+        u64::from(self.index - 1) == hash % u64::from(self.of)
     }
 }
 

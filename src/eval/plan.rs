@@ -25,9 +25,9 @@ use serde_json::{Map, Value};
 
 use crate::agent::Conversation;
 use crate::benchmark::NO_TRUTH;
-use crate::data::DetailBounds;
 use crate::data::hub::Snapshot;
 use crate::data::record::perturb::trials;
+use crate::data::{DetailBounds, shard_hash};
 use crate::error::{Error, Result};
 use crate::eval::Eval;
 use crate::scorer::extract::Extraction;
@@ -75,6 +75,8 @@ pub(crate) struct Plan {
     pub(crate) dataset_hash: String,
     /// [`Plan::slices_hash`], if it is known.
     slices_hash: Option<String>,
+    /// [`Plan::shard_hash`] of each sample, if they are known.
+    shard_hashes: Option<Vec<u64>>,
     pub(crate) request_hash: String,
     pub(crate) scorer_hash: String,
     pub(crate) scorers_hash: String,
@@ -156,9 +158,13 @@ impl Plan {
         let scorers_hash = hash::scorers_hash(&extraction, &scorers);
         let committed = committed?;
         let (mask, older_mask) = masks(eval, committed.mask_id().is_some())?;
-        let (dataset_hash, slices_hash) = match known {
-            Some(known) => (known.dataset_hash, Some(known.slices_hash)),
-            None => (dataset_hash(items.iter(), eval, mask.as_ref()), None),
+        let (dataset_hash, slices_hash, shard_hashes) = match known {
+            Some(known) => (
+                known.dataset_hash,
+                Some(known.slices_hash),
+                Some(known.shard_hashes),
+            ),
+            None => (dataset_hash(items.iter(), eval, mask.as_ref()), None, None),
         };
         let dataset = dataset(eval);
         let truths = Truths::of(eval);
@@ -211,6 +217,7 @@ impl Plan {
             unstored,
             dataset_hash,
             slices_hash,
+            shard_hashes,
             scorer_hash,
             scorers_hash,
         };
@@ -264,6 +271,14 @@ impl Plan {
             })
         });
         Cow::Owned(all.hex())
+    }
+
+    /// The hash that decides in which shard the sample at this place is.
+    pub(crate) fn shard_hash(&self, place: usize) -> u64 {
+        match &self.shard_hashes {
+            Some(known) => known[place],
+            None => shard_hash(&self.items[place].id),
+        }
     }
 
     /// An id of the dataset, by which masked snapshots are keyed.

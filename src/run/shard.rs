@@ -137,8 +137,10 @@ fn changed_dataset(dir: &RunDir) -> Error {
 
 /// The places of the samples in a shard, by their ids.
 pub(super) fn places_of(plan: &Plan, shard: Shard) -> Vec<usize> {
-    let ids = plan.items.iter().map(|item| &*item.id).zip(0..);
-    ids.filter(|(id, _)| shard.has(id)).map(|it| it.1).collect()
+    let places = 0..plan.items.len();
+    places
+        .filter(|place| shard.has_hash(plan.shard_hash(*place)))
+        .collect()
 }
 
 /// A rate without insignificant digits.

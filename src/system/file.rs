@@ -257,6 +257,17 @@ pub(crate) fn hash(path: &Path) -> io::Result<String> {
     Ok(hasher.hex())
 }
 
+/// The length and the CRC-32 of a file's content: shows any change but one that is made to be missed.
+pub(crate) fn checksum(path: &Path) -> io::Result<(u64, u32)> {
+    let mut sum = crc32fast::Hasher::new();
+    let mut length = 0;
+    read(path, |bytes| {
+        sum.update(bytes);
+        length += bytes.len() as u64;
+    })?;
+    Ok((length, sum.finalize()))
+}
+
 /// SHA-256 of a file's content unchanged, and with normalised line ends if it is a text.
 pub(crate) fn hashes(path: &Path) -> io::Result<[String; 2]> {
     /// Git considers a file binary if its first bytes, this many, contain a zero.

@@ -2,8 +2,9 @@
 //!
 //! Each of a hundred shards needs the ids, slices and hashes of all samples, and a row only of its own. Those of a
 //! dataset that is one `.jsonl` file are written into a hidden file in the folder of runs when a run starts. The key of
-//! the file is a hash of the dataset's bytes, of the eval and of this program; its last 4 bytes are the CRC-32 of all
-//! before. A file that is missing, damaged or of something else is ignored, and the dataset is read.
+//! the file is a hash of the dataset's checksum, of the eval and of this program; its last 4 bytes are the CRC-32 of all
+//! before. A file that is missing, damaged or of something else is ignored, and the dataset is read. Each row that is
+//! asked is checked again.
 //!
 //! Nothing is written where answers are masked, for the file contains hashes of answers; nor where a sample is more than
 //! its row: it has files, a conversation, or criteria of its scorers.
@@ -20,9 +21,9 @@ use serde::{Deserialize, Serialize};
 use super::Plan;
 use super::item::{Hashes, Packed, slices_in};
 use super::load::AllItems;
-use crate::data::Sample;
 use crate::data::conversation::Script;
 use crate::data::dataset::{FileRow, KnownRows, PlacedFile, SamplePlace};
+use crate::data::{Sample, shard_hash};
 use crate::eval::Eval;
 use crate::scorer::{Scorer, hash};
 use crate::system::file;
@@ -32,21 +33,21 @@ use crate::text::hash::Hasher;
 const SMALL: u64 = 1 << 20;
 
 /// The first part of each key; another one for each change of the format, or of a hash.
-const FORMAT: &str = "evaltest plan 1";
+const FORMAT: &str = "evaltest plan 2";
 
 /// Bytes of the checksum.
 const SUM: usize = 4;
 
 /// Numbers of a sample in the file, of 8 bytes each, before its id.
-const NUMBERS: usize = 11;
+const NUMBERS: usize = 12;
 
 /// Where the plan of an eval is, and what it must be of.
 pub(super) struct PlanFile {
     path: PathBuf,
     key: [u8; 32],
     dataset: PathBuf,
-    /// [`file::hash`] of the dataset.
-    digest: String,
+    /// The length and the CRC-32 of the dataset: who can change it needs no collision.
+    checksum: (u64, u32),
     /// Notices on the ground truths of its samples.
     notices: Vec<String>,
 }
@@ -60,6 +61,9 @@ pub(super) struct Sums {
     pub(super) dataset_hash: String,
     /// [`Plan::slices_hash`].
     pub(super) slices_hash: String,
+    /// [`shard_hash`] of each sample.
+    #[serde(skip)]
+    pub(super) shard_hashes: Vec<u64>,
 }
 
 /// The first line of the file after the key.
@@ -86,7 +90,7 @@ impl PlanFile {
         if !(is_lines && is_large && is_plain && is_spec) || eval.masks_answers() {
             return None;
         }
-        let digest = file::hash(&dataset).ok()?;
+        let checksum = file::checksum(&dataset).ok()?;
         let place = Hasher::default()
             .part(&eval.name)
             .part(dataset.as_os_str().as_encoded_bytes());
@@ -95,7 +99,7 @@ impl PlanFile {
             .part(FORMAT)
             .part(program()?)
             .part(place.hex())
-            .part(&digest)
+            .part(format!("{checksum:?}"))
             .part(described(eval))
             .part(hash::scorers_hash(&eval.extraction(), all))
             .part(format!("{:?} {:?}", eval.prompt, eval.cluster));
@@ -103,7 +107,7 @@ impl PlanFile {
             path: eval.output_folder().join(name),
             key: key.digest(),
             dataset,
-            digest,
+            checksum,
             notices: Vec::new(),
         })
     }
@@ -146,7 +150,9 @@ impl PlanFile {
         };
         let PlacedFile(placed) = eval.benchmark.reopen(placed).ok()??;
         let mut items = Vec::with_capacity(samples);
-        for (place, (_, id, hashes, [slices, visible])) in known_items(rest).enumerate() {
+        let mut shard_hashes = Vec::with_capacity(samples);
+        for (place, (_, id, shard, hashes, [slices, visible])) in known_items(rest).enumerate() {
+            shard_hashes.push(shard);
             let lists = (head.slices.get(slices)?, head.visible.get(visible)?);
             let place = SamplePlace::new(&placed, place);
             items.push(Packed::of_row(id.into(), lists.0, lists.1, place, hashes));
@@ -154,7 +160,10 @@ impl PlanFile {
         Some(AllItems {
             items,
             slices: slices_in(&head.slices),
-            known: Some(head.sums),
+            known: Some(Sums {
+                shard_hashes,
+                ..head.sums
+            }),
         })
     }
 
@@ -171,6 +180,7 @@ impl PlanFile {
                 notices: self.notices.clone(),
                 dataset_hash: plan.dataset_hash.clone(),
                 slices_hash: plan.slices_hash().into_owned(),
+                ..Sums::default()
             },
             columns: found.columns,
             notices: found.notices,
@@ -187,8 +197,8 @@ impl PlanFile {
             write_item(&mut items, row, item, lists);
         }
         (head.slices, head.visible) = (slices.lists, visible.lists);
-        // The samples were made of what had this hash before.
-        if file::hash(&self.dataset)? != self.digest {
+        // The samples were made of what had this checksum before.
+        if file::checksum(&self.dataset)? != self.checksum {
             return Err(changed());
         }
         let mut bytes = self.key.to_vec();
@@ -210,8 +220,9 @@ impl Plan {
     }
 }
 
-/// What is known of a sample: its row, its id, its hashes, and the positions of its slices and visible columns.
-type KnownItem<'a> = (FileRow, &'a str, Hashes, [usize; 2]);
+/// What is known of a sample: its row, its id with [`shard_hash`], its hashes, and the positions of its slices and visible
+/// columns.
+type KnownItem<'a> = (FileRow, &'a str, u64, Hashes, [usize; 2]);
 
 fn write_item(out: &mut Vec<u8>, row: FileRow, item: &Packed, lists: [usize; 2]) {
     let [slices, visible] = lists.map(|position| position as u64);
@@ -232,6 +243,7 @@ fn write_item(out: &mut Vec<u8>, row: FileRow, item: &Packed, lists: [usize; 2])
         question,
         slices.to_le_bytes(),
         visible.to_le_bytes(),
+        shard_hash(&item.id).to_le_bytes(),
         (item.id.len() as u64).to_le_bytes(),
     ];
     out.extend_from_slice(numbers.as_flattened());
@@ -245,7 +257,7 @@ fn known_items(mut bytes: &[u8]) -> impl Iterator<Item = KnownItem<'_>> {
         let (numbers, _) = numbers.as_chunks::<8>();
         let number = |at: usize| u64::from_le_bytes(numbers[at]);
         let size = |at: usize| usize::try_from(number(at)).ok();
-        let (id, rest) = rest.split_at_checked(size(10)?)?;
+        let (id, rest) = rest.split_at_checked(size(11)?)?;
         let row = FileRow {
             start: number(0),
             length: size(1)?,
@@ -262,6 +274,7 @@ fn known_items(mut bytes: &[u8]) -> impl Iterator<Item = KnownItem<'_>> {
         Some((
             row,
             std::str::from_utf8(id).ok()?,
+            number(10),
             hashes,
             [size(8)?, size(9)?],
         ))
