@@ -176,39 +176,54 @@ impl FlipWatch<'_> {
     }
 
     fn baseline(&self, sample: &SampleAnswers<'_>) -> Result<SampleVerdict> {
+        if self.is_as_good(sample) {
+            return Ok(TestVerdict::Passed.into());
+        }
         let old = Content::read(&sample.path)?;
+        let exists = old.is_some();
         let is_same = old
             .as_ref()
             .is_some_and(|old| sample.content.asserted(old) == *old);
-        let change = self.change(sample, old.is_some())?;
         // A snapshot of another question or ground truth says nothing about this one.
         let comparable = old.filter(|old| old.is_of(sample.record));
         let Some(before) = comparable.map(Content::into_sample) else {
-            return Ok(self.without_snapshot(sample, &change)?.into());
+            return Ok(self.without_snapshot(sample, exists)?.into());
         };
         if flipped(&before.answers, &sample.answers) == Some(true) {
-            return self.of_flip(sample, &before.answers, change);
+            return self.of_flip(sample, &before.answers, self.change(sample, exists)?);
         }
         if is_same {
             return Ok(TestVerdict::Passed.into());
         }
+        let change = self.change(sample, exists)?;
         Ok(change.pass(TestVerdict::Passed)?.into())
+    }
+
+    /// Whether the baseline, which was read when the run began, has the sample and it is no worse now. Then its snapshot
+    /// need not be opened again, unless it may have to be written.
+    fn is_as_good(&self, sample: &SampleAnswers<'_>) -> bool {
+        let baseline = self.session.plan().baseline.as_ref();
+        let before = baseline.and_then(|baseline| baseline.sample_of(sample.record));
+        let is_worse = |before: &[Option<bool>]| flipped(before, &sample.answers) == Some(true);
+        !self.policy.writes(true) && before.is_some_and(|before| !is_worse(before.answers()))
     }
 
     /// The verdict on a sample that cannot be compared. With a baseline it is a new one. Without a baseline, an eval's
     /// own gates decide; an eval without gates must still be able to fail.
-    fn without_snapshot(&self, sample: &SampleAnswers<'_>, change: &Change) -> Result<TestVerdict> {
+    fn without_snapshot(&self, sample: &SampleAnswers<'_>, exists: bool) -> Result<TestVerdict> {
+        let change = self.change(sample, exists)?;
         if sample.content.content.correct != Some(false) {
             return change.pass(TestVerdict::Passed);
         }
         if self.has_baseline {
-            let what = if change.exists {
+            let what = if exists {
                 "wrong and not compared, because question or ground truth changed since the baseline"
             } else {
                 "wrong and not compared, because the baseline lacks it"
             };
+            let id = change.header.id.clone();
             return change.pass(TestVerdict::PassedWithNote(Note {
-                id: change.header.id.clone(),
+                id,
                 what: what.to_owned(),
             }));
         }

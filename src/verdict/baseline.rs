@@ -14,9 +14,10 @@ pub(crate) mod ways;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::data::FoundBy;
+use crate::data::{FoundBy, Record};
 use crate::error::{Error, Result};
 use crate::stats::AnswerCounts;
+use crate::verdict::baseline::marks::Marks;
 use crate::verdict::baseline::readers::Readers;
 use crate::verdict::gate::Slice;
 pub use current::{CurrentRow, CurrentSample, CurrentSamples};
@@ -272,6 +273,14 @@ impl Baseline {
     pub(crate) fn sample(&self, now: &CurrentSample) -> Option<BaselineRow<'_>> {
         let older = || self.samples.get(now.older_id.as_ref()?);
         self.samples.get(&now.id).or_else(older)
+    }
+
+    /// The sample of a record, if question, files and ground truth are the same.
+    pub(crate) fn sample_of(&self, record: &Record) -> Option<BaselineRow<'_>> {
+        let row = self.samples.get(&record.sample_id)?;
+        let marks = Marks::of(record);
+        row.is_of(&record.input_hash, &record.target_hash, &marks)
+            .then_some(row)
     }
 
     /// Pairs each current sample with what it was, if the baseline has it; and the samples that only the baseline has.
