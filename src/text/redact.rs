@@ -20,6 +20,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::{Captures, Regex};
 use serde_json::Value;
 
@@ -127,7 +128,7 @@ impl Redactor {
     /// `text` without secrets; adds each place to `tally`.
     pub(crate) fn text<'a>(&self, text: &'a str, tally: &mut impl BlankCount) -> Cow<'a, str> {
         let mut result = self.without_known(text, tally);
-        if MARKS.is_match(&result) && SHAPES.is_match(&result) {
+        if may_have_token(&result) && SHAPES.is_match(&result) {
             let blank = |found: &Captures<'_>| {
                 let random = found
                     .iter()
@@ -302,7 +303,56 @@ static SHAPES: LazyLock<Regex> = LazyLock::new(|| {
 /// A token truncated to this many bytes, or a few fewer, still has its shape.
 const HALF: usize = 80;
 
-/// Every shape contains a match of this. Most texts have none, and checking that is a hundred times faster.
+/// Whether a text may match a shape. Most texts do not, and finding that out is a hundred times faster.
+fn may_have_token(text: &str) -> bool {
+    /// A search in a shorter text takes less time than a regular expression needs to begin.
+    const SHORT: usize = 100;
+    if text.len() < SHORT {
+        BEGINNINGS.is_match(text)
+    } else {
+        MARKS.is_match(text)
+    }
+}
+
+/// What tokens begin with, in small letters.
+const TOKENS: [&str; 26] = [
+    "sk-",
+    "pk-",
+    "rk-",
+    "hf_",
+    "jina_",
+    "api_org_",
+    "pplx-",
+    "aiza",
+    "bearer",
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "akia",
+    "asia",
+    "aroa",
+    "aida",
+    "aws_",
+    "xoxa",
+    "xoxb",
+    "xoxe",
+    "xoxp",
+    "xoxr",
+    "xoxs",
+];
+
+/// Finds [`TOKENS`] in letters of any size.
+static BEGINNINGS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    let mut builder = AhoCorasick::builder();
+    let builder = builder.ascii_case_insensitive(true);
+    let built = builder.kind(Some(AhoCorasickKind::DFA)).build(TOKENS);
+    built.expect("the words are constant")
+});
+
+/// The same for long texts, and no more than the shapes allow: every shape contains a match.
 static MARKS: LazyLock<Regex> = LazyLock::new(|| {
     let marks = "[spr]k-|hf_|jina_|api_org_|pplx-|AIza|[bB][eE][aA][rR][eE][rR]|gh[pousr]_|github_pat_|\
                  AKIA|ASIA|AROA|AIDA|(?i-u:aws_)|xox[abeprs]-";

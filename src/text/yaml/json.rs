@@ -80,6 +80,10 @@ impl<'de> Visitor<'de> for OneEach {
         let mut map = Map::new();
         let mut merges = false;
         while let Some(key) = entries.next_key::<String>()? {
+            if map.is_empty() {
+                // Growing a map step by step takes a fifth of the time of a row.
+                map = Map::with_capacity(USUAL);
+            }
             merges |= key == MERGE;
             match map.entry(key) {
                 Entry::Vacant(place) => {
@@ -97,6 +101,9 @@ impl<'de> Visitor<'de> for OneEach {
         Ok(map.into())
     }
 }
+
+/// As many entries as rows of datasets have.
+const USUAL: usize = 7;
 
 /// The key whose maps are a part of the map around it.
 pub(crate) const MERGE: &str = "<<";
