@@ -4,7 +4,8 @@
 //! records are written in dataset order at the end. Memory holds the positions of what an earlier part of the run left
 //! in the journal, and a little of each open question. A record on disk is dropped from memory.
 //!
-//! There are two locks: one for the journal, as a line may be a system call, and one for what changes with each record.
+//! There are two main locks: one for the journal, as a line may be a system call, and one for what changes with each
+//! record.
 //! Threads build the lines in parallel before locking; snapshots are read without a lock.
 
 pub(crate) mod collected;
@@ -32,6 +33,7 @@ use crate::eval::Assert;
 use crate::eval::limits::budget::UsedUp;
 use crate::eval::plan::Plan;
 use crate::report::event::Event;
+use crate::scorer::{Reads, Scorer};
 use crate::snapshot::{EpochContent, SampleContent};
 use crate::store::files::{JOURNAL, SPOOL};
 use crate::store::journal::past::{Answered, EarlierState, Foreign, Past};
@@ -55,6 +57,9 @@ pub(super) struct Ledger {
     inner: Mutex<LedgerInner>,
     /// Places of samples that differ from their snapshots, under `exact`.
     differing: Mutex<HashSet<usize>>,
+    /// Whether every scorer is a rule over the prediction. One that reads everything may be a program of the user, which
+    /// costs something.
+    judges_by_rule: bool,
     /// How many answers an earlier part of the run gave.
     resumed: usize,
     /// Unreadable lines of the journal, from 1.
@@ -114,7 +119,9 @@ impl Ledger {
         let slots = plan.items.len() * plan.trials();
         let spool = Spool::create(dir.file(SPOOL), slots)?;
         let is_answered = |state: &&EarlierState| **state == EarlierState::Answer;
+        let is_rule = |scorer: &Arc<dyn Scorer>| scorer.reads() != Reads::Everything;
         let ledger = Self {
+            judges_by_rule: plan.scorers.iter().all(is_rule),
             plan,
             stopper,
             emitter,
@@ -449,7 +456,11 @@ impl Ledger {
         let mut take = |call: &mut JudgeCall| call.output.take();
         let logged: Vec<_> = outcome.judged.iter_mut().map(&mut take).collect();
         event.result = Some(outcome);
-        self.write(&event);
+        self.report(&if self.judges_by_rule {
+            self.journal.append_verdict(&event)
+        } else {
+            self.journal.append(&event)
+        });
         if let Some(mut outcome) = event.result {
             for (call, logged) in outcome.judged.iter_mut().zip(logged) {
                 call.output = logged;
@@ -460,8 +471,12 @@ impl Ledger {
 
     /// Appends an event; a run that cannot do so stops.
     fn write(&self, event: &StoredEvent) -> bool {
-        let written = self.journal.append(event);
-        if let Err(error) = &written {
+        self.report(&self.journal.append(event))
+    }
+
+    /// Stops the run if an event was not written; returns whether it was.
+    fn report(&self, written: &Result<u64>) -> bool {
+        if let Err(error) = written {
             self.stopper.unwritten(error);
         }
         written.is_ok()

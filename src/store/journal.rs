@@ -1,8 +1,8 @@
 //! `events.jsonl`: the journal of a run, from which a resumed run is restored.
 //!
 //! One line per event, written before anything that depends on it: an `answered` line is complete before the answer is
-//! scored, so `kill -9` loses nothing. A verdict that can be made again is written with the next line, or within a
-//! second. A thread syncs the file within a second, so power loss costs at most that second. A torn last line is cut off
+//! scored, so `kill -9` loses nothing. A rule's verdict, which can be made again, is written with the next line, or
+//! within a second. A thread syncs the file within a second, so power loss costs at most that second. A torn last line is cut off
 //! when a run is resumed. Each line ends with the number of its journal and a checksum; damaged or foreign lines are left
 //! out and reported.
 
@@ -178,11 +178,12 @@ impl StoredEvent {
         }
     }
 
-    /// Whether a run that is resumed without this event makes the same again, and pays nothing for it: a verdict by rule
-    /// on an answer that the journal has as it was.
+    /// Whether this is a verdict on an answer that the journal has as it was, by rule alone.
     fn is_repeatable(&self) -> bool {
-        let of_rule = |outcome: &Outcome| outcome.redacted == 0 && outcome.judged.is_empty();
-        self.kind == Kind::Scored && self.result.as_ref().is_some_and(of_rule)
+        let is_of_rule = |outcome: &Outcome| {
+            outcome.redacted == 0 && outcome.judged.is_empty() && !outcome.is_failure_as_wrong()
+        };
+        self.kind == Kind::Scored && self.result.as_ref().is_some_and(is_of_rule)
     }
 
     /// The message of the event, if it is one.
@@ -298,6 +299,12 @@ impl EventLog {
 
     /// Writes one event and returns its offset. After an error the file is unchanged.
     pub(crate) fn append(&self, event: &StoredEvent) -> Result<u64> {
+        self.write(Unnumbered::new(event)?, false)
+    }
+
+    /// The same for the verdict of a rule, which is written with the next line or within a second if a resumed run can
+    /// make it again.
+    pub(crate) fn append_verdict(&self, event: &StoredEvent) -> Result<u64> {
         let may_wait = event.is_repeatable() && self.syncer.is_some();
         self.write(Unnumbered::new(event)?, may_wait)
     }
@@ -549,6 +556,7 @@ impl Broken {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::Status;
 
     #[test]
     fn a_journal_that_is_closed_is_free_though_a_program_is_just_starting() {
@@ -581,33 +589,38 @@ mod tests {
         };
         let started = StoredEvent::new("a", 0, 1, Kind::Started);
         log.append(&started).unwrap();
-        let place = log.append(&scored(Outcome::default())).unwrap();
+        let place = log.append_verdict(&scored(Outcome::default())).unwrap();
         assert_eq!(lines(), 1);
         log.append(&started).unwrap();
         assert_eq!(lines(), 3);
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(text[usize::try_from(place).unwrap()..].contains("\"kind\":\"scored\""));
-        // These verdicts cannot be made again for nothing.
+        // These verdicts cannot be made again, or not for nothing.
         let redacted = Outcome {
             redacted: 1,
             ..Outcome::default()
         };
-        log.append(&scored(redacted)).unwrap();
-        assert_eq!(lines(), 4);
         let by_model = Outcome {
             judged: vec![JudgeCall::default()],
             ..Outcome::default()
         };
-        log.append(&scored(by_model)).unwrap();
-        assert_eq!(lines(), 5);
-        log.append(&scored(Outcome::default())).unwrap();
+        let failure_as_wrong = Outcome {
+            status: Status::Scored,
+            error: Some(AgentError::new("timed out")),
+            ..Outcome::default()
+        };
+        for (outcome, count) in [redacted, by_model, failure_as_wrong].into_iter().zip(4..) {
+            log.append_verdict(&scored(outcome)).unwrap();
+            assert_eq!(lines(), count);
+        }
+        log.append_verdict(&scored(Outcome::default())).unwrap();
         let hash = log.close().unwrap();
         assert_eq!(
             (lines(), hash),
-            (6, crate::system::file::hash(&path).unwrap())
+            (7, crate::system::file::hash(&path).unwrap())
         );
-        log.append(&scored(Outcome::default())).unwrap();
+        log.append_verdict(&scored(Outcome::default())).unwrap();
         drop(log);
-        assert_eq!(lines(), 7);
+        assert_eq!(lines(), 8);
     }
 }
