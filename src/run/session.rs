@@ -221,6 +221,7 @@ impl Session {
     /// Asks every selected sample in all its epochs, `limits.concurrency` questions at a time, and ends the run.
     pub(crate) fn run(self) -> Result<Run> {
         let next = AtomicUsize::new(0);
+        // What is collected during the run need not be read again at its end.
         let collected = self.finish.collected(&self.ledger);
         let collector = Mutex::new((InOrder::new(self.selected.slots()), collected));
         let threads = self.plan.eval.limits.concurrency;
@@ -236,8 +237,12 @@ impl Session {
                 if self.is_stopped() || !self.admits(turn) {
                     return;
                 }
-                let record = self.complete(slot, Some(turn));
-                self.collect(slot, record, &mut lock(&collector));
+                let mut record = self.complete(slot, Some(turn));
+                if self.ledger.has_record(slot) {
+                    record.abridge();
+                    let (order, collected) = &mut *lock(&collector);
+                    order.add(slot, record, |slot, record| collected.add(slot, record));
+                }
                 self.through();
             }
         };
@@ -254,19 +259,6 @@ impl Session {
         let collector = collector.into_inner();
         let (_, collected) = collector.unwrap_or_else(PoisonError::into_inner);
         self.end(self.stopper.stopped(), collected)
-    }
-
-    /// Collects a record while the run goes on: the end of the run need not read it again.
-    fn collect<S: Iterator<Item = usize>>(
-        &self,
-        slot: usize,
-        mut record: Record,
-        (order, collected): &mut (InOrder<Record, S>, Collected<'_>),
-    ) {
-        if self.ledger.has_record(slot) {
-            record.abridge();
-            order.add(slot, record, |slot, record| collected.add(slot, record));
-        }
     }
 
     /// How many of the `wanted` questions may be in flight: each may open a file or two, and run a program.

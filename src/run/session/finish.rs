@@ -158,7 +158,7 @@ impl Finish {
         self.is_part
     }
 
-    /// Ends the run: records in dataset order, summary, gates, manifest. `collected` has the records up to a slot.
+    /// Ends the run: records in dataset order, summary, gates, manifest. `collected` has what was collected during the run.
     ///
     /// # Errors
     /// When something cannot be written. Answers are in `events.jsonl` all the same.
