@@ -46,7 +46,7 @@ use hashes::keys;
 use item::Slices;
 use load::Loaded;
 use notices::{drawn_seed, missing_attachments, repeated_answers, unused_scorers};
-use plan_file::PlanFile;
+use plan_file::{PlanFile, Sums};
 use tier::RunSize;
 use truths::Truths;
 
@@ -73,10 +73,8 @@ pub(crate) struct Plan {
     /// The same until [`Plan::read_baseline`].
     unread: Option<UnreadBaseline>,
     pub(crate) dataset_hash: String,
-    /// [`Plan::slices_hash`], if it is known.
-    slices_hash: Option<String>,
-    /// [`Plan::shard_hash`] of each sample, if they are known.
-    shard_hashes: Option<Vec<u64>>,
+    /// What an earlier run found of all samples, if these are all.
+    known: Option<Sums>,
     pub(crate) request_hash: String,
     pub(crate) scorer_hash: String,
     pub(crate) scorers_hash: String,
@@ -158,13 +156,9 @@ impl Plan {
         let scorers_hash = hash::scorers_hash(&extraction, &scorers);
         let committed = committed?;
         let (mask, older_mask) = masks(eval, committed.mask_id().is_some())?;
-        let (dataset_hash, slices_hash, shard_hashes) = match known {
-            Some(known) => (
-                known.dataset_hash,
-                Some(known.slices_hash),
-                Some(known.shard_hashes),
-            ),
-            None => (dataset_hash(items.iter(), eval, mask.as_ref()), None, None),
+        let dataset_hash = match &known {
+            Some(known) => known.dataset_hash.clone(),
+            None => dataset_hash(items.iter(), eval, mask.as_ref()),
         };
         let dataset = dataset(eval);
         let truths = Truths::of(eval);
@@ -216,8 +210,7 @@ impl Plan {
             left_out: excluded.len() as u64,
             unstored,
             dataset_hash,
-            slices_hash,
-            shard_hashes,
+            known,
             scorer_hash,
             scorers_hash,
         };
@@ -261,8 +254,8 @@ impl Plan {
 
     /// A hash of the slices of all samples: gates use them, and the hash of the dataset covers only questions and truths.
     pub(crate) fn slices_hash(&self) -> Cow<'_, str> {
-        if let Some(known) = &self.slices_hash {
-            return Cow::Borrowed(known);
+        if let Some(known) = &self.known {
+            return Cow::Borrowed(&known.slices_hash);
         }
         let all = self.items.iter().fold(Hasher::default(), |hash, item| {
             let slices = item.slices.iter();
@@ -275,8 +268,8 @@ impl Plan {
 
     /// The hash that decides in which shard the sample at this place is.
     pub(crate) fn shard_hash(&self, place: usize) -> u64 {
-        match &self.shard_hashes {
-            Some(known) => known[place],
+        match &self.known {
+            Some(known) => known.shard_hashes[place],
             None => shard_hash(&self.items[place].id),
         }
     }

@@ -205,7 +205,7 @@ impl FlipWatch<'_> {
         let baseline = self.session.plan().baseline.as_ref();
         let before = baseline.and_then(|baseline| baseline.sample_of(sample.record));
         let is_worse = |before: &[Option<bool>]| flipped(before, &sample.answers) == Some(true);
-        !self.policy.writes(true) && before.is_some_and(|before| !is_worse(before.answers()))
+        !self.policy.writes(false) && before.is_some_and(|before| !is_worse(before.answers()))
     }
 
     /// The verdict on a sample that cannot be compared. With a baseline it is a new one. Without a baseline, an eval's

@@ -257,7 +257,7 @@ pub(crate) fn hash(path: &Path) -> io::Result<String> {
     Ok(hasher.hex())
 }
 
-/// The length and the CRC-32 of a file's content: shows any change but one that is made to be missed.
+/// The length and the CRC-32 of a file's content, against changes by accident: one in four billion is missed.
 pub(crate) fn checksum(path: &Path) -> io::Result<(u64, u32)> {
     let mut sum = crc32fast::Hasher::new();
     let mut length = 0;

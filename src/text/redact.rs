@@ -314,7 +314,7 @@ fn may_have_token(text: &str) -> bool {
     }
 }
 
-/// What tokens begin with, in small letters.
+/// What tokens begin with, in lower case.
 const TOKENS: [&str; 26] = [
     "sk-",
     "pk-",
@@ -344,7 +344,7 @@ const TOKENS: [&str; 26] = [
     "xoxs",
 ];
 
-/// Finds [`TOKENS`] in letters of any size.
+/// Finds [`TOKENS`] in upper or lower case.
 static BEGINNINGS: LazyLock<AhoCorasick> = LazyLock::new(|| {
     let mut builder = AhoCorasick::builder();
     let builder = builder.ascii_case_insensitive(true);
@@ -352,7 +352,7 @@ static BEGINNINGS: LazyLock<AhoCorasick> = LazyLock::new(|| {
     built.expect("the words are constant")
 });
 
-/// The same for long texts, and no more than the shapes allow: every shape contains a match.
+/// The beginning of a token, exactly: every shape contains a match.
 static MARKS: LazyLock<Regex> = LazyLock::new(|| {
     let marks = "[spr]k-|hf_|jina_|api_org_|pplx-|AIza|[bB][eE][aA][rR][eE][rR]|gh[pousr]_|github_pat_|\
                  AKIA|ASIA|AROA|AIDA|(?i-u:aws_)|xox[abeprs]-";

@@ -46,7 +46,7 @@ pub(super) struct PlanFile {
     path: PathBuf,
     key: [u8; 32],
     dataset: PathBuf,
-    /// The length and the CRC-32 of the dataset: who can change it needs no collision.
+    /// [`file::checksum`] of the dataset. Whoever can write the dataset needs no collision.
     checksum: (u64, u32),
     /// Notices on the ground truths of its samples.
     notices: Vec<String>,
