@@ -130,7 +130,7 @@ pub fn overview_of_all(runs: &[ReportedRun]) -> Document {
             summary.errors.to_string(),
             cost.map_or_else(dash, |usd| Usd(usd).to_string()),
             latency.map_or_else(dash, |latency| Seconds(latency.p95).to_string()),
-            overview::gate_counts(summary).unwrap_or_else(dash),
+            section::gate_counts(summary).unwrap_or_else(dash),
         ]);
     }
     document.table(table);

@@ -22,7 +22,7 @@ mod source;
 
 pub(super) use changes::{assertions, became_right, became_wrong, changes, flips};
 pub(super) use failures::{failures, reason};
-pub(super) use gates::{account, account_rows, alerts, decision, gate_lines, gates};
+pub(super) use gates::{account, account_rows, alerts, decision, gate_counts, gate_lines, gates};
 pub use judges::{corrected_lines, pair_lines};
 pub(super) use reviewed::lines as reviewed_lines;
 

@@ -37,14 +37,8 @@ pub(in crate::report) fn gates(source: &Source<'_>) -> Vec<Block> {
         Some(_) => gates.into_iter().partition(is_open),
         None => (gates, Vec::new()),
     };
-    let counts = [(Verdict::Passed, "passed"), (Verdict::Ignored, "ignored")];
-    let counts = counts.map(|(verdict, word)| {
-        let count = folded.iter().filter(|gate| gate.verdict == verdict).count();
-        (count > 0).then(|| format!("{count} {word}"))
-    });
-    let counts: Vec<String> = counts.into_iter().flatten().collect();
     let which = if listed.is_empty() { "All" } else { "Other" };
-    let title = format!("{which} gates: {}", counts.join(", "));
+    let title = format!("{which} gates: {}", counts(&folded).unwrap_or_default());
     let mut blocks = vec![Block::section("Gates")];
     blocks.extend(table(&listed));
     blocks.extend(table(&folded).map(|table| Block::folded(Fold::Closed, title, [table])));
@@ -73,12 +67,30 @@ fn table(gates: &[&GateResult]) -> Option<Block> {
     table.block()
 }
 
+const NOT_CHECKED: &str = "not checked";
+
 /// What became of a gate. Without a baseline it was not checked.
 fn verdict(gate: &GateResult) -> (Tone, &'static str) {
     if gate.lacks_baseline() {
-        return (Tone::Faint, "not checked");
+        return (Tone::Faint, NOT_CHECKED);
     }
     (gate.verdict.into(), gate.verdict.as_str())
+}
+
+/// Numbers of the gates of a run by what became of them.
+pub(in crate::report) fn gate_counts(summary: &Summary) -> Option<String> {
+    counts(&summary.gates.iter().collect::<Vec<_>>())
+}
+
+/// `1 failed, 2 passed`, the worst first.
+fn counts(gates: &[&GateResult]) -> Option<String> {
+    let words = ["failed", "inconclusive", "ignored", NOT_CHECKED, "passed"];
+    let counts = words.map(|word| {
+        let count = gates.iter().filter(|gate| verdict(gate).1 == word).count();
+        (count > 0).then(|| format!("{count} {word}"))
+    });
+    let counts: Vec<String> = counts.into_iter().flatten().collect();
+    (!counts.is_empty()).then(|| counts.join(", "))
 }
 
 /// A line per gate, with its message changed by `edited`.

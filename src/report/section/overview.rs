@@ -3,6 +3,7 @@
 use super::accuracy;
 use super::changes::{change_value, flip_counts};
 use super::costs::at_least;
+use super::gates::gate_counts;
 use super::source::Source;
 use crate::exit::Exit;
 use crate::figure::{CI95, Interval, Points, Seconds, Share, Usd, counted, or_dash};
@@ -505,25 +506,6 @@ fn time(run: &ReportedRun) -> String {
         ),
         None => whole,
     }
-}
-
-/// Numbers of gates by result, the worst first.
-pub(in crate::report) fn gate_counts(summary: &Summary) -> Option<String> {
-    let verdicts = [
-        Verdict::Failed,
-        Verdict::Inconclusive,
-        Verdict::Ignored,
-        Verdict::Passed,
-    ];
-    let counts = verdicts.map(|verdict| {
-        let of = summary.gates.iter().filter(|it| it.verdict == verdict);
-        (of.count(), verdict.as_str())
-    });
-    let counts = counts.iter().filter(|(count, _)| *count > 0);
-    let counts: Vec<_> = counts
-        .map(|(count, word)| format!("{count} {word}"))
-        .collect();
-    (!counts.is_empty()).then(|| counts.join(", "))
 }
 
 /// `level` as `Level`.

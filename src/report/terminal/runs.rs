@@ -89,7 +89,10 @@ fn cells(run: &RunOverview) -> [String; 10] {
         truncate(&run.eval, MOST),
         truncate(&agent, MOST),
         samples + &tier + &partial,
-        accuracy::display(run.accuracy, run.accuracy_bounds).unwrap_or_else(none),
+        // Without any answer the range is everything.
+        run.accuracy
+            .and_then(|_| accuracy::display(run.accuracy, run.accuracy_bounds))
+            .unwrap_or_else(none),
         count(run.errors),
         run.gates.map_or_else(none, gates),
         or_dash(run.cost_usd.map(Usd)),
