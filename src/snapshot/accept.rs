@@ -30,7 +30,7 @@ use new_baseline::{NewBaseline, key_of};
 pub struct Acceptance {
     /// Accept runs that cover only a part of the eval, or lack more answers than its `error_rate` allows.
     pub partial: bool,
-    /// Accept runs that failed gates which need no baseline.
+    /// Accept runs that failed gates which need no baseline, also `error_rate`.
     pub failed_gates: bool,
     /// Add them to the runs of the existing baseline.
     pub add: bool,

@@ -46,7 +46,8 @@ pub(crate) struct AcceptArgs {
     #[arg(long)]
     partial: bool,
 
-    /// Accept a run that failed a gate which needs no baseline, such as `accuracy >= 0.9`; without it the run is refused
+    /// Accept a run that failed a gate which needs no baseline, such as `accuracy >= 0.9` or `error_rate <= 0.05`; without
+    /// it the run is refused
     #[arg(long)]
     failed_gates: bool,
 }
