@@ -5,9 +5,10 @@ use super::*;
 use crate::benchmark::custom::Custom;
 use crate::eval::Eval;
 use crate::run::RunOptions;
-use crate::snapshot::{EpochContent, SampleContent, StoredParts};
+use crate::snapshot::{Acceptance, EpochContent, SampleContent, StoredParts, Update, accept};
+use crate::store::RunDir;
 use crate::verdict::gate::Gate;
-use crate::{Sample, Task};
+use crate::{Sample, Score, Task};
 
 fn answers(text: &str) -> Vec<Option<bool>> {
     let verdict = |c| match c {
@@ -53,7 +54,7 @@ fn flip(before: &str, right: usize, change: impl FnOnce(Eval) -> Eval) -> (usize
     let judging = FlipWatch {
         session: &session,
         policy: Policy {
-            update: crate::snapshot::Update::No,
+            update: Update::No,
             force_pass: false,
         },
         has_baseline: true,
@@ -116,4 +117,42 @@ fn epochs_confirm_one_another() {
     // At most half of them are right, but not none.
     let (requests, message) = flip("11111", 2, |eval| eval.epochs(4));
     assert_eq!((requests, message), (4, None));
+}
+
+#[test]
+fn the_snapshot_of_a_sample_that_is_as_good_is_not_opened_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let snapshots = folder.path().join("snapshots");
+    let sample = Sample::new("a", "How many?").target("17");
+    let eval = Eval::new(Custom::new([sample]), |_: &Task| Ok("17".into()))
+        .gate(Gate::no_regression())
+        .output_root(folder.path().join("runs"))
+        .snapshots(&snapshots);
+    let dir = RunDir::open(&eval.run().unwrap().dir).unwrap();
+    accept(&[dir], &snapshots, &Acceptance::default()).unwrap();
+    let session = Session::start(&eval, RunOptions::default(), Arc::new(|_| {})).unwrap();
+    let right = session.run_sample(0);
+    let mut wrong = right.clone();
+    wrong[0].result.score = Some(Score::binary(false));
+    // Whoever opens it fails.
+    std::fs::write(crate::snapshot::path(&snapshots, "a"), "damaged").unwrap();
+    let fails = |update: Update, records: &[Record]| {
+        let judging = FlipWatch {
+            session: &session,
+            policy: Policy {
+                update,
+                force_pass: false,
+            },
+            has_baseline: true,
+            no_gate: None,
+        };
+        match judging.of_sample(0, records) {
+            SampleVerdict::Closed(verdict) => verdict != TestVerdict::Passed,
+            SampleVerdict::Open(_) => panic!("it was not opened"),
+        }
+    };
+    assert!(!fails(Update::No, &right) && !fails(Update::New, &right));
+    assert!(fails(Update::No, &wrong));
+    // It may have to be written.
+    assert!(fails(Update::Always, &right) && fails(Update::Unseen, &right));
 }
