@@ -228,3 +228,33 @@ fn message(line: Line, message: &str) -> Line {
         line.marked(text)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Status;
+    use crate::verdict::facts::Facts;
+    use crate::verdict::gate::Gate;
+    use crate::verdict::summary::tests::record;
+
+    #[test]
+    fn a_gate_without_a_baseline_counts_as_not_checked() {
+        let mut summary = Summary::of("e", &[record("a", Status::Scored, true, "1")]);
+        let facts = Facts::of(summary.clone());
+        let gates = [
+            "accuracy >= 0.5",
+            "no_regression(alpha=0.05)",
+            "tokens <= 9",
+            "accuracy >= 0.1",
+        ];
+        let gates = gates.map(|gate| gate.parse::<Gate>().unwrap().check(&facts));
+        summary.gates = gates.to_vec();
+        let counts = gate_counts(&summary);
+        assert_eq!(
+            counts.as_deref(),
+            Some("1 inconclusive, 1 not checked, 2 passed")
+        );
+        summary.gates.clear();
+        assert_eq!(gate_counts(&summary), None);
+    }
+}
