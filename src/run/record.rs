@@ -57,9 +57,6 @@ pub(super) struct Ledger {
     inner: Mutex<LedgerInner>,
     /// Places of samples that differ from their snapshots, under `exact`.
     differing: Mutex<HashSet<usize>>,
-    /// Whether every scorer is a rule over the prediction. One that reads everything may be a program of the user, which
-    /// costs something.
-    judges_by_rule: bool,
     /// How many answers an earlier part of the run gave.
     resumed: usize,
     /// Unreadable lines of the journal, from 1.
@@ -119,9 +116,7 @@ impl Ledger {
         let slots = plan.items.len() * plan.trials();
         let spool = Spool::create(dir.file(SPOOL), slots)?;
         let is_answered = |state: &&EarlierState| **state == EarlierState::Answer;
-        let is_rule = |scorer: &Arc<dyn Scorer>| scorer.reads() != Reads::Everything;
         let ledger = Self {
-            judges_by_rule: plan.scorers.iter().all(is_rule),
             plan,
             stopper,
             emitter,
@@ -456,7 +451,9 @@ impl Ledger {
         let mut take = |call: &mut JudgeCall| call.output.take();
         let logged: Vec<_> = outcome.judged.iter_mut().map(&mut take).collect();
         event.result = Some(outcome);
-        self.report(&if self.judges_by_rule {
+        // A scorer that reads everything may be a program of the user, which costs something.
+        let is_rule = |scorer: &Arc<dyn Scorer>| scorer.reads() != Reads::Everything;
+        self.report(&if self.plan.scorers.iter().all(is_rule) {
             self.journal.append_verdict(&event)
         } else {
             self.journal.append(&event)
