@@ -30,9 +30,14 @@ pub(crate) struct Spool {
     path: PathBuf,
     file: BufWriter<File>,
     length: u64,
-    /// By sample: the offset of its line, and whether it belongs into `errors.jsonl`. Nothing else of a sample stays in
-    /// memory.
-    places: Vec<Option<(u64, bool)>>,
+    /// By sample: [`place_of`] its line, 0 without one. Nothing else of a sample stays in memory, and a zero takes none
+    /// until it is written.
+    places: Vec<u64>,
+}
+
+/// The offset of a line and whether it belongs into `errors.jsonl`, as a number above 0.
+fn place_of(offset: u64, is_error: bool) -> u64 {
+    ((offset + 1) << 1) | u64::from(is_error)
 }
 
 /// Called with a line, its place, and whether it is an error.
@@ -48,7 +53,7 @@ impl Spool {
             path,
             file,
             length: 0,
-            places: vec![None; samples],
+            places: vec![0; samples],
         })
     }
 
@@ -56,14 +61,14 @@ impl Spool {
     pub(crate) fn add(&mut self, place: usize, record: &Spooled) -> Result<()> {
         let written = self.file.write_all(&record.line);
         written.map_err(|error| self.failed(&error))?;
-        self.places[place] = Some((self.length, record.is_error));
+        self.places[place] = place_of(self.length, record.is_error);
         self.length += record.line.len() as u64;
         Ok(())
     }
 
     /// Whether the record of this sample is there.
     pub(crate) fn has(&self, place: usize) -> bool {
-        self.places[place].is_some()
+        self.places[place] > 0
     }
 
     /// Writes `samples.jsonl` and `errors.jsonl`, removes the spool, and returns the files' SHA-256. `see` is called
@@ -113,9 +118,10 @@ impl Spool {
         let mut line = Vec::new();
         let mut at = 0;
         for (slot, place) in self.places.iter().enumerate() {
-            let Some((offset, is_error)) = *place else {
+            if *place == 0 {
                 continue;
-            };
+            }
+            let (offset, is_error) = ((place >> 1) - 1, place & 1 == 1);
             line.clear();
             spool
                 .seek_relative(offset.cast_signed() - at)

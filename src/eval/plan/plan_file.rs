@@ -187,16 +187,13 @@ impl PlanFile {
             ..Head::default()
         };
         let (mut slices, mut visible) = (Lists::default(), Lists::default());
-        let mut items = Vec::new();
+        let mut size = SUM;
         for item in &plan.items {
-            let row = item.row().ok_or_else(changed)?;
-            let lists = [
-                slices.position(&item.slices),
-                visible.position(item.visible()),
-            ];
-            write_item(&mut items, row, item, lists);
+            slices.position(&item.slices);
+            visible.position(item.visible());
+            size += NUMBERS * 8 + item.id.len();
         }
-        (head.slices, head.visible) = (slices.lists, visible.lists);
+        (head.slices, head.visible) = (slices.lists.clone(), visible.lists.clone());
         // The samples were made of what had this checksum before.
         if file::checksum(&self.dataset)? != self.checksum {
             return Err(changed());
@@ -204,7 +201,16 @@ impl PlanFile {
         let mut bytes = self.key.to_vec();
         serde_json::to_writer(&mut bytes, &head)?;
         bytes.push(b'\n');
-        bytes.append(&mut items);
+        // Large: it is in memory once.
+        bytes.reserve_exact(size);
+        for item in &plan.items {
+            let row = item.row().ok_or_else(changed)?;
+            let lists = [
+                slices.position(&item.slices),
+                visible.position(item.visible()),
+            ];
+            write_item(&mut bytes, row, item, lists);
+        }
         bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
         file::write_atomically(&self.path, &bytes).map_err(io::Error::other)
     }
