@@ -55,7 +55,7 @@ pub(super) struct Ledger {
     journal: EventLog,
     earlier: EarlierLines,
     inner: Mutex<LedgerInner>,
-    /// Places of samples that differ from their snapshots, under `exact`.
+    /// Places of samples that differ from their snapshots, under `exact`. Read while `inner` is locked.
     differing: Mutex<HashSet<usize>>,
     /// How many answers an earlier part of the run gave.
     resumed: usize,
@@ -451,9 +451,11 @@ impl Ledger {
         let mut take = |call: &mut JudgeCall| call.output.take();
         let logged: Vec<_> = outcome.judged.iter_mut().map(&mut take).collect();
         event.result = Some(outcome);
-        // A scorer that reads everything may be a program of the user, which costs something.
-        let is_rule = |scorer: &Arc<dyn Scorer>| scorer.reads() != Reads::Everything;
-        self.report(&if self.plan.scorers.iter().all(is_rule) {
+        // A scorer that reads more may be a program of the user: its verdict, too, may have cost something.
+        let is_rule = |scorer: &Arc<dyn Scorer>| {
+            scorer.reads() < Reads::Everything && scorer.agents().is_empty()
+        };
+        self.check_written(&if self.plan.scorers.iter().all(is_rule) {
             self.journal.append_verdict(&event)
         } else {
             self.journal.append(&event)
@@ -468,11 +470,11 @@ impl Ledger {
 
     /// Appends an event; a run that cannot do so stops.
     fn write(&self, event: &StoredEvent) -> bool {
-        self.report(&self.journal.append(event))
+        self.check_written(&self.journal.append(event))
     }
 
     /// Stops the run if an event was not written; returns whether it was.
-    fn report(&self, written: &Result<u64>) -> bool {
+    fn check_written(&self, written: &Result<u64>) -> bool {
         if let Err(error) = written {
             self.stopper.unwritten(error);
         }
@@ -567,5 +569,35 @@ pub(super) fn skipped(attempts: u32) -> Outcome {
     Outcome {
         attempts,
         ..Outcome::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Sample;
+    use crate::benchmark::custom::Custom;
+    use crate::data::{Score, Task};
+    use crate::eval::Eval;
+    use crate::run::{RunOptions, Session};
+    use crate::scorer::{All, Answer, GaiaScorer};
+
+    #[test]
+    fn the_verdict_of_a_users_scorer_is_written_at_once() {
+        let own = || ("own", |_: &Answer<'_>| Ok(Score::binary(true)));
+        let both: [Arc<dyn Scorer>; 2] = [Arc::new(GaiaScorer), Arc::new(own())];
+        let scorers: [Arc<dyn Scorer>; 2] = [Arc::new(own()), Arc::new(All::new(both))];
+        for scorer in scorers {
+            let folder = tempfile::tempdir().unwrap();
+            let sample = Sample::new("a", "?").target("4");
+            let eval = Eval::new(Custom::new([sample]), |_: &Task| Ok("4".into()))
+                .scorer(scorer)
+                .output_root(folder.path());
+            let options = RunOptions::default();
+            let session = Session::start(&eval, options, Arc::new(|_| {})).unwrap();
+            session.run_sample(0);
+            let journal = std::fs::read_to_string(session.dir().file(JOURNAL)).unwrap();
+            assert!(journal.contains("\"kind\":\"scored\""), "{journal}");
+        }
     }
 }

@@ -1,10 +1,10 @@
 //! `events.jsonl`: the journal of a run, from which a resumed run is restored.
 //!
 //! One line per event, written before anything that depends on it: an `answered` line is complete before the answer is
-//! scored, so `kill -9` loses nothing. A rule's verdict, which can be made again, is written with the next line, or
-//! within a second. A thread syncs the file within a second, so power loss costs at most that second. A torn last line is cut off
-//! when a run is resumed. Each line ends with the number of its journal and a checksum; damaged or foreign lines are left
-//! out and reported.
+//! scored, so `kill -9` loses no answer. A rule's verdict, which can be made again, is written with the next line, or
+//! within a second. A thread syncs the file within a second, so power loss costs at most that second. A torn last line is
+//! cut off when a run is resumed. Each line ends with the number of its journal and a checksum; damaged or foreign lines
+//! are left out and reported.
 
 mod joined;
 mod lines;

@@ -5,6 +5,7 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempPath;
@@ -30,15 +31,13 @@ pub(crate) struct Spool {
     path: PathBuf,
     file: BufWriter<File>,
     length: u64,
-    /// By sample: [`place_of`] its line, 0 without one. Nothing else of a sample stays in memory, and a zero takes none
-    /// until it is written.
-    places: Vec<u64>,
+    /// By sample; `None` is a zero, which takes no memory until another one is written. Nothing else of a sample stays in
+    /// memory.
+    places: Vec<Option<LinePlace>>,
 }
 
-/// The offset of a line and whether it belongs into `errors.jsonl`, as a number above 0.
-fn place_of(offset: u64, is_error: bool) -> u64 {
-    ((offset + 1) << 1) | u64::from(is_error)
-}
+/// The offset of a line plus 1, doubled; odd if the line belongs into `errors.jsonl`.
+type LinePlace = NonZeroU64;
 
 /// Called with a line, its place, and whether it is an error.
 type SeeLine<'a> = dyn FnMut(usize, &[u8], bool) -> Result<()> + 'a;
@@ -53,7 +52,7 @@ impl Spool {
             path,
             file,
             length: 0,
-            places: vec![0; samples],
+            places: vec![None; samples],
         })
     }
 
@@ -61,14 +60,14 @@ impl Spool {
     pub(crate) fn add(&mut self, place: usize, record: &Spooled) -> Result<()> {
         let written = self.file.write_all(&record.line);
         written.map_err(|error| self.failed(&error))?;
-        self.places[place] = place_of(self.length, record.is_error);
+        self.places[place] = NonZeroU64::new(((self.length + 1) << 1) | u64::from(record.is_error));
         self.length += record.line.len() as u64;
         Ok(())
     }
 
     /// Whether the record of this sample is there.
     pub(crate) fn has(&self, place: usize) -> bool {
-        self.places[place] > 0
+        self.places[place].is_some()
     }
 
     /// Writes `samples.jsonl` and `errors.jsonl`, removes the spool, and returns the files' SHA-256. `see` is called
@@ -118,9 +117,9 @@ impl Spool {
         let mut line = Vec::new();
         let mut at = 0;
         for (slot, place) in self.places.iter().enumerate() {
-            if *place == 0 {
+            let Some(place) = place.map(NonZeroU64::get) else {
                 continue;
-            }
+            };
             let (offset, is_error) = ((place >> 1) - 1, place & 1 == 1);
             line.clear();
             spool

@@ -11,14 +11,14 @@ use crate::printable::{is_mark, is_unseen};
 
 /// A value as JSON on one line, see [`escape_line_ends`], without a line end.
 pub(crate) fn json_line(value: &(impl Serialize + ?Sized)) -> serde_json::Result<Vec<u8>> {
-    let mut json = Vec::with_capacity(USUAL);
+    let mut json = Vec::with_capacity(CAPACITY);
     serde_json::to_writer(&mut json, value)?;
     escape_line_ends(&mut json, 0);
     Ok(json)
 }
 
 /// Bytes of most records and events.
-const USUAL: usize = 2048;
+const CAPACITY: usize = 2048;
 
 /// Escapes U+0085, U+2028 and U+2029, where Python's `splitlines` and others end a line, and anything that a CI log
 /// takes for a command anywhere in a line. Applies to the JSON from `start` on, where these only occur in strings.

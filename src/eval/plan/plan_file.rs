@@ -3,8 +3,8 @@
 //! Each of a hundred shards needs the ids, slices and hashes of all samples, and a row only of its own. Those of a
 //! dataset that is one `.jsonl` file are written into a hidden file in the folder of runs when a run starts. The key of
 //! the file is a hash of the dataset's checksum, of the eval and of this program; its last 4 bytes are the CRC-32 of all
-//! before. A file that is missing, damaged or of something else is ignored, and the dataset is read. Each row that is
-//! asked is checked again.
+//! before. A file that is missing, damaged or of something else is ignored, and the dataset is read. A row is compared
+//! with its own hash again when it is asked.
 //!
 //! Nothing is written where answers are masked, for the file contains hashes of answers; nor where a sample is more than
 //! its row: it has files, a conversation, or criteria of its scorers.
@@ -46,7 +46,7 @@ pub(super) struct PlanFile {
     path: PathBuf,
     key: [u8; 32],
     dataset: PathBuf,
-    /// [`file::checksum`] of the dataset. Whoever can write the dataset needs no collision.
+    /// [`file::checksum`] of the dataset, against accidents: whoever can change the dataset needs no collision.
     checksum: (u64, u32),
     /// Notices on the ground truths of its samples.
     notices: Vec<String>,
@@ -201,7 +201,7 @@ impl PlanFile {
         let mut bytes = self.key.to_vec();
         serde_json::to_writer(&mut bytes, &head)?;
         bytes.push(b'\n');
-        // Large: it is in memory once.
+        // It may be 100 MB: growing would hold it twice.
         bytes.reserve_exact(size);
         for item in &plan.items {
             let row = item.row().ok_or_else(changed)?;

@@ -74,7 +74,7 @@ impl<T, S: Iterator<Item = usize>> InOrder<T, S> {
         }
     }
 
-    /// Adds the record of a slot. Calls `see` with those whose turn it is. Once too many wait, it does nothing any more.
+    /// Adds the record of a slot, and calls `see` with those whose turn it is. Does nothing once too many have waited.
     pub(in crate::run) fn add(&mut self, slot: usize, record: T, mut see: impl FnMut(usize, T)) {
         if self.has_given_up {
             return;

@@ -158,7 +158,8 @@ impl Finish {
         self.is_part
     }
 
-    /// Ends the run: records in dataset order, summary, gates, manifest. `collected` has what was collected during the run.
+    /// Ends the run: records in dataset order, summary, gates, manifest. `collected` has the records that were collected
+    /// while it went on.
     ///
     /// # Errors
     /// When something cannot be written. Answers are in `events.jsonl` all the same.

@@ -82,7 +82,7 @@ impl<'de> Visitor<'de> for OneEach {
         while let Some(key) = entries.next_key::<String>()? {
             if map.is_empty() {
                 // Growing a map step by step takes a fifth of the time of a row.
-                map = Map::with_capacity(USUAL);
+                map = Map::with_capacity(CAPACITY);
             }
             merges |= key == MERGE;
             match map.entry(key) {
@@ -103,7 +103,7 @@ impl<'de> Visitor<'de> for OneEach {
 }
 
 /// As many entries as rows of datasets have.
-const USUAL: usize = 7;
+const CAPACITY: usize = 7;
 
 /// The key whose maps are a part of the map around it.
 pub(crate) const MERGE: &str = "<<";
