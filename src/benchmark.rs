@@ -23,6 +23,7 @@ pub(crate) mod aime;
 pub(crate) mod conversations;
 pub(crate) mod custom;
 pub(crate) mod gaia;
+#[cfg(feature = "judge")]
 pub(crate) mod generate;
 pub(crate) mod gsm8k;
 pub(crate) mod items;

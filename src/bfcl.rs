@@ -35,10 +35,6 @@ pub(crate) const SCORERS: &[Entry] = &[
     scorer::calls::trajectory::ENTRY,
 ];
 
-/// Whether the feature is enabled.
-#[cfg(test)]
-pub(crate) const IS_BUILT: bool = true;
-
 /// The benchmark in a folder; relative paths start from `folder`. Errors refer to the spec key of the same name.
 pub(crate) fn benchmark(
     folder: &Path,

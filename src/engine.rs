@@ -145,8 +145,8 @@ pub mod judge {
     pub use crate::data::labels::{ItemLabels, LabelChoice, LabelClass, read_labels};
     pub use crate::run::judge::calibrate::{JudgeComparison, JudgeOfRun, LabelPlan};
     pub use crate::scorer::ask::judge::reading::{
-        ReadStatus, Reading, Unread, VERSION, choices, helloagents_judge, helloagents_winner,
-        pattern, patterns, rating, rubric,
+        ReadStatus, Reading, Unread, choices, helloagents_judge, helloagents_winner, pattern,
+        patterns, rating, rubric,
     };
     pub use crate::verdict::judged::agreement::{
         AgreementFigures, ClassFigures, JudgeAgreement, LabelledItem,

@@ -51,6 +51,15 @@ impl Error {
         Self::new(ErrorKind::Usage, message.into())
     }
 
+    /// The error for a part of this crate that this build lacks.
+    pub(crate) fn without_feature(what: impl fmt::Display, feature: &str) -> Self {
+        let message = format!("{what} needs the feature `{feature}` of the crate `evaltest`");
+        Self::usage(message).hint(format!(
+            "write `evaltest = {{ version = \"…\", features = [\"{feature}\"] }}` into `Cargo.toml`, or run it with \
+             `cargo evaltest`, which has the feature"
+        ))
+    }
+
     /// A benchmark, agent or scorer that is neither built in nor registered. Exit code 2.
     pub(crate) fn unregistered(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Unregistered, message.into())

@@ -116,7 +116,8 @@
 //! | feature | what it brings |
 //! |---|---|
 //! | `tokio` | async closures as agents |
-//! | `http` | the agents `openai` and `http`, the scorer `semantic`, datasets of the Hub |
+//! | `http` | the agents `openai` and `http`, datasets of the Hub |
+//! | `judge` | the scorers that ask a model (`judge`, `jury`, `pairwise`, `solver`, `semantic` with `http`), and data that a model generates |
 //! | `parquet` | datasets in `.parquet` files, the format of GAIA |
 //! | `command` | the unstable interface for the command `cargo evaltest` |
 //! | `bfcl` | the Berkeley Function Calling Leaderboard and the scorers `ast_match` and `trajectory` |

@@ -31,6 +31,7 @@ pub(crate) mod dry_run;
 pub(crate) mod history;
 pub(crate) mod judge;
 pub mod listing;
+#[cfg(feature = "command")]
 pub(crate) mod rescore;
 mod session;
 

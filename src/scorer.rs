@@ -1,7 +1,7 @@
 //! The `Scorer` trait, and the built-in scorers.
 //!
 //! Scorers are pure: no clock, no environment, no file. There are two exceptions: [`CommandScorer`] runs a program,
-//! and [`Semantic`] calls an endpoint (by your own [`Embedder`], or `HttpEmbedder` with the feature `http`). A scorer
+//! and those of the feature `judge` ask a model (`Semantic` by your own `Embedder`, or by `HttpEmbedder`). A scorer
 //! that cannot score an answer returns an error, which is recorded as `scorer_failed` and never counts as a wrong
 //! answer.
 //!
@@ -12,7 +12,7 @@
 //! with its [`GaiaVerdict`] by [`TruthKind`], `gsm8k` [`Gsm8kScorer`], `includes` [`Includes`], `json` [`Json`],
 //! `list` [`List`], `not` [`Not`], `numeric` [`Numeric`] (with [`Percent`], [`Units`], [`DecimalSign`] and a
 //! [`Tolerance`]), `qa` [`QaScorer`], `qa_f1` [`QaF1`], `qa_f1_format` [`QaF1Format`], `quasi_exact` [`QuasiExact`]
-//! (or [`as_documented`](QuasiExact::as_documented)), `semantic` [`Semantic`], `state` [`State`], `substring` [`Substring`],
+//! (or [`as_documented`](QuasiExact::as_documented)), `semantic` `Semantic` (feature `judge`), `state` [`State`], `substring` [`Substring`],
 //! `token_f1` [`TokenF1`], `trajectory` `Trajectory` (feature `bfcl`), `weighted` [`Weighted`].
 //!
 #![doc = include_str!("scorer/guide.md")]
@@ -23,6 +23,7 @@ pub(crate) mod extract;
 
 pub(crate) mod gaia;
 pub(crate) mod hash;
+#[cfg(feature = "judge")]
 pub(crate) mod item;
 pub(crate) mod json;
 pub(crate) mod missed;
@@ -54,11 +55,15 @@ use compose::forward::forward;
 pub use crate::data::JudgeRule;
 
 pub use ask::command::CommandScorer;
+#[cfg(feature = "judge")]
 pub use ask::judge::Judge;
+#[cfg(feature = "judge")]
 pub use ask::jury::{Aggregate, Jury};
+#[cfg(feature = "judge")]
 pub use ask::pairwise::Pairwise;
-#[cfg(feature = "http")]
+#[cfg(all(feature = "http", feature = "judge"))]
 pub use ask::semantic::http::HttpEmbedder;
+#[cfg(feature = "judge")]
 pub use ask::semantic::{Embedder, Semantic};
 #[cfg(feature = "bfcl")]
 pub use calls::ast_match::{AstMatch, CallsToFind, Types};

@@ -218,11 +218,7 @@ impl RecordedCalls {
     /// A mistake in the settings.
     pub(crate) fn check(&self) -> Result<()> {
         if !cfg!(feature = "http") {
-            let message = "`record` needs the feature `http` of the crate `evaltest`";
-            return Err(Error::usage(message).hint(
-                "write `evaltest = { version = \"…\", features = [\"http\"] }` into `Cargo.toml`, or run it with \
-                 `cargo evaltest`, which has the feature",
-            ));
+            return Err(Error::without_feature("`record`", "http"));
         }
         for (item, pointer) in self.ignore.iter().enumerate() {
             if !pointer.starts_with('/') {

@@ -165,4 +165,13 @@ fn check_features(project: &Project) {
         .exits(1)
         .says("evals/example.yaml:2:16: agent `openai` in a spec needs the feature `http` of the crate `evaltest`")
         .says("features = [\"http\"] }` into `Cargo.toml`");
+
+    project.write(
+        "evals/example.yaml",
+        "benchmark: { type: gaia, path: example/questions.jsonl }\nagent: echo\nscorer: { type: judge, agent: echo }\n",
+    );
+    project
+        .cargo("test --offline --test example")
+        .exits(1)
+        .says("evals/example.yaml:3:17: scorer `judge` in a spec needs the feature `judge` of the crate `evaltest`");
 }

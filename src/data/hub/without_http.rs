@@ -13,13 +13,8 @@ impl Dataset {
     /// # Errors
     /// Always; names the feature.
     pub(crate) fn open(address: &Address) -> Result<Self> {
-        Err(Error::usage(format!(
-            "`{address}`: reading datasets from the Hub needs the feature `http` of the crate `evaltest`"
-        ))
-        .hint(
-            "write `evaltest = { version = \"…\", features = [\"http\"] }` into `Cargo.toml`, or run it with \
-             `cargo evaltest`, which has the feature",
-        ))
+        let what = format_args!("`{address}`: reading datasets from the Hub");
+        Err(Error::without_feature(what, "http"))
     }
 
     pub(crate) fn fetch_files(&self) -> Result<LocalFiles> {

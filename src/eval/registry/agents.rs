@@ -15,15 +15,25 @@ use crate::error::{Error, Result, Under};
 
 pub mod acp;
 pub mod command;
+#[cfg(feature = "demo")]
 pub mod demo;
 pub mod echo;
+#[cfg(feature = "http")]
 pub mod http;
 pub mod none;
+#[cfg(feature = "http")]
 pub mod openai;
 pub mod replay;
 pub mod worker;
 
-entries!(MadeAgent, of_own: command, worker, acp, openai, http, replay, echo, demo, none);
+entries!(
+    MadeAgent, of_own: command, worker, acp,
+    #[cfg(feature = "http")] openai,
+    #[cfg(feature = "http")] http,
+    replay, echo,
+    #[cfg(feature = "demo")] demo,
+    none,
+);
 
 /// A registered agent.
 fn of_own(
@@ -80,6 +90,7 @@ mod tests {
     #[test]
     fn rows_name_the_keys_within() {
         check_row::<UlimitKeys>(&command::ENTRY.about, "ulimits");
+        #[cfg(feature = "http")]
         check_row::<openai::PriceKeys>(&openai::ENTRY.about, "price");
         check_row::<replay::ReplayFields>(&replay::ENTRY.about, "fields");
     }

@@ -16,16 +16,24 @@ use crate::benchmark::Benchmark;
 use crate::error::{Result, Under};
 
 pub mod aime;
+#[cfg(feature = "bfcl")]
 pub mod bfcl;
 pub mod conversations;
 pub mod custom;
 pub mod gaia;
+#[cfg(feature = "judge")]
 pub mod generate;
 pub mod gsm8k;
 pub mod items;
 pub mod qa;
 
-entries!(Arc<dyn Benchmark>, of_own: gaia, qa, gsm8k, aime, items, bfcl, conversations, generate, custom);
+entries!(
+    Arc<dyn Benchmark>, of_own: gaia, qa, gsm8k, aime, items,
+    #[cfg(feature = "bfcl")] bfcl,
+    conversations,
+    #[cfg(feature = "judge")] generate,
+    custom,
+);
 
 /// A registered benchmark.
 fn of_own(

@@ -5,8 +5,6 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::agent::{Agent, Worker};
-#[cfg(not(all(feature = "demo", feature = "http")))]
-use crate::error::Error;
 use crate::eval::KeepScratch;
 
 /// An agent, and settings from its keys.
@@ -39,16 +37,4 @@ impl MadeAgent {
             concurrency: None,
         }
     }
-}
-
-/// The error for an agent that this build of the library lacks.
-#[cfg(not(all(feature = "demo", feature = "http")))]
-pub(super) fn without(name: &str, feature: &str) -> Error {
-    let message =
-        format!("agent `{name}` in a spec needs the feature `{feature}` of the crate `evaltest`");
-    let error = Error::usage(message).hint(format!(
-        "write `evaltest = {{ version = \"…\", features = [\"{feature}\"] }}` into `Cargo.toml`, or run it with \
-         `cargo evaltest`, which has the feature",
-    ));
-    error.under("type")
 }

@@ -97,6 +97,32 @@ impl<T: 'static> Chosen<T> {
     }
 }
 
+/// The features with kinds of their own, and whether this build has them.
+const FEATURES: [(&str, &[&str], bool); 4] = [
+    (
+        "bfcl",
+        &["ast_match", "bfcl", "bfcl_multi_turn", "trajectory"],
+        cfg!(feature = "bfcl"),
+    ),
+    ("demo", &["demo"], cfg!(feature = "demo")),
+    ("http", &["http", "openai"], cfg!(feature = "http")),
+    (
+        "judge",
+        &[
+            "generate", "item", "judge", "jury", "pairwise", "semantic", "solver",
+        ],
+        cfg!(feature = "judge"),
+    ),
+];
+
+/// The error for a kind that this build lacks.
+pub(super) fn left_out(what: &str, name: &str) -> Option<Error> {
+    let mut features = FEATURES.iter();
+    let (feature, ..) = features.find(|(_, kinds, is_here)| !is_here && kinds.contains(&name))?;
+    let error = Error::without_feature(format_args!("{what} `{name}` in a spec"), feature);
+    Some(error.under("type"))
+}
+
 /// The error for a name that is neither built in nor registered.
 pub(super) fn unknown<'a>(
     what: &str,
@@ -104,6 +130,9 @@ pub(super) fn unknown<'a>(
     built_in: &'a [BuiltIn],
     registered: impl Iterator<Item = &'a str>,
 ) -> Error {
+    if let Some(error) = left_out(what, name) {
+        return error;
+    }
     let built_in = built_in.iter().map(|about| about.name);
     let known: Vec<&str> = built_in.chain(registered).collect();
     let error = Error::unregistered(format!("unknown {what} `{name}`"));
@@ -119,20 +148,24 @@ pub(super) fn unknown<'a>(
 
 /// The list of the files of a folder, one for each built-in kind: `entries!(MadeAgent, of_own: echo, demo)`.
 ///
+/// A kind of a feature has its `cfg` here, at its `mod`, and a line in [`FEATURES`].
+///
 /// A file with a `mod` that is not in the list has an unused `ENTRY`, which the folder denies; one in the list without
 /// a `mod` or an `ENTRY` is not found. So neither compiles.
 macro_rules! entries {
-    ($made:ty, $of_own:ident: $($kind:ident),+ $(,)?) => {
+    ($made:ty, $of_own:ident: $($(#[$cfg:meta])? $kind:ident),+ $(,)?) => {
         /// The built-in kinds, in the order in which messages name them.
-        pub const BUILT_IN: &[$crate::eval::registry::BuiltIn] = &[$($kind::ENTRY.about),+];
+        pub const BUILT_IN: &[$crate::eval::registry::BuiltIn] = &[$($(#[$cfg])? $kind::ENTRY.about),+];
 
         /// Reads the keys of a kind: as declared if it is built in, otherwise unchanged.
         pub(crate) fn read<'de, A: serde::de::MapAccess<'de>>(
             name: String,
             rest: A,
         ) -> Result<$crate::eval::registry::recipe::Chosen<$made>, A::Error> {
-            $(if name == $kind::ENTRY.about.name {
-                return $kind::ENTRY.read(rest);
+            $($(#[$cfg])? {
+                if name == $kind::ENTRY.about.name {
+                    return $kind::ENTRY.read(rest);
+                }
             })+
             $crate::eval::registry::recipe::Chosen::of_own(name, rest, $of_own)
         }
@@ -142,15 +175,54 @@ macro_rules! entries {
         pub(crate) fn schemas(
             generator: &mut schemars::SchemaGenerator,
         ) -> Vec<($crate::eval::registry::BuiltIn, schemars::Schema)> {
-            vec![$($kind::ENTRY.schema(generator)),+]
+            Vec::from([$($(#[$cfg])? $kind::ENTRY.schema(generator)),+])
         }
 
         #[cfg(test)]
         #[test]
         fn each_page_has_the_keys_that_are_read() {
-            $($crate::eval::registry::pages::check(&$kind::ENTRY);)+
+            $($(#[$cfg])? $crate::eval::registry::pages::check(&$kind::ENTRY);)+
         }
     };
 }
 
 pub(super) use entries;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::eval::registry::{agents, benchmarks, scorers};
+
+    #[test]
+    fn kinds_of_a_feature_are_those_of_the_lists() {
+        let kinds = agents::BUILT_IN.iter().chain(benchmarks::BUILT_IN);
+        let here: Vec<&str> = kinds
+            .map(|about| about.name)
+            .chain(scorers::names())
+            .collect();
+        for (feature, kinds, is_here) in FEATURES {
+            for kind in kinds {
+                assert_eq!(here.contains(kind), is_here, "{feature}: {kind}");
+            }
+        }
+        let always: Vec<&str> = scorers::ENTRIES.iter().map(|entry| entry.name).collect();
+        for name in scorers::names().filter(|name| !always.contains(name)) {
+            let is_known = FEATURES.iter().any(|(_, kinds, _)| kinds.contains(&name));
+            assert!(is_known, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_kind_that_is_left_out_names_its_feature() {
+        for (feature, kinds, is_here) in FEATURES {
+            let error = left_out("scorer", kinds[0]);
+            let expect = (!is_here).then(|| {
+                format!(
+                    "scorer `{}` in a spec needs the feature `{feature}` of the crate `evaltest`",
+                    kinds[0]
+                )
+            });
+            assert_eq!(error.map(|error| error.message().to_owned()), expect);
+        }
+    }
+}

@@ -14,7 +14,7 @@ use serde::de::value::MapDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::recipe::Chosen;
+use super::recipe::{Chosen, left_out};
 use super::{agents, benchmarks, placed};
 use crate::benchmark::Benchmark;
 use crate::data::{ItemPart, JudgeRule, Score};
@@ -27,8 +27,8 @@ use crate::scorer::options::{OptionReader, unknown};
 use crate::scorer::{Answer, Entry, Maker, ResolvedAgent, Scorer, SmallSpec};
 use crate::{bfcl, scorer};
 
-/// The scorers of every build; those that judge calls are in `bfcl::SCORERS`.
-const ENTRIES: &[Entry] = &[
+/// The scorers of every build; those that judge calls are in `bfcl::SCORERS`, those that ask a model in [`JUDGES`].
+pub(super) const ENTRIES: &[Entry] = &[
     crate::scorer::number::aime::ENTRY,
     crate::scorer::compose::all::ENTRY,
     crate::scorer::compose::any::ENTRY,
@@ -40,14 +40,10 @@ const ENTRIES: &[Entry] = &[
     scorer::gaia::ENTRY,
     crate::scorer::number::gsm8k::ENTRY,
     crate::scorer::string::includes::ENTRY,
-    scorer::item::ENTRY,
     scorer::json::ENTRY,
-    scorer::ask::judge::ENTRY,
-    scorer::ask::jury::ENTRY,
     crate::scorer::string::list::ENTRY,
     crate::scorer::compose::not::ENTRY,
     crate::scorer::number::numeric::ENTRY,
-    scorer::ask::pairwise::ENTRY,
     crate::scorer::compose::per_sample::ENTRY,
     crate::scorer::string::qa::ENTRY,
     crate::scorer::string::qa_f1::ENTRY,
@@ -55,18 +51,29 @@ const ENTRIES: &[Entry] = &[
     crate::scorer::string::quasi_exact::ENTRY,
     crate::scorer::compose::recorded::ENTRY,
     crate::scorer::string::regex::ENTRY,
-    scorer::ask::semantic::ENTRY,
-    scorer::ask::solver::ENTRY,
     scorer::state::ENTRY,
     crate::scorer::string::substring::ENTRY,
     crate::scorer::string::token_f1::ENTRY,
     crate::scorer::compose::weighted::ENTRY,
 ];
 
+/// The scorers that ask a model, and the one of generated data.
+#[cfg(feature = "judge")]
+const JUDGES: &[Entry] = &[
+    scorer::item::ENTRY,
+    scorer::ask::judge::ENTRY,
+    scorer::ask::jury::ENTRY,
+    scorer::ask::pairwise::ENTRY,
+    scorer::ask::semantic::ENTRY,
+    scorer::ask::solver::ENTRY,
+];
+#[cfg(not(feature = "judge"))]
+const JUDGES: &[Entry] = &[];
+
 /// The built-in scorers, in alphabetical order.
 pub fn entries() -> &'static [&'static Entry] {
     static SORTED: LazyLock<Vec<&Entry>> = LazyLock::new(|| {
-        let mut entries: Vec<_> = ENTRIES.iter().chain(bfcl::SCORERS).collect();
+        let mut entries: Vec<_> = ENTRIES.iter().chain(JUDGES).chain(bfcl::SCORERS).collect();
         entries.sort_unstable_by_key(|entry| entry.name);
         entries
     });
@@ -157,6 +164,7 @@ pub fn entry(name: &str) -> Option<&'static Entry> {
 }
 
 /// Whole specs with this scorer, if its name alone is not enough.
+#[cfg(feature = "judge")]
 pub fn small_specs(entry: &Entry) -> Vec<SmallSpec> {
     if entry.name == scorer::ask::judge::ENTRY.name {
         scorer::ask::judge::specs::all()
@@ -226,10 +234,7 @@ pub fn by_name(
     let scorer = match (entry(name), context.registry) {
         (Some(entry), _) => (entry.make)(&OptionReader::new(entry, &options, &context.maker())?)?,
         (None, Some(registry)) => registered(name, options, context.folder, registry)?,
-        (None, None) => {
-            let error = unknown("scorer", name, &names().collect::<Vec<_>>());
-            return Err(error.under("type"));
-        }
+        (None, None) => return Err(unknown_scorer(name, None)),
     };
     let scorer = match on {
         None | Some(On::Last) => scorer,
@@ -253,15 +258,24 @@ fn registered(
 ) -> Result<Arc<dyn Scorer>> {
     let options = Options::new(format!("scorer `{name}`"), options, folder);
     let Some(scorer) = registry.make_scorer(name, &options) else {
-        let known = entries().iter().map(|entry| entry.name);
-        let known: Vec<_> = known.chain(registry.scorer_names()).collect();
-        return Err(unknown("scorer", name, &known).under("type"));
+        return Err(unknown_scorer(name, Some(registry)));
     };
     Ok(Arc::new(Configured {
         scorer: scorer.or_under("type")?,
         alias: None,
         options: Some(options),
     }))
+}
+
+/// The error for a name that is neither built in nor registered.
+fn unknown_scorer(name: &str, registry: Option<&Registry>) -> Error {
+    let own = registry.into_iter().flat_map(Registry::scorer_names);
+    let known: Vec<_> = entries()
+        .iter()
+        .map(|entry| entry.name)
+        .chain(own)
+        .collect();
+    left_out("scorer", name).unwrap_or_else(|| unknown("scorer", name, &known).under("type"))
 }
 
 /// A scorer under another name, or a registered one with its options, which affect its verdicts though it may not report

@@ -61,28 +61,12 @@ fn check(entry: &BuiltIn, rest: &str) {
         };
         let text = format!("{block}{rest}");
         let path = folder.path().join("eval.yaml");
-        let loaded = parse(&text, &path, &Registry::new(), &[]);
-        let feature = match entry.name {
-            "openai" | "http" => (!cfg!(feature = "http")).then_some("http"),
-            "bfcl" => (!crate::bfcl::IS_BUILT).then_some("bfcl"),
-            _ => None,
-        };
-        match (loaded, feature) {
-            (Ok(eval), None) if rest.starts_with("agent:") => {
-                assert_eq!(eval.benchmark.name(), entry.name);
-                let samples = eval.benchmark.samples();
-                samples.unwrap_or_else(|error| panic!("{text}{error}"));
-            }
-            (Ok(_), None) => {}
-            (Err(error), Some(feature)) => {
-                let message = error.message();
-                assert!(
-                    message.contains(&format!("feature `{feature}`")),
-                    "{text}{error}"
-                );
-            }
-            (Ok(_), Some(feature)) => panic!("made without the feature `{feature}`: {text}"),
-            (Err(error), None) => panic!("{text}{error}"),
+        let eval = parse(&text, &path, &Registry::new(), &[]);
+        let eval = eval.unwrap_or_else(|error| panic!("{text}{error}"));
+        if rest.starts_with("agent:") {
+            assert_eq!(eval.benchmark.name(), entry.name);
+            let samples = eval.benchmark.samples();
+            samples.unwrap_or_else(|error| panic!("{text}{error}"));
         }
     }
 }

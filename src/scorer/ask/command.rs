@@ -13,7 +13,6 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::judge::script_hash;
 use crate::agent::program::{Program, passes_variables};
 use crate::data::{Normalized, Score};
 use crate::error::{Error, Result, Under};
@@ -24,6 +23,7 @@ use crate::system::process::launch::NotStarted;
 use crate::system::process::worker::ask::Fault;
 use crate::system::process::worker::{GRACE, WorkerProcess};
 use crate::system::variables;
+use crate::text::hash::Hasher;
 use crate::text::json_line;
 use crate::text::redact::Redactor;
 use pool::ProcessPool;
@@ -394,4 +394,15 @@ impl Scorer for CommandScorer {
     fn unset_variables(&self) -> Vec<String> {
         self.program.environment.unset()
     }
+}
+
+/// Larger scripts are not hashed.
+const SCRIPT_BYTES: u64 = 1 << 20;
+
+/// The hash of a script; `None` if it is not a script.
+pub(super) fn script_hash(path: &Path) -> Option<String> {
+    let about = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
+    let text = (about.len() <= SCRIPT_BYTES).then(|| std::fs::read_to_string(path));
+    let text = text?.ok().filter(|text| !text.contains('\0'))?;
+    Some(Hasher::default().part(text).short())
 }

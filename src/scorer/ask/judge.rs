@@ -24,6 +24,7 @@ use std::sync::OnceLock;
 use serde_json::{Map, Value, json};
 
 use super::client::NamedClient;
+use super::command::script_hash;
 use super::requester::{Inquiry, NoVerdict, ScorerAgent, VerdictRequester, forward_model};
 use crate::agent::Agent;
 use crate::data::{JudgeRule, Normalized, Sample, Score, Unread};
@@ -290,8 +291,6 @@ const MERE: [&str; 13] = [
     "unsendable_files",
     "url",
 ];
-/// Larger scripts are not hashed.
-const SCRIPT_BYTES: u64 = 1 << 20;
 
 /// The agent's keys that may change a verdict, and the hashes of its scripts.
 pub(super) fn identity(agent: &Value, folder: &Path) -> String {
@@ -320,14 +319,6 @@ fn scripts(command: Option<&Value>, folder: &Path) -> Map<String, Value> {
         Some((word.to_owned(), script_hash(&folder.join(word))?.into()))
     };
     words.filter_map(script).collect()
-}
-
-/// The hash of a script; `None` if it is not a script.
-pub(super) fn script_hash(path: &Path) -> Option<String> {
-    let about = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
-    let text = (about.len() <= SCRIPT_BYTES).then(|| std::fs::read_to_string(path));
-    let text = text?.ok().filter(|text| !text.contains('\0'))?;
-    Some(Hasher::default().part(text).short())
 }
 
 #[cfg(test)]

@@ -74,11 +74,9 @@ pub(crate) const ENTRY: Entry = Entry {
         #[cfg(not(feature = "http"))]
         {
             let _ = options;
-            let message =
-                "scorer `semantic` in a spec needs the feature `http` of the crate `evaltest`";
-            Err(Error::usage(message).hint(
-                "write `evaltest = { version = \"…\", features = [\"http\"] }` into `Cargo.toml`, or run it with \
-                 `cargo evaltest`, which has the feature",
+            Err(Error::without_feature(
+                "scorer `semantic` in a spec",
+                "http",
             ))
         }
     },

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use crate::scorer::Scorer;
-use crate::scorer::ask::judge::reading;
+use crate::scorer::ask;
 use crate::scorer::extract::{self, Extraction};
 use crate::store::Manifest;
 
@@ -40,7 +40,7 @@ impl Readers {
     /// Those of this program.
     pub(crate) const CURRENT: Self = Self {
         answers: extract::VERSION,
-        verdicts: reading::VERSION,
+        verdicts: ask::READING_VERSION,
     };
 
     /// As recorded in a file.

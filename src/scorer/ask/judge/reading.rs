@@ -38,10 +38,6 @@ pub use hello::{helloagents_judge, helloagents_winner};
 pub use rating::rating;
 pub use rubric::rubric;
 
-/// The version of this module's rules. Increment it when some reply is read differently. A baseline of another version is
-/// compared, with a notice.
-pub const VERSION: u32 = 2;
-
 /// Stands in judges' fingerprints where the first versions put theirs. It does not change, so that a reply keeps its key
 /// and a baseline its scorer: the replies are the same, however they are read.
 pub(crate) const IN_FINGERPRINTS: u32 = 1;
