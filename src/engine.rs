@@ -237,10 +237,10 @@ pub mod run {
     }
     /// Rescores stored answers.
     pub mod rescore {
+        pub use crate::run::record::reload::{reload, reload_original};
         pub use crate::run::rescore::{
             AnswerPrice, BaselineAnswers, Evidence, Foreseen, Origin, Rescore, Versus,
-            VersusScorer, evidence, extraction_of, foresee, reload, reload_original, rescore,
-            scorers_of, scorers_of_spec,
+            VersusScorer, evidence, extraction_of, foresee, rescore, scorers_of, scorers_of_spec,
         };
     }
 }

@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::report::corrected_lines;
 use crate::report::reported::{MaskedTexts, ReportedRun};
 use crate::run::CiPolicy;
-use crate::run::rescore::reload;
+use crate::run::record::reload::reload;
 use crate::store::RunDir;
 use crate::verdict::judged::calibration::{CalibrationStatus, JudgeCalibration};
 use crate::verdict::summary::{JudgeSummary, Summary, judge_notices};

@@ -13,6 +13,7 @@ pub(crate) mod earlier;
 pub(crate) mod files;
 pub(crate) mod gathered;
 pub(crate) mod readable;
+pub(crate) mod reload;
 pub(crate) mod repaired;
 
 use std::collections::{BTreeMap, HashMap, HashSet};

@@ -25,7 +25,6 @@ mod foreseen;
 mod judges;
 mod line;
 mod origin;
-mod reload;
 mod versus;
 
 use std::collections::{BTreeMap, HashMap};
@@ -36,6 +35,7 @@ use serde_json::Value;
 
 use super::judge::calibrations;
 use super::record::gathered;
+use super::record::reload::gates_of;
 use crate::bfcl::Metrics;
 use crate::data::{Record, Status};
 use crate::error::{Error, Result};
@@ -64,12 +64,10 @@ use crate::verdict::summary::{SummaryBuilder, judge_notices};
 use chunks::Chunks;
 use judges::{RescoreJudges, asks};
 use line::{Clients, LateRedactor, Rejudge};
-pub(super) use reload::gates_of;
 
 pub use evidence::{AnswerPrice, BaselineAnswers, Evidence, evidence};
 pub use foreseen::{Foreseen, foresee};
 pub use origin::{Origin, scorers_of, scorers_of_spec};
-pub use reload::{reload, reload_original};
 pub use versus::{Versus, VersusScorer};
 
 /// How to score answers again.

@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::reload::reload;
 use crate::error::{Error, Result};
 use crate::eval::plan::{BaselineUse, Plan};
 use crate::eval::registry::Registry;
@@ -18,7 +19,6 @@ use crate::eval::spec;
 use crate::eval::tiers::Promotion;
 use crate::figure::counted;
 use crate::run::dry_run::lost;
-use crate::run::rescore::reload;
 use crate::run::session::manifest::config_of;
 use crate::run::shard::ShardCoverage;
 use crate::run::{Caller, CiPolicy, RunOptions, RunOrigin, Session};

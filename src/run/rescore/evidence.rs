@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::reload::gates_of;
 use crate::data::{Record, Status};
 use crate::error::Result;
 use crate::eval::Limits;
+use crate::run::record::reload::gates_of;
 use crate::snapshot;
 use crate::snapshot::Roll;
 use crate::stats::{AnswerCounts, ComparedSample, RunGroup, Sum, as_f64, design_effect};

@@ -22,7 +22,7 @@ use crate::eval::registry::Registry;
 use crate::eval::{Eval, plan, spec};
 use crate::run::history::RunHistory;
 use crate::run::record::gathered;
-use crate::run::rescore::reload;
+use crate::run::record::reload::reload;
 use crate::run::{CiPolicy, history};
 use crate::snapshot::AnswerSheet;
 use crate::store::files::{JOURNAL, MANIFEST, RECORDS, SUMMARY};

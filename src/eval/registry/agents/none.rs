@@ -32,6 +32,7 @@ pub(super) struct NoneKeys {
 }
 
 /// The parts that the agent of a spec shows, if it is this one.
+#[cfg(feature = "command")]
 pub fn item_parts(agent: &Value) -> Option<Vec<ItemPart>> {
     let name = agent.as_str().or_else(|| agent.get("type")?.as_str());
     if name != Some(ENTRY.about.name) {

@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::eval::Eval;
 use crate::run::CiPolicy;
 use crate::run::record::gathered::{GatheredRun, KnownFigures, RequestedGates};
-use crate::run::rescore::gates_of;
+use crate::run::record::reload::gates_of;
 use crate::snapshot;
 use crate::snapshot::AnswerSheet;
 use crate::store::files::{ERRORS, JOURNAL, PLACES, RECORDS, SUMMARY};
