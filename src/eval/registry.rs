@@ -24,6 +24,7 @@ use crate::system::file;
 pub mod agents;
 pub mod benchmarks;
 mod confinement;
+mod kind;
 mod made_agent;
 #[cfg(test)]
 mod pages;
@@ -32,6 +33,7 @@ pub(crate) mod scorers;
 
 #[cfg(feature = "schema")]
 pub(in crate::eval) use confinement::LongSandbox;
+pub(in crate::eval) use kind::{KindKeys, TYPE, of_value};
 pub(crate) use made_agent::MadeAgent;
 pub(crate) use recipe::{Chosen, Surroundings};
 

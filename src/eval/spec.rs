@@ -5,11 +5,12 @@
 //! (`matrix`) is several evals; each is read as if the spec had that one alone.
 
 use std::cell::LazyCell;
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde::de::MapAccess;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{DeserializeSeed, MapAccess};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
@@ -235,8 +236,9 @@ fn read(text: &str) -> std::result::Result<(SpecFile, ChosenParts), YamlError> {
 
 /// The same for a value.
 fn read_value(value: &Value) -> serde_json::Result<(SpecFile, ChosenParts)> {
-    let spec = SpecFile::deserialize(value)?;
-    let parts = PartsOf(&spec).deserialize(value)?;
+    let message = |(error, _)| error;
+    let spec = yaml::from_json(PhantomData, value.clone()).map_err(message)?;
+    let parts = yaml::from_json(PartsOf(&spec), value.clone()).map_err(message)?;
     Ok((spec, parts))
 }
 

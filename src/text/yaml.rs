@@ -65,10 +65,8 @@ fn has_merge(text: &str) -> bool {
 fn read_merged<'a, S: DeserializeSeed<'a>>(seed: S, text: &'a str) -> Result<S::Value, YamlError> {
     let value = json::OneEach.deserialize(Deserializer::from_str(text));
     let value = value.map_err(|error| found(error, text))?;
-    let mut track = serde_path_to_error::Track::new();
-    let read = seed.deserialize(serde_path_to_error::Deserializer::new(value, &mut track));
-    read.map_err(|error| {
-        let message = match track.path().to_string() {
+    from_json(seed, value).map_err(|(error, path)| {
+        let message = match path.to_string() {
             path if path == "." => error.to_string(),
             path => format!("{path}: {error}"),
         };
@@ -77,6 +75,16 @@ fn read_merged<'a, S: DeserializeSeed<'a>>(seed: S, text: &'a str) -> Result<S::
             place: None,
         }
     })
+}
+
+/// Reads a value of JSON as a text would be read; an error has the path of what is wrong.
+pub(crate) fn from_json<'a, S: DeserializeSeed<'a>>(
+    seed: S,
+    value: Json,
+) -> Result<S::Value, (serde_json::Error, serde_path_to_error::Path)> {
+    let mut track = serde_path_to_error::Track::new();
+    let read = seed.deserialize(serde_path_to_error::Deserializer::new(value, &mut track));
+    read.map_err(|error| (error, track.path()))
 }
 
 /// Whether a text is nested too deep to be read. Do not try anything slow on such a text.

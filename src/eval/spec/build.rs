@@ -20,7 +20,7 @@ use crate::error::{Error, Result, Under};
 use crate::eval::plan::check_scorer_names;
 use crate::eval::plan::secret::KeyVariables;
 use crate::eval::registry::scorers::{self, Context};
-use crate::eval::registry::{MadeAgent, Registry, Surroundings};
+use crate::eval::registry::{MadeAgent, Registry, Surroundings, of_value};
 use crate::eval::{Eval, Limits};
 use crate::scorer::Scorer;
 use crate::scorer::extract::Extract;
@@ -218,7 +218,7 @@ fn conversing(
         conversation = conversation.benchmark_tools(own);
     }
     if let Some(keys) = user {
-        let made: MadeAgent = scorers::of_value(&keys.agent, surroundings)
+        let made: MadeAgent = of_value(&keys.agent, surroundings)
             .under("agent")
             .under("user")?;
         secrets.extend(made.secrets);
@@ -289,7 +289,7 @@ fn with_tools(
             ));
         }
         (Some(value), None) => {
-            let made: MadeAgent = scorers::of_value(&value, surroundings).under("environment")?;
+            let made: MadeAgent = of_value(&value, surroundings).under("environment")?;
             let worker = made.worker.ok_or_else(|| {
                 let error = Error::usage("an environment is a `worker`");
                 error

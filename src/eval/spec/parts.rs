@@ -7,9 +7,8 @@ use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, Visitor};
 
 use super::keys::{ByName, CLUSTER, SpecFile};
-use super::tagged::{KindKeys, OfKeys};
 use crate::benchmark::Benchmark;
-use crate::eval::registry::{Chosen, MadeAgent, agents, benchmarks};
+use crate::eval::registry::{Chosen, KindKeys, MadeAgent};
 
 /// The benchmark and agents of a spec, their keys read.
 pub(super) struct ChosenParts {
@@ -17,18 +16,6 @@ pub(super) struct ChosenParts {
     /// `None` if the spec names several.
     pub(super) agent: Option<Chosen<MadeAgent>>,
     pub(super) agents: Vec<(String, Chosen<MadeAgent>)>,
-}
-
-impl OfKeys for Chosen<Arc<dyn Benchmark>> {
-    fn read<'de, A: MapAccess<'de>>(name: String, keys: A) -> Result<Self, A::Error> {
-        benchmarks::read(name, keys)
-    }
-}
-
-impl OfKeys for Chosen<MadeAgent> {
-    fn read<'de, A: MapAccess<'de>>(name: String, keys: A) -> Result<Self, A::Error> {
-        agents::read(name, keys)
-    }
 }
 
 /// A spec that was read once, to read its text a second time.

@@ -1,22 +1,18 @@
 //! Maps that have a `type`, anywhere among their keys.
 //!
 //! Only the kind knows its other keys, and a parser yields keys in their order. So maps with keys that only their kind
-//! knows are read twice: [`Tagged`] finds the kind, [`KindKeys`] passes it all the others. serde's own `tag` attribute
+//! knows are read twice: [`Tagged`] finds the kind, [`KindKeys`](crate::eval::registry::KindKeys) passes it all the others. serde's own `tag` attribute
 //! would buffer the map, which loses line numbers and texts such as `1.10`, and lets unit variants accept unknown keys.
 
 use std::fmt;
 use std::marker::PhantomData;
 
 use serde::Deserializer;
-use serde::de::value::MapDeserializer;
-use serde::de::{
-    Deserialize, DeserializeSeed, Error as _, IgnoredAny, IntoDeserializer, MapAccess, Visitor,
-};
+use serde::de::{Deserialize, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
 use crate::error::{Error, nearest};
-
-const TYPE: &str = "type";
+use crate::eval::registry::TYPE;
 
 /// What the map is about.
 pub(super) trait TaggedKind {
@@ -35,7 +31,7 @@ pub(super) trait Rest: Default {
     fn take<'de, A: MapAccess<'de>>(&mut self, key: String, map: &mut A) -> Result<(), A::Error>;
 }
 
-/// They are left for [`KindKeys`].
+/// They are left for the kind.
 impl Rest for () {
     fn take<'de, A: MapAccess<'de>>(&mut self, _: String, map: &mut A) -> Result<(), A::Error> {
         map.next_value::<IgnoredAny>().map(drop)
@@ -125,138 +121,5 @@ fn missing<K: TaggedKind + ?Sized>(near: Option<String>) -> Error {
             "did you mean `{TYPE}` where it says `{near}`? legal names: `{names}`"
         )),
         None => error.hint(format!("add `{TYPE}: NAME`; legal names: `{names}`")),
-    }
-}
-
-/// What a kind builds from its own keys.
-pub(super) trait OfKeys: Sized {
-    /// Reads the keys other than `type`.
-    fn read<'de, A: MapAccess<'de>>(name: String, keys: A) -> Result<Self, A::Error>;
-}
-
-/// Passes the keys other than `type` to a kind, from a map that was read as [`Tagged`] before.
-pub(super) struct KindKeys<T> {
-    name: String,
-    /// A key that is not the kind's.
-    general: Option<&'static str>,
-    made: PhantomData<T>,
-}
-
-impl<T> KindKeys<T> {
-    /// For this kind.
-    pub(super) fn of(name: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            general: None,
-            made: PhantomData,
-        }
-    }
-
-    /// Skips a key that every kind has, and none of them reads.
-    pub(super) fn without(self, general: &'static str) -> Self {
-        Self {
-            general: Some(general),
-            ..self
-        }
-    }
-}
-
-impl<'de, T: OfKeys> DeserializeSeed<'de> for KindKeys<T> {
-    type Value = T;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de, T: OfKeys> Visitor<'de> for KindKeys<T> {
-    type Value = T;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a name or a map")
-    }
-
-    fn visit_str<E: serde::de::Error>(self, _: &str) -> Result<T, E> {
-        let nothing = std::iter::empty::<(&str, &str)>();
-        T::read(self.name, MapDeserializer::new(nothing))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
-        let rest = WithoutType {
-            map,
-            general: self.general,
-        };
-        T::read(self.name, rest)
-    }
-}
-
-/// A map without its `type` and the keys that are not the kind's.
-struct WithoutType<A> {
-    map: A,
-    general: Option<&'static str>,
-}
-
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for WithoutType<A> {
-    type Error = A::Error;
-
-    fn next_key_seed<K: DeserializeSeed<'de>>(
-        &mut self,
-        mut seed: K,
-    ) -> Result<Option<K::Value>, A::Error> {
-        loop {
-            let key = Key {
-                seed,
-                general: self.general,
-            };
-            match self.map.next_key_seed(key)? {
-                Some(Seen::Other(key)) => return Ok(Some(key)),
-                Some(Seen::Type(back)) => {
-                    self.map.next_value::<IgnoredAny>()?;
-                    seed = back;
-                }
-                None => return Ok(None),
-            }
-        }
-    }
-
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
-        self.map.next_value_seed(seed)
-    }
-}
-
-/// The seed of a key, used while the parser is at the key, so that an error has its position.
-struct Key<K> {
-    seed: K,
-    general: Option<&'static str>,
-}
-
-enum Seen<K, V> {
-    /// The seed, not yet used.
-    Type(K),
-    Other(V),
-}
-
-impl<'de, K: DeserializeSeed<'de>> DeserializeSeed<'de> for Key<K> {
-    type Value = Seen<K, K::Value>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl<'de, K: DeserializeSeed<'de>> Visitor<'de> for Key<K> {
-    type Value = Seen<K, K::Value>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key")
-    }
-
-    fn visit_str<E: serde::de::Error>(self, key: &str) -> Result<Self::Value, E> {
-        if key == TYPE || Some(key) == self.general {
-            return Ok(Seen::Type(self.seed));
-        }
-        self.seed
-            .deserialize(key.into_deserializer())
-            .map(Seen::Other)
     }
 }
