@@ -47,6 +47,11 @@ pub(crate) fn is_unseen(c: char) -> bool {
         )
 }
 
+/// Whether a character that is not seen belongs to the one before: a joiner or a variation selector, as in `⚠️`.
+pub(crate) fn joins(c: char, before: char) -> bool {
+    matches!(c, '\u{200d}' | '\u{fe0f}') && !before.is_ascii()
+}
+
 /// Whether a text starts with a command marker that GitHub, Azure or `TeamCity` recognise anywhere in a line: `##[`,
 /// `##vso[`, `##teamcity[`.
 pub(crate) fn is_mark(text: &[u8]) -> bool {

@@ -47,6 +47,18 @@ fn annotations<'a>(ran: &'a Ran, kind: &str) -> Vec<&'a str> {
 }
 
 #[test]
+fn an_inconclusive_gate_has_its_sign() {
+    let project = worse(9, "gates: ['no_regression(alpha=0.0001)']\n");
+    step(&project, "run eval.yaml").exits(3);
+    let summary = project.read("step.md");
+    assert!(
+        summary.starts_with("# evaltest: ⚠️ 1 gate inconclusive\n"),
+        "{summary}"
+    );
+    assert!(summary.contains("| ⚠️ inconclusive | e |"), "{summary}");
+}
+
+#[test]
 fn gates_and_flips_are_at_their_lines() {
     let project = worse(
         9,

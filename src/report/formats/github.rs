@@ -286,7 +286,10 @@ fn title(runs: &[ReportedRun], unstarted: &[UnstartedEval]) -> String {
         },
         (_, failed @ 1.., _) => format!("❌ {}", gates(failed, "failed")),
         (_, _, open @ 1..) => format!("⚠️ {}", gates(open, "inconclusive")),
-        (Exit::Passed, ..) => format!("✅ {}", gates(of(Verdict::Passed), "passed")),
+        (Exit::Passed, ..) => match of(Verdict::Passed) {
+            0 => "✅ no gate was checked".to_owned(),
+            passed => format!("✅ {}", gates(passed, "passed")),
+        },
         (Exit::Failed, ..) => "❌ answers differ from their snapshots".to_owned(),
         (Exit::Interrupted, ..) => "⚠️ interrupted".to_owned(),
         _ if stopped.is_some() => "⚠️ stopped early".to_owned(),

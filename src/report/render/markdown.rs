@@ -10,7 +10,7 @@ use super::super::document::{
     Align, Block, Chart, Document, IntervalRow, Intervals, Line, Span, Table, Tone, pieces,
 };
 use super::terminal::{in_figures, unmarked};
-use crate::printable::{is_unseen, on_one_line};
+use crate::printable::{is_unseen, joins, on_one_line};
 
 /// Number of cells of a bar.
 const CELLS: u32 = 50;
@@ -227,7 +227,7 @@ pub fn text(raw: &str) -> String {
     while let Some(c) = chars.next() {
         match c {
             '\n' | '\r' | '\t' => escaped.push(' '),
-            _ if is_unseen(c) => {
+            _ if is_unseen(c) && !joins(c, escaped.chars().next_back().unwrap_or(' ')) => {
                 // Show the escape's backslash literally.
                 escaped.push('\\');
                 escaped.extend(c.escape_default());
@@ -392,6 +392,7 @@ mod tests {
         check("it is wrong now. See below.", "it is wrong now. See below.");
         check("`rm`\n# h", "\\`rm\\` \\# h");
         check("@team fixes #12", "@&#8288;team fixes #&#8288;12");
+        check("⚠\u{fe0f} a\u{fe0f}", "⚠\u{fe0f} a\\\\u{fe0f}");
         check("\u{1b}[31mred\u{202e}", "\\\\u{1b}\\[31mred\\\\u{202e}");
         check("a\u{200b}\u{2028}b", "a\\\\u{200b}\\\\u{2028}b");
         check("(GH-12 math-1", "(GH-&#8288;12 math-1");

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::printable::is_unseen;
+use crate::printable::{is_unseen, joins};
 
 /// A text on one line.
 pub(crate) fn text(text: &str) -> HtmlText<'_> {
@@ -62,12 +62,11 @@ impl Display for HtmlText<'_> {
     }
 }
 
-/// Whether a character is shown unchanged. Joiners and variation selectors belong to the character before.
+/// Whether a character is shown unchanged.
 fn is_visible(c: char, before: char, keeps_lines: bool) -> bool {
     match c {
         '\n' | '\t' => keeps_lines,
-        '\u{200d}' | '\u{fe0f}' => !before.is_ascii(),
-        _ => !is_unseen(c),
+        _ => !is_unseen(c) || joins(c, before),
     }
 }
 
