@@ -81,7 +81,7 @@ fn several_runs_are_one_baseline_in_the_order_of_runs_and_epochs() {
     let five = run(&project, "--epochs 5");
     accept(&project, "", &[&right, &wrong])
         .exits(0)
-        .says("e: 2 runs together are now the baseline, 2 of 6 correct\n")
+        .says("e: 2 runs together are now the baseline, 2 of 6 correct in most answers\n")
         .says(&format!(
             "  run {}\n  run {}\n",
             run_id(&right),
@@ -94,7 +94,7 @@ fn several_runs_are_one_baseline_in_the_order_of_runs_and_epochs() {
     assert_eq!(answers(&project, "q001").as_deref(), Some("\"00\""));
     accept(&project, "--add", &[&last, &five])
         .exits(0)
-        .says("e: 4 runs together are now the baseline, 3 of 6 correct\n")
+        .says("e: 4 runs together are now the baseline, 3 of 6 correct in most answers\n")
         .says(&format!("  run {}, 5 epochs each\n", run_id(&five)));
     assert_eq!(answers(&project, "q002").as_deref(), Some("\"10111111\""));
     assert_eq!(correct_line().as_deref(), Some("\"7 of 8\""));

@@ -106,6 +106,12 @@ fn each_sample_is_asked_so_often_and_its_answers_are_weighed_together() {
         ))
         .exits(2)
         .says("the run has 3 epochs");
+    fs::remove_file(project.file("fixed")).unwrap();
+    project.run("run eval.yaml").exits(3);
+    project
+        .run(&format!("show {} q4", project.last_run().display()))
+        .exits(0)
+        .says("\nepoch 1 (another with `--epoch N`):\n");
 }
 
 #[test]
@@ -204,7 +210,7 @@ fn answers_are_compared_however_many_they_are() {
     project
         .run("accept")
         .exits(0)
-        .says("3 of 4 correct\n  snapshots: 4 written");
+        .says("3 of 4 correct in most answers\n  snapshots: 4 written");
     project
         .run("run -v eval.yaml")
         .exits(0)
@@ -219,6 +225,14 @@ fn answers_are_compared_however_many_they_are() {
         .exits(1)
         .says("became wrong: q2")
         .says_nothing_of("wrong now");
+    project
+        .run("report e --audience product")
+        .exits(0)
+        .says("1 of 4 samples became wrong in most epochs.");
+    project
+        .run("report e --format github")
+        .exits(0)
+        .says("1 became wrong, 0 became correct in most epochs");
     project
         .run("run -v eval.yaml --epochs 2")
         .exits(1)
@@ -240,7 +254,8 @@ fn answers_are_compared_however_many_they_are() {
         .run("accept --partial")
         .exits(0)
         .says("q2 ended in an error; its snapshot stays as it was")
-        .says("is now the baseline, 3 of ");
+        .says("is now the baseline, 3 of ")
+        .says(" correct in most answers");
 }
 
 #[test]

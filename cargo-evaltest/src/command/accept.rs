@@ -111,8 +111,15 @@ fn text(accepted: &Accepted, dirs: &[RunDir]) -> Document {
         (runs, _) => format!("{} runs together are", runs.len()),
     };
     let mut text = Document::new(format!(
-        "{}: {are} now the baseline, {} of {} correct",
-        accepted.eval, accepted.correct, accepted.samples
+        "{}: {are} now the baseline, {} of {} correct{}",
+        accepted.eval,
+        accepted.correct,
+        accepted.samples,
+        // A snapshot has the verdict of most of its answers.
+        match accepted.runs.as_slice() {
+            [run] if run.epochs == 1 => "",
+            _ => " in most answers",
+        }
     ));
     text.paragraph(format!(
         "snapshots: {} written, {} removed in {folder}",

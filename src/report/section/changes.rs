@@ -66,7 +66,17 @@ pub(in crate::report) fn flip_counts(change: &BaselineChange, summary: &Summary)
     let subject = summary.subject();
     let worse = subject.became_bad();
     let better = subject.became_good();
-    format!("{} {worse}, {} {better}", change.worse, change.better)
+    let most = in_most_epochs(summary);
+    format!("{} {worse}, {} {better}{most}", change.worse, change.better)
+}
+
+/// With several epochs the verdict of a sample is that of most of its answers.
+pub(in crate::report) fn in_most_epochs(summary: &Summary) -> &'static str {
+    if summary.epochs.is_some() {
+        " in most epochs"
+    } else {
+        ""
+    }
 }
 
 /// `−8.3 points (−20.1 to +3.0)`, for a table cell.

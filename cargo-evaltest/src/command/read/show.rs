@@ -46,7 +46,7 @@ pub(crate) struct ShowArgs {
     /// A sample's id or its beginning, without a run for the last run; default: a line for each sample
     id: Option<String>,
 
-    /// The epoch to show in full, from 0
+    /// The epoch to show in full, from 0; default: the first that is wrong or an error, else 0
     #[arg(long, value_name = "N", requires = "run_dir", conflicts_with_all = ["failures", "summary"])]
     epoch: Option<u32>,
 
@@ -107,7 +107,10 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
         Some((_, epochs)) => epochs,
         None => find(read_carried(&path)?, wanted, &dir)?,
     };
-    let epoch = args.epoch.unwrap_or(0);
+    let mut records = epochs.iter().map(|carried| &carried.known);
+    let failing = records.find(|record| SampleOutcome::of(record).is_failing());
+    let epoch = args.epoch.or(failing.map(|record| record.epoch));
+    let epoch = epoch.unwrap_or(0);
     let selected = epochs.iter().find(|carried| carried.known.epoch == epoch);
     let Some(selected) = selected else {
         let message = format!(
