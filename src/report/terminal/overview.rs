@@ -338,7 +338,7 @@ fn last_line(rows: &[OverviewRow], exit: Exit) -> Line {
     let mut line = format!("{} evals, exit code {}", rows.len(), exit.code());
     let mut parts = Vec::new();
     for ending in Exit::ALL.into_iter().filter(|exit| *exit != Exit::Passed) {
-        let named = rows.iter().filter(|row| row.exit == ending);
+        let named = rows.iter().filter(|row| has_ended(row, ending));
         let names: Vec<&str> = named.map(|row| &*row.eval).collect();
         if !names.is_empty() {
             parts.push(format!("{}: {}", meaning(ending), listed(&names)));
@@ -356,6 +356,16 @@ fn last_line(rows: &[OverviewRow], exit: Exit) -> Line {
     match next {
         Some((_, next)) => line.plain(format!("; {next}")),
         None => line,
+    }
+}
+
+/// Whether an eval is named with those that ended like this: one with a failed gate has failed, even if another gate was
+/// inconclusive and decides the exit code.
+fn has_ended(row: &OverviewRow, exit: Exit) -> bool {
+    match exit {
+        Exit::Failed if row.gates.failed > 0 => row.exit != Exit::Passed,
+        Exit::Infrastructure if row.gates.failed > 0 && row.gates.inconclusive == 0 => false,
+        exit => row.exit == exit,
     }
 }
 
@@ -418,17 +428,32 @@ mod tests {
 
     #[test]
     fn the_last_line_names_what_failed_and_what_to_type() {
-        let rows = [
+        let mut rows = [
             row("a", Exit::Passed),
             row("b", Exit::Failed),
             row("c", Exit::Infrastructure),
         ];
-        let text = written(&rows, None);
-        let last = text.lines().last().unwrap();
+        let last_line =
+            |rows: &[OverviewRow]| written(rows, None).lines().last().unwrap().to_owned();
         assert_eq!(
-            last,
-            "3 evals, exit code 3; failed: `b`; inconclusive: `c`; next: cargo evaltest show c"
+            last_line(&rows),
+            "3 evals, exit code 3; failed: `b`, `c`; next: cargo evaltest show c"
         );
+        for (gates, expect) in [
+            (
+                counted([(Verdict::Failed, ""), (Verdict::Inconclusive, "")]),
+                "failed: `b`, `c`; inconclusive: `c`",
+            ),
+            (
+                counted([(Verdict::Inconclusive, "")]),
+                "failed: `b`; inconclusive: `c`",
+            ),
+            (counted([]), "failed: `b`; inconclusive: `c`"),
+        ] {
+            rows[2].gates = gates;
+            let expect = format!("3 evals, exit code 3; {expect}; next: cargo evaltest show c");
+            assert_eq!(last_line(&rows), expect);
+        }
         let text = written(&[row("a", Exit::Passed), row("b", Exit::Passed)], None);
         assert_eq!(text.lines().last(), Some("2 evals, exit code 0"));
     }
