@@ -317,7 +317,15 @@ fn write_eval(
         "# yaml-language-server: $schema={SCHEMA_FILE}\n{}",
         spoken(&spec)
     );
-    writer.create(&format!("{folder}.yaml"), &spec)?;
+    let file = format!("{folder}.yaml");
+    writer.create(&file, &spec)?;
+    let text = fs::read_to_string(writer.root.join(&file)).unwrap_or_default();
+    let mut agents = spec.lines().filter(|line| line.starts_with("agent:"));
+    if !program.is_empty() && !agents.any(|agent| text.lines().any(|line| line == agent)) {
+        writer.report.push(format!(
+            "note     {file} has another agent: write the new program into its `agent`, or remove the file"
+        ));
+    }
     let files = starter.files.iter().filter(|_| own.is_none());
     for (file, content) in files {
         writer.create(&format!("{folder}/{file}"), content)?;

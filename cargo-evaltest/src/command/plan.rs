@@ -106,6 +106,13 @@ impl PlanArgs {
             let why = format!("`--detect {}` is not a drop in points", self.detect);
             return Err(Error::usage(why).hint("write points, above 0 and up to 100: `--detect 3`"));
         }
+        if self.detect < 0.1 {
+            let why = format!("`--detect {}` is less than a tenth of a point", self.detect);
+            let share = self.detect * 100.0;
+            return Err(Error::usage(why).hint(format!(
+                "write points instead of a share: `--detect {share}`"
+            )));
+        }
         let shares = [
             ("power", Some(self.power), 0.8),
             ("alpha", self.alpha, ALPHA),

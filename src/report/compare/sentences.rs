@@ -61,12 +61,17 @@ pub(super) fn sentences([a, b]: [&ComparedRun; 2], compared: &RunsComparison) ->
     };
     let has_flipped = whole.worse + whole.better > 0;
     if let Some((p, both)) = whole.p.zip(whole.p_two_sided).filter(|_| has_flipped) {
-        sentences.push(format!(
-            "{} (one-sided, as in `no_regression`): the chance of a drop this large if nothing had changed; \
-             two-sided: {}",
-            P(p),
-            P(both)
-        ));
+        let is_drop = whole.difference.is_some_and(|difference| difference < 0.0);
+        sentences.push(if is_drop {
+            format!(
+                "{} (one-sided, as in `no_regression`): the chance of a drop this large if nothing had changed; \
+                 two-sided: {}",
+                P(p),
+                P(both)
+            )
+        } else {
+            format!("{} (two-sided): the chance of a difference this large if nothing had changed", P(both))
+        });
     }
     sentences.extend(why_apart(whole).map(str::to_owned));
     if let Some(groups) = whole.groups {
@@ -116,10 +121,10 @@ fn why_apart(figures: &PairedFigures) -> Option<&'static str> {
              (two-sided) is not significant at 0.05",
         ),
         (true, false) => Some(
-            "the interval is approximate: the exact test finds no significant difference at 0.05",
+            "the interval is approximate: the exact test (two-sided) finds no significant difference at 0.05",
         ),
         (false, true) => Some(
-            "the interval is approximate: the exact test finds a significant difference at 0.05",
+            "the interval is approximate: the exact test (two-sided) finds a significant difference at 0.05",
         ),
         (false, false) if p < ALPHA => Some(
             "a gate `no_regression` would still fail: it tests for a loss at 0.05, and the interval allows \

@@ -411,7 +411,10 @@ fn one_cause(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     });
     let group = case.figures.failures.wrong.first();
     let reason = group.and_then(|group| {
-        let reason = group.reason.as_deref().filter(|it| *it != "mismatch")?;
+        let reason = group
+            .reason
+            .as_deref()
+            .filter(|it| !["mismatch", "below_pass"].contains(it))?;
         let (part, interval, weight) = case.of_wrong(group.count);
         let part = case.all_wrong(group.count).unwrap_or(part);
         let have = if group.count == 1 { "has" } else { "have" };
