@@ -194,7 +194,8 @@ fn table(rows: &[OverviewRow], layout: OverviewLayout) -> Table {
     let columns = [
         ("eval", true),
         ("samples", layout.has(OverviewColumn::Samples)),
-        ("", layout.bar > 0),
+        // What the grey part of a bar is.
+        ("▒ 95 %", layout.bar > 0),
         ("accuracy", true),
         (ci95!(), has_interval),
         ("change", has_change),
