@@ -52,7 +52,7 @@ fn main() -> io::Result<ExitCode> {
         decides: true,
     };
     report(&[
-        per_sample("own CPU over a bare spawn", own - bare_own, 1.0),
+        per_sample("own CPU over a bare spawn", own - bare_own, 0.5),
         per_sample("own CPU", own, f64::INFINITY),
         per_sample("own CPU of bare spawns", bare_own, f64::INFINITY),
         per_sample("CPU of the children", children, f64::INFINITY),

@@ -34,7 +34,7 @@ fn main() -> io::Result<ExitCode> {
     let (first, unlimited) = ("start to first sample", f64::INFINITY);
     let ratio = format!("CPU over that of {small}");
     let mut figures = vec![
-        figure(small, "CPU", few.cpu_s, "s", 1.0, true),
+        figure(small, "CPU", few.cpu_s, "s", 0.6, true),
         figure(
             small,
             "peak memory",
@@ -43,7 +43,7 @@ fn main() -> io::Result<ExitCode> {
             64.0 + data_mib,
             true,
         ),
-        figure(small, first, few.first_sample_ms, "ms", 150.0, false),
+        figure(small, first, few.first_sample_ms, "ms", 80.0, false),
         figure(small, "wall", few.wall_s, "s", unlimited, false),
         figure(
             small,

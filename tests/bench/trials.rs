@@ -52,7 +52,7 @@ fn main() -> io::Result<ExitCode> {
     };
     let unlimited = f64::INFINITY;
     report(&[
-        figure("CPU", best.cpu_s, "s", 1.5, true),
+        figure("CPU", best.cpu_s, "s", 0.9, true),
         figure(
             "start to first sample",
             best.first_sample_ms,
