@@ -55,8 +55,7 @@ impl Error {
     pub(crate) fn without_feature(what: impl fmt::Display, feature: &str) -> Self {
         let message = format!("{what} needs the feature `{feature}` of the crate `evaltest`");
         Self::usage(message).hint(format!(
-            "write `evaltest = {{ version = \"…\", features = [\"{feature}\"] }}` into `Cargo.toml`, or run it with \
-             `cargo evaltest`, which has the feature"
+            "add it: `cargo add --dev evaltest --features {feature}`, or use `cargo evaltest`, which has the feature"
         ))
     }
 

@@ -1,9 +1,8 @@
 //! The `Scorer` trait, and the built-in scorers.
 //!
-//! Scorers are pure: no clock, no environment, no file. There are two exceptions: [`CommandScorer`] runs a program,
-//! and those of the feature `judge` ask a model (`Semantic` by your own `Embedder`, or by `HttpEmbedder`). A scorer
-//! that cannot score an answer returns an error, which is recorded as `scorer_failed` and never counts as a wrong
-//! answer.
+//! Scorers are pure: no clock, no environment, no file. There are two exceptions: [`CommandScorer`] runs a program, and
+//! judges ask a model (feature `judge`; `Semantic` by your own `Embedder`, or by `HttpEmbedder`). A scorer that cannot
+//! score an answer returns an error, which is recorded as `scorer_failed` and never counts as a wrong answer.
 //!
 //! Names in specs and types: `aime` [`AimeScorer`], `all` [`All`], `any` [`Any`], `any_of` [`AnyOf`], `ast_match`
 //! `AstMatch` (with strictness `Types`, and `CallsToFind` for additional calls; feature `bfcl`), `command`
@@ -12,8 +11,8 @@
 //! with its [`GaiaVerdict`] by [`TruthKind`], `gsm8k` [`Gsm8kScorer`], `includes` [`Includes`], `json` [`Json`],
 //! `list` [`List`], `not` [`Not`], `numeric` [`Numeric`] (with [`Percent`], [`Units`], [`DecimalSign`] and a
 //! [`Tolerance`]), `qa` [`QaScorer`], `qa_f1` [`QaF1`], `qa_f1_format` [`QaF1Format`], `quasi_exact` [`QuasiExact`]
-//! (or [`as_documented`](QuasiExact::as_documented)), `semantic` `Semantic` (feature `judge`), `state` [`State`], `substring` [`Substring`],
-//! `token_f1` [`TokenF1`], `trajectory` `Trajectory` (feature `bfcl`), `weighted` [`Weighted`].
+//! (or [`as_documented`](QuasiExact::as_documented)), `semantic` `Semantic` (feature `judge`), `state` [`State`],
+//! `substring` [`Substring`], `token_f1` [`TokenF1`], `trajectory` `Trajectory` (feature `bfcl`), `weighted` [`Weighted`].
 //!
 #![doc = include_str!("scorer/guide.md")]
 

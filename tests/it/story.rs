@@ -164,7 +164,7 @@ fn check_features(project: &Project) {
         .cargo("test --offline --test example")
         .exits(1)
         .says("evals/example.yaml:2:16: agent `openai` in a spec needs the feature `http` of the crate `evaltest`")
-        .says("features = [\"http\"] }` into `Cargo.toml`");
+        .says("`cargo add --dev evaltest --features http`");
 
     project.write(
         "evals/example.yaml",

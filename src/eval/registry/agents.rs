@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::Options;
 use super::made_agent::MadeAgent;
-use super::recipe::{Surroundings, entries, unknown};
+use super::recipe::{Surroundings, entries, left_out, unknown};
 use crate::error::{Error, Result, Under};
 
 pub mod acp;
@@ -41,6 +41,9 @@ fn of_own(
     keys: Map<String, Value>,
     surroundings: &Surroundings<'_>,
 ) -> Result<MadeAgent> {
+    if let Some(error) = left_out("agent", name) {
+        return Err(error);
+    }
     let registry = surroundings.registry;
     let common = keys.get("options").and_then(Value::as_object).cloned();
     let options = Options::new(format!("agent `{name}`"), keys, surroundings.folder);

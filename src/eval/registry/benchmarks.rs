@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::Options;
-use super::recipe::{Surroundings, entries, unknown};
+use super::recipe::{Surroundings, entries, left_out, unknown};
 use crate::benchmark::Benchmark;
 use crate::error::{Result, Under};
 
@@ -41,6 +41,9 @@ fn of_own(
     keys: Map<String, Value>,
     surroundings: &Surroundings<'_>,
 ) -> Result<Arc<dyn Benchmark>> {
+    if let Some(error) = left_out("benchmark", name) {
+        return Err(error);
+    }
     let registry = surroundings.registry;
     let options = Options::new(format!("benchmark `{name}`"), keys, surroundings.folder);
     registry

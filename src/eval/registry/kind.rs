@@ -189,7 +189,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for WithoutType<A> {
             };
             match self.map.next_key_seed(key)? {
                 Some(Seen::Other(key)) => return Ok(Some(key)),
-                Some(Seen::Type(back)) => {
+                Some(Seen::Skipped(back)) => {
                     self.map.next_value::<IgnoredAny>()?;
                     seed = back;
                 }
@@ -211,7 +211,7 @@ struct Key<K> {
 
 enum Seen<K, V> {
     /// The seed, not yet used.
-    Type(K),
+    Skipped(K),
     Other(V),
 }
 
@@ -232,7 +232,7 @@ impl<'de, K: DeserializeSeed<'de>> Visitor<'de> for Key<K> {
 
     fn visit_str<E: serde::de::Error>(self, key: &str) -> Result<Self::Value, E> {
         if key == TYPE || Some(key) == self.general {
-            return Ok(Seen::Type(self.seed));
+            return Ok(Seen::Skipped(self.seed));
         }
         self.seed
             .deserialize(key.into_deserializer())

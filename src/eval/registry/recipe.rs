@@ -97,30 +97,71 @@ impl<T: 'static> Chosen<T> {
     }
 }
 
-/// The features with kinds of their own, and whether this build has them.
-const FEATURES: [(&str, &[&str], bool); 4] = [
-    (
-        "bfcl",
-        &["ast_match", "bfcl", "bfcl_multi_turn", "trajectory"],
-        cfg!(feature = "bfcl"),
-    ),
-    ("demo", &["demo"], cfg!(feature = "demo")),
-    ("http", &["http", "openai"], cfg!(feature = "http")),
-    (
-        "judge",
-        &[
-            "generate", "item", "judge", "jury", "pairwise", "semantic", "solver",
-        ],
-        cfg!(feature = "judge"),
-    ),
+/// Kinds that need a feature.
+struct Needing {
+    what: &'static str,
+    kinds: &'static [&'static str],
+    feature: &'static str,
+    is_here: bool,
+}
+
+/// The kinds that need a feature, and whether this build has it. Their names are never free for a user's own: another
+/// build has them.
+const FEATURES: &[Needing] = &[
+    Needing {
+        what: "agent",
+        kinds: &["demo"],
+        feature: "demo",
+        is_here: cfg!(feature = "demo"),
+    },
+    Needing {
+        what: "agent",
+        kinds: &["http", "openai"],
+        feature: "http",
+        is_here: cfg!(feature = "http"),
+    },
+    Needing {
+        what: "benchmark",
+        kinds: &["bfcl"],
+        feature: "bfcl",
+        is_here: cfg!(feature = "bfcl"),
+    },
+    Needing {
+        what: "benchmark",
+        kinds: &["generate"],
+        feature: "judge",
+        is_here: cfg!(feature = "judge"),
+    },
+    Needing {
+        what: "scorer",
+        kinds: &["ast_match", "bfcl", "bfcl_multi_turn", "trajectory"],
+        feature: "bfcl",
+        is_here: cfg!(feature = "bfcl"),
+    },
+    Needing {
+        what: "scorer",
+        kinds: &["item", "judge", "jury", "pairwise", "semantic", "solver"],
+        feature: "judge",
+        is_here: cfg!(feature = "judge"),
+    },
 ];
 
 /// The error for a kind that this build lacks.
 pub(super) fn left_out(what: &str, name: &str) -> Option<Error> {
-    let mut features = FEATURES.iter();
-    let (feature, ..) = features.find(|(_, kinds, is_here)| !is_here && kinds.contains(&name))?;
-    let error = Error::without_feature(format_args!("{what} `{name}` in a spec"), feature);
+    left_out_of(FEATURES, what, name)
+}
+
+fn left_out_of(table: &[Needing], what: &str, name: &str) -> Option<Error> {
+    let is_it = |it: &&Needing| !it.is_here && it.what == what && it.kinds.contains(&name);
+    let found = table.iter().find(is_it)?;
+    let error = Error::without_feature(format_args!("{what} `{name}` in a spec"), found.feature);
     Some(error.under("type"))
+}
+
+/// The kinds that this build lacks, which a misspelt name may mean.
+pub(super) fn left_out_names(what: &str) -> Vec<&'static str> {
+    let lacking = FEATURES.iter().filter(|it| !it.is_here && it.what == what);
+    lacking.flat_map(|it| it.kinds).copied().collect()
 }
 
 /// The error for a name that is neither built in nor registered.
@@ -130,14 +171,11 @@ pub(super) fn unknown<'a>(
     built_in: &'a [BuiltIn],
     registered: impl Iterator<Item = &'a str>,
 ) -> Error {
-    if let Some(error) = left_out(what, name) {
-        return error;
-    }
     let built_in = built_in.iter().map(|about| about.name);
     let known: Vec<&str> = built_in.chain(registered).collect();
     let error = Error::unregistered(format!("unknown {what} `{name}`"));
     let list = known.join("`, `");
-    let error = match nearest(name, known) {
+    let error = match nearest(name, known.into_iter().chain(left_out_names(what))) {
         Some(near) => error.hint(format!("did you mean `{near}`? legal names: `{list}`")),
         None => error.hint(format!(
             "legal names: `{list}`; one of your own is registered in a test binary with `Registry`"
@@ -195,34 +233,42 @@ mod tests {
 
     #[test]
     fn kinds_of_a_feature_are_those_of_the_lists() {
-        let kinds = agents::BUILT_IN.iter().chain(benchmarks::BUILT_IN);
-        let here: Vec<&str> = kinds
-            .map(|about| about.name)
-            .chain(scorers::names())
-            .collect();
-        for (feature, kinds, is_here) in FEATURES {
-            for kind in kinds {
-                assert_eq!(here.contains(kind), is_here, "{feature}: {kind}");
+        let names = |kinds: &[BuiltIn]| kinds.iter().map(|about| about.name).collect();
+        let (agents, benchmarks): (Vec<_>, Vec<_>) =
+            (names(agents::BUILT_IN), names(benchmarks::BUILT_IN));
+        for it in FEATURES {
+            for kind in it.kinds {
+                let is_there = match it.what {
+                    "agent" => agents.contains(kind),
+                    "benchmark" => benchmarks.contains(kind),
+                    _ => scorers::entry(kind).is_some(),
+                };
+                assert_eq!(is_there, it.is_here, "{} `{kind}`", it.what);
             }
         }
         let always: Vec<&str> = scorers::ENTRIES.iter().map(|entry| entry.name).collect();
         for name in scorers::names().filter(|name| !always.contains(name)) {
-            let is_known = FEATURES.iter().any(|(_, kinds, _)| kinds.contains(&name));
-            assert!(is_known, "{name}");
+            let mut scorers = FEATURES.iter().filter(|it| it.what == "scorer");
+            assert!(scorers.any(|it| it.kinds.contains(&name)), "{name}");
         }
     }
 
     #[test]
     fn a_kind_that_is_left_out_names_its_feature() {
-        for (feature, kinds, is_here) in FEATURES {
-            let error = left_out("scorer", kinds[0]);
-            let expect = (!is_here).then(|| {
-                format!(
-                    "scorer `{}` in a spec needs the feature `{feature}` of the crate `evaltest`",
-                    kinds[0]
-                )
-            });
-            assert_eq!(error.map(|error| error.message().to_owned()), expect);
-        }
+        let of = |is_here| Needing {
+            what: "scorer",
+            kinds: &["a", "b"],
+            feature: "f",
+            is_here,
+        };
+        let check = |is_here, what, name, expect: Option<&str>| {
+            let error = left_out_of(&[of(is_here)], what, name);
+            assert_eq!(error.as_ref().map(Error::message), expect, "{what} {name}");
+        };
+        let needs = "scorer `b` in a spec needs the feature `f` of the crate `evaltest`";
+        check(false, "scorer", "b", Some(needs));
+        check(false, "agent", "b", None);
+        check(false, "scorer", "c", None);
+        check(true, "scorer", "b", None);
     }
 }

@@ -1,7 +1,8 @@
 //! The catalog: every built-in scorer with its rule, options and examples; scorers by name, for specs and the command
 //! line.
 //!
-//! To add a scorer, write a file with its rule, a page of Markdown with the same name, and a line in `ENTRIES`.
+//! To add a scorer, write a file with its rule, a page of Markdown with the same name, and a line in `ENTRIES`, or in
+//! `JUDGES` for one of the feature `judge`.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -10,7 +11,7 @@ use std::sync::{Arc, LazyLock};
 use serde_json::{Map, Value};
 
 use super::kind::of_value;
-use super::recipe::left_out;
+use super::recipe::{left_out, left_out_names};
 use crate::benchmark::Benchmark;
 use crate::data::{ItemPart, JudgeRule, Score};
 use crate::error::{Error, Result, Under};
@@ -226,6 +227,9 @@ pub fn by_name(
         None | Some(Value::Null) => None,
         Some(on) => Some(On::from_value(&on).under("on")?),
     };
+    if let Some(error) = left_out("scorer", name) {
+        return Err(error);
+    }
     let scorer = match (entry(name), context.registry) {
         (Some(entry), _) => (entry.make)(&OptionReader::new(entry, &options, &context.maker())?)?,
         (None, Some(registry)) => registered(name, options, context.folder, registry)?,
@@ -265,12 +269,9 @@ fn registered(
 /// The error for a name that is neither built in nor registered.
 fn unknown_scorer(name: &str, registry: Option<&Registry>) -> Error {
     let own = registry.into_iter().flat_map(Registry::scorer_names);
-    let known: Vec<_> = entries()
-        .iter()
-        .map(|entry| entry.name)
-        .chain(own)
-        .collect();
-    left_out("scorer", name).unwrap_or_else(|| unknown("scorer", name, &known).under("type"))
+    let known = entries().iter().map(|entry| entry.name).chain(own);
+    let known: Vec<_> = known.chain(left_out_names("scorer")).collect();
+    unknown("scorer", name, &known).under("type")
 }
 
 /// A scorer under another name, or a registered one with its options, which affect its verdicts though it may not report

@@ -1,8 +1,9 @@
 //! Maps that have a `type`, anywhere among their keys.
 //!
 //! Only the kind knows its other keys, and a parser yields keys in their order. So maps with keys that only their kind
-//! knows are read twice: [`Tagged`] finds the kind, [`KindKeys`](crate::eval::registry::KindKeys) passes it all the others. serde's own `tag` attribute
-//! would buffer the map, which loses line numbers and texts such as `1.10`, and lets unit variants accept unknown keys.
+//! knows are read twice: [`Tagged`] finds the kind, [`KindKeys`](crate::eval::registry::KindKeys) passes it all the
+//! others. serde's own `tag` attribute would buffer the map, which loses line numbers and texts such as `1.10`, and lets
+//! unit variants accept unknown keys.
 
 use std::fmt;
 use std::marker::PhantomData;

@@ -193,7 +193,7 @@ fn missing_feature_error_has_hint() {
     );
     let error = error.err().unwrap().to_string();
     assert!(
-        error.contains("needs the feature `http`") && error.contains("features = [\"http\"]"),
+        error.contains("needs the feature `http`") && error.contains("--features http`"),
         "{error}"
     );
 }
