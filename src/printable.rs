@@ -47,9 +47,15 @@ pub(crate) fn is_unseen(c: char) -> bool {
         )
 }
 
-/// Whether a character that is not seen belongs to the one before: a joiner or a variation selector, as in `⚠️`.
+/// Whether a character that is not seen belongs to the symbol before: the variation selector in `⚠️`, and the joiner in
+/// symbols of several. Between letters, or many in a row, they could hide a message.
 pub(crate) fn joins(c: char, before: char) -> bool {
-    matches!(c, '\u{200d}' | '\u{fe0f}') && !before.is_ascii()
+    let is_symbol = !before.is_ascii() && !before.is_alphanumeric() && !is_unseen(before);
+    match c {
+        '\u{fe0f}' => is_symbol,
+        '\u{200d}' => is_symbol || before == '\u{fe0f}',
+        _ => false,
+    }
 }
 
 /// Whether a text starts with a command marker that GitHub, Azure or `TeamCity` recognise anywhere in a line: `##[`,

@@ -393,6 +393,12 @@ mod tests {
         check("`rm`\n# h", "\\`rm\\` \\# h");
         check("@team fixes #12", "@&#8288;team fixes #&#8288;12");
         check("⚠\u{fe0f} a\u{fe0f}", "⚠\u{fe0f} a\\\\u{fe0f}");
+        check("é\u{200d}", "é\\\\u{200d}");
+        check("❤\u{fe0f}\u{fe0f}", "❤\u{fe0f}\\\\u{fe0f}");
+        check(
+            "❤\u{fe0f}\u{200d}🔥\u{200d}\u{200d}",
+            "❤\u{fe0f}\u{200d}🔥\u{200d}\\\\u{200d}",
+        );
         check("\u{1b}[31mred\u{202e}", "\\\\u{1b}\\[31mred\\\\u{202e}");
         check("a\u{200b}\u{2028}b", "a\\\\u{200b}\\\\u{2028}b");
         check("(GH-12 math-1", "(GH-&#8288;12 math-1");
