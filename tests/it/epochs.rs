@@ -228,11 +228,11 @@ fn answers_are_compared_however_many_they_are() {
     project
         .run("report e --audience product")
         .exits(0)
-        .says("1 of 4 samples became wrong in most epochs.");
+        .says("1 of 4 samples became wrong by majority.");
     project
         .run("report e --format github")
         .exits(0)
-        .says("1 became wrong, 0 became correct in most epochs");
+        .says("1 became wrong, 0 became correct by majority");
     project
         .run("run -v eval.yaml --epochs 2")
         .exits(1)

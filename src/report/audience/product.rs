@@ -6,7 +6,7 @@ use crate::report::document::{Block, Document, Line, Tone};
 use crate::report::figures::RunFigures;
 use crate::report::items;
 use crate::report::reported::ReportedRun;
-use crate::report::section::changes::{ChangeVerdict, change_verdict, difference, in_most_epochs};
+use crate::report::section::changes::{ChangeVerdict, by_majority, change_verdict, difference};
 use crate::report::section::gate_counts;
 use crate::report::section::overview::{self, cost_per_thousand};
 use crate::report::section::slices::in_order;
@@ -120,14 +120,13 @@ fn changes(summary: &Summary, figures: &RunFigures, document: &mut Document) {
     parts.sort_by_key(|(_, flips)| std::cmp::Reverse(moved(**flips)));
     let mut lines: Vec<Line> = Vec::new();
     let subject = summary.subject();
-    let most = in_most_epochs(summary);
-    let noun = if most.is_empty() {
-        subject.noun()
-    } else {
-        "sample"
+    let by = by_majority(summary);
+    let noun = match subject {
+        Subject::Answers if !by.is_empty() => "sample",
+        subject => subject.noun(),
     };
     if change.worse + change.better == 0 {
-        lines.push(format!("No {noun} changed its verdict{most}.").into());
+        lines.push(format!("No {noun} changed its verdict{by}.").into());
     } else {
         for (count, comparison, became) in [
             (change.worse, "worse", subject.became_bad()),
@@ -135,7 +134,7 @@ fn changes(summary: &Summary, figures: &RunFigures, document: &mut Document) {
         ] {
             lines.push(match count {
                 0 => format!("None got {comparison}.").into(),
-                count => format!("{count} of {} {became}{most}.", counted(change.n, noun)).into(),
+                count => format!("{count} of {} {became}{by}.", counted(change.n, noun)).into(),
             });
         }
     }

@@ -269,7 +269,9 @@ fn title(runs: &[ReportedRun], unstarted: &[UnstartedEval]) -> String {
     let stopped = runs.iter().find_map(interruption);
     let of = |verdict: Verdict| {
         let gates = runs.iter().flat_map(|run| &run.summary.gates);
-        gates.filter(|gate| gate.verdict == verdict).count()
+        gates
+            .filter(|gate| gate.verdict == verdict && !gate.lacks_baseline())
+            .count()
     };
     let gates = |count: usize, what: &str| match count {
         1 => format!("1 gate {what}"),

@@ -66,14 +66,14 @@ pub(in crate::report) fn flip_counts(change: &BaselineChange, summary: &Summary)
     let subject = summary.subject();
     let worse = subject.became_bad();
     let better = subject.became_good();
-    let most = in_most_epochs(summary);
-    format!("{} {worse}, {} {better}{most}", change.worse, change.better)
+    let by = by_majority(summary);
+    format!("{} {worse}, {} {better}{by}", change.worse, change.better)
 }
 
-/// With several epochs the verdict of a sample is that of most of its answers.
-pub(in crate::report) fn in_most_epochs(summary: &Summary) -> &'static str {
+/// With several epochs a sample is correct if more than half of its answers are.
+pub(in crate::report) fn by_majority(summary: &Summary) -> &'static str {
     if summary.epochs.is_some() {
-        " in most epochs"
+        " by majority"
     } else {
         ""
     }

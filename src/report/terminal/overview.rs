@@ -360,12 +360,11 @@ fn last_line(rows: &[OverviewRow], exit: Exit) -> Line {
     }
 }
 
-/// Whether an eval is named with those that ended like this: one with a failed gate has failed, even if another gate was
-/// inconclusive and decides the exit code.
+/// Whether an eval is named with those that ended like this: one with a failed gate has failed, even if something else
+/// decides the exit code.
 fn has_ended(row: &OverviewRow, exit: Exit) -> bool {
     match exit {
-        Exit::Failed if row.gates.failed > 0 => row.exit != Exit::Passed,
-        Exit::Infrastructure if row.gates.failed > 0 && row.gates.inconclusive == 0 => false,
+        Exit::Failed if row.exit == Exit::Infrastructure => row.gates.failed > 0,
         exit => row.exit == exit,
     }
 }
@@ -434,27 +433,16 @@ mod tests {
             row("b", Exit::Failed),
             row("c", Exit::Infrastructure),
         ];
-        let last_line =
-            |rows: &[OverviewRow]| written(rows, None).lines().last().unwrap().to_owned();
-        assert_eq!(
-            last_line(&rows),
-            "3 evals, exit code 3; failed: `b`, `c`; next: cargo evaltest show c"
-        );
-        for (gates, expect) in [
-            (
-                counted([(Verdict::Failed, ""), (Verdict::Inconclusive, "")]),
-                "failed: `b`, `c`; inconclusive: `c`",
-            ),
-            (
-                counted([(Verdict::Inconclusive, "")]),
-                "failed: `b`; inconclusive: `c`",
-            ),
-            (counted([]), "failed: `b`; inconclusive: `c`"),
-        ] {
+        let mut check = |gates: GateCounts, expect: &str| {
             rows[2].gates = gates;
+            let last = written(&rows, None).lines().last().unwrap().to_owned();
             let expect = format!("3 evals, exit code 3; {expect}; next: cargo evaltest show c");
-            assert_eq!(last_line(&rows), expect);
-        }
+            assert_eq!(last, expect);
+        };
+        let open = counted([(Verdict::Inconclusive, "")]);
+        check(open, "failed: `b`; inconclusive: `c`");
+        let both = counted([(Verdict::Failed, ""), (Verdict::Inconclusive, "")]);
+        check(both, "failed: `b`, `c`; inconclusive: `c`");
         let text = written(&[row("a", Exit::Passed), row("b", Exit::Passed)], None);
         assert_eq!(text.lines().last(), Some("2 evals, exit code 0"));
     }

@@ -12,7 +12,7 @@ use crate::report::document::{Block, Line, Tone, list};
 use crate::report::figures::ReportedSample;
 use crate::report::render::terminal::truncate;
 use crate::report::reported::{MaskedTexts, ReportedRun};
-use crate::report::section::changes::in_most_epochs;
+use crate::report::section::changes::by_majority;
 use crate::report::section::{self, Detail, Source, accuracy, errors_of, items};
 use crate::store::RunDir;
 use crate::verdict::conclude::{Notable, Run};
@@ -233,8 +233,8 @@ pub(in crate::report) fn gate_figure(gate: &GateResult, name: &str, summary: &Su
             let (lost, won) = (subject.became_bad(), subject.became_good());
             let is_by_chance = gate.verdict == Verdict::Passed && worse > better;
             let doubt = if is_by_chance { ": may be chance" } else { "" };
-            let most = in_most_epochs(summary);
-            format!("{worse} {lost}, {better} {won}{most}, {p}{doubt}")
+            let by = by_majority(summary);
+            format!("{worse} {lost}, {better} {won}{by}, {p}{doubt}")
         } else {
             in_words()
         };

@@ -125,7 +125,7 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
     attempts.retain(|event| event["epoch"] == epoch);
     if let Some(against) = &args.against {
         let other = against::run_of(&dir, against)?;
-        let before = against::record_of(&other, &record.sample_id)?;
+        let before = against::record_of(&other, record)?;
         if args.json {
             let mut value = json(selected)?;
             value["against"] = serde_json::to_value(&before)

@@ -30,20 +30,23 @@ pub(super) fn run_of(dir: &RunDir, against: &Path) -> Result<RunDir> {
     seen_run(against)
 }
 
-/// The record of the same sample, in the first epoch.
-pub(super) fn record_of(dir: &RunDir, id: &str) -> Result<Record> {
+/// The record of the same sample: in the same epoch, or else in the first.
+pub(super) fn record_of(dir: &RunDir, now: &Record) -> Result<Record> {
+    let mut found: Option<Record> = None;
     for record in read_records(&dir.file(files::RECORDS))? {
         let record = record?;
-        if record.sample_id == id {
-            return Ok(record);
+        if record.sample_id == now.sample_id && (found.is_none() || record.epoch == now.epoch) {
+            found = Some(record);
         }
     }
-    let message = format!(
-        "run `{}` has no sample `{}`",
-        dir.path().display(),
-        clean(id)
-    );
-    Err(Error::usage(message).hint(format!("cargo evaltest show {}", dir.path().display())))
+    found.ok_or_else(|| {
+        let message = format!(
+            "run `{}` has no sample `{}`",
+            dir.path().display(),
+            clean(&now.sample_id)
+        );
+        Error::usage(message).hint(format!("cargo evaltest show {}", dir.path().display()))
+    })
 }
 
 /// Both answers side by side, step by step: that of `against` on the left.
