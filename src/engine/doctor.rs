@@ -364,7 +364,7 @@ impl Examinee {
             Ok(output) => {
                 let took = took(&output, clock::since(started));
                 let message = format!(
-                    "answered the first sample in {took}; not the test prompt `{GREETING}`, which it need not know"
+                    "answered the first sample in {took} (the test prompt `{GREETING}` failed, which may be fine)"
                 );
                 Some(Finding::new(self.about, Health::Ok, message))
             }

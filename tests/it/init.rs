@@ -130,11 +130,11 @@ fn an_agent_that_may_cost_money_is_not_asked_by_plain_cargo_test() {
     project
         .run("init --name paid -- ./agent.sh --fast")
         .exits(0)
-        .says_nothing_of("another agent");
+        .says_nothing_of("keeps its `agent`");
     project
         .run("init --name paid -- ./other.sh")
         .exits(0)
-        .says("note     evals/paid.yaml has another agent: write the new program into its `agent`, or remove the file");
+        .says("note     evals/paid.yaml keeps its `agent`: write the new program there, or remove the file");
 }
 
 #[test]

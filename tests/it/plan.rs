@@ -118,8 +118,8 @@ fn how_often_samples_flip_is_taken_from_what_shows_it() {
     project
         .run("plan --detect 0.05")
         .exits(2)
-        .says("`--detect 0.05` is less than a tenth of a point")
-        .says("write points instead of a share: `--detect 5`");
+        .says("`--detect 0.05` is not a drop in points")
+        .says("write points, from 0.1 to 100: `--detect 3`");
     // Nobody knows: the worst is assumed, and how to measure it is told.
     let assumed = check("assumed", 0.45);
     assert!(assumed["flips"]["share"].as_f64().unwrap() > 0.48);

@@ -323,7 +323,7 @@ fn write_eval(
     let mut agents = spec.lines().filter(|line| line.starts_with("agent:"));
     if !program.is_empty() && !agents.any(|agent| text.lines().any(|line| line == agent)) {
         writer.report.push(format!(
-            "note     {file} has another agent: write the new program into its `agent`, or remove the file"
+            "note     {file} keeps its `agent`: write the new program there, or remove the file"
         ));
     }
     let files = starter.files.iter().filter(|_| own.is_none());

@@ -35,7 +35,7 @@ pub(crate) struct PlanArgs {
     /// A run directory, or an eval's name for its last run; default: the last finished run of the project
     run_dir: Option<PathBuf>,
 
-    /// The drop of accuracy to detect, in points
+    /// The drop of accuracy to detect, in points, from 0.1 to 100
     #[arg(
         long,
         value_name = "POINTS",
@@ -101,17 +101,9 @@ pub(crate) fn run(args: &PlanArgs) -> Result<Exit> {
 impl PlanArgs {
     /// Returns an error for invalid options, before reading anything.
     fn check(&self) -> Result<()> {
-        // NaN fails every comparison.
-        if !(self.detect > 0.0 && self.detect <= 100.0) {
+        if !(0.1..=100.0).contains(&self.detect) {
             let why = format!("`--detect {}` is not a drop in points", self.detect);
-            return Err(Error::usage(why).hint("write points, above 0 and up to 100: `--detect 3`"));
-        }
-        if self.detect < 0.1 {
-            let why = format!("`--detect {}` is less than a tenth of a point", self.detect);
-            let share = self.detect * 100.0;
-            return Err(Error::usage(why).hint(format!(
-                "write points instead of a share: `--detect {share}`"
-            )));
+            return Err(Error::usage(why).hint("write points, from 0.1 to 100: `--detect 3`"));
         }
         let shares = [
             ("power", Some(self.power), 0.8),

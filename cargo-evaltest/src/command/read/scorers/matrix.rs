@@ -118,11 +118,12 @@ pub(super) fn judge(args: &ScorersArgs, most: usize) -> Result<Matrix> {
     let input = args.answers.input.display().to_string();
     let agreement = count(&names, &all.patterns);
     if agreement.samples == 0 {
+        let error = Error::usage(format!("`{input}` has no answer to judge"));
         return Err(match &*input {
-            "-" => Error::usage("standard input has no answer to judge")
-                .hint("name a run directory or a file: `cargo evaltest scorers RUN_DIR`"),
-            _ => Error::usage(format!("`{input}` has no answer to judge"))
-                .hint("answers need a ground truth"),
+            "-" => error.hint(
+                "answers need a ground truth; for those of a run, name it: `cargo evaltest scorers RUN_DIR`",
+            ),
+            _ => error.hint("answers need a ground truth"),
         });
     }
     // Drop scorers that cannot score one in ten answers or more, such as `numeric` for names. Of redacted answers only
