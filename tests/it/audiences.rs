@@ -246,6 +246,18 @@ fn product_reads_what_it_decides_by_and_users_plain_words() {
 }
 
 #[test]
+fn too_many_errors_are_shown_before_wrong_answers() {
+    let then = "case $EVALTEST_SAMPLE_ID in q011) exit 7;; esac";
+    let project = requested::project(12, then, "");
+    project.spec(COMMAND, "gates: [error_rate <= 0.05]\n");
+    project.run("run eval.yaml --run-id one").exits(3);
+    has(
+        &report(&project, "one"),
+        &["- show a sample in full: `cargo evaltest show one q011`\n"],
+    );
+}
+
+#[test]
 fn what_lacks_a_verdict_leaves_figures_open() {
     let then = "case $EVALTEST_SAMPLE_ID in q001|q002|q003) exit 7;; esac";
     let project = requested::project(12, then, "");

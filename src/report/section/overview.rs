@@ -8,7 +8,7 @@ use super::source::Source;
 use crate::exit::Exit;
 use crate::figure::{CI95, Interval, Points, Seconds, Share, Usd, counted, or_dash};
 use crate::report::document::{Block, IntervalRow, IntervalScale, Intervals, Line, Tone, list};
-use crate::report::figures::RunFigures;
+use crate::report::figures::{ReportedSample, RunFigures, SampleOutcome};
 use crate::report::reported::{ReportedRun, agent_name, minute, program};
 use crate::stats::as_f64;
 use crate::text::shell_word;
@@ -140,8 +140,16 @@ pub(in crate::report) fn next_commands(run: &ReportedRun, figures: &RunFigures) 
     };
     let change = run.summary.change.as_ref();
     let flip = change.and_then(|change| change.became_wrong.first());
+    // Where errors leave the run open, the first of them comes before wrong answers.
+    let is_open = run.summary.exit_code == Exit::Infrastructure;
+    let is_error = |sample: &&ReportedSample| is_open && sample.outcome == SampleOutcome::Error;
+    let error = figures
+        .failing
+        .iter()
+        .find(is_error)
+        .map(|sample| &sample.id);
     let failing = figures.failing.first().map(|sample| &sample.id);
-    if let Some(sample) = flip.or(failing) {
+    if let Some(sample) = error.or(flip).or(failing) {
         command(
             format!("show {id} {}", shell_word(sample)),
             "show a sample in full",
