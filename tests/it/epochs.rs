@@ -112,6 +112,13 @@ fn each_sample_is_asked_so_often_and_its_answers_are_weighed_together() {
         .run(&format!("show {} q4", project.last_run().display()))
         .exits(0)
         .says("\nepoch 1 (another with `--epoch N`):\n");
+    let (last, first) = (project.last_run(), dir.display());
+    let compared = project.run(&format!(
+        "show {} q3 --epoch 1 --against {first} --json",
+        last.display()
+    ));
+    let compared: Value = serde_json::from_str(&compared.exits(0).out).unwrap();
+    assert_eq!(compared["against"]["epoch"], 1, "the same epoch");
 }
 
 #[test]

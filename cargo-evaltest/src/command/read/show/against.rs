@@ -32,14 +32,20 @@ pub(super) fn run_of(dir: &RunDir, against: &Path) -> Result<RunDir> {
 
 /// The record of the same sample: in the same epoch, or else in the first.
 pub(super) fn record_of(dir: &RunDir, now: &Record) -> Result<Record> {
-    let mut found: Option<Record> = None;
+    let mut first = None;
     for record in read_records(&dir.file(files::RECORDS))? {
         let record = record?;
-        if record.sample_id == now.sample_id && (found.is_none() || record.epoch == now.epoch) {
-            found = Some(record);
+        if record.sample_id == now.sample_id {
+            if record.epoch == now.epoch {
+                return Ok(record);
+            }
+            first.get_or_insert(record);
+        } else if first.is_some() {
+            // The epochs of a sample are adjacent.
+            break;
         }
     }
-    found.ok_or_else(|| {
+    first.ok_or_else(|| {
         let message = format!(
             "run `{}` has no sample `{}`",
             dir.path().display(),
