@@ -77,7 +77,7 @@ fn read_merged<'a, S: DeserializeSeed<'a>>(seed: S, text: &'a str) -> Result<S::
     })
 }
 
-/// Reads a value of JSON as a text would be read; an error has the path of what is wrong.
+/// Parses a JSON value with a seed. An error comes with the path to the wrong value.
 pub(crate) fn from_json<'a, S: DeserializeSeed<'a>>(
     seed: S,
     value: Json,

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::Options;
 use super::made_agent::MadeAgent;
-use super::recipe::{Surroundings, entries, left_out, unknown};
+use super::recipe::{Surroundings, entries, missing_feature, unknown};
 use crate::error::{Error, Result, Under};
 
 pub mod acp;
@@ -41,7 +41,7 @@ fn of_own(
     keys: Map<String, Value>,
     surroundings: &Surroundings<'_>,
 ) -> Result<MadeAgent> {
-    if let Some(error) = left_out("agent", name) {
+    if let Some(error) = missing_feature("agent", name) {
         return Err(error);
     }
     let registry = surroundings.registry;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::Options;
-use super::recipe::{Surroundings, entries, left_out, unknown};
+use super::recipe::{Surroundings, entries, missing_feature, unknown};
 use crate::benchmark::Benchmark;
 use crate::error::{Result, Under};
 
@@ -41,7 +41,7 @@ fn of_own(
     keys: Map<String, Value>,
     surroundings: &Surroundings<'_>,
 ) -> Result<Arc<dyn Benchmark>> {
-    if let Some(error) = left_out("benchmark", name) {
+    if let Some(error) = missing_feature("benchmark", name) {
         return Err(error);
     }
     let registry = surroundings.registry;

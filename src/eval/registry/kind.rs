@@ -1,6 +1,6 @@
 //! Kinds of agents and benchmarks, each read with its own keys: in a spec, or in the options of a scorer.
 //!
-//! Every way ends in [`yaml::from_json`] or in the parser of YAML: each further one would compile all keys once more.
+//! Keys are read by the parser of YAML or by [`yaml::from_json`]. A third deserializer would compile all of them again.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -19,7 +19,7 @@ use crate::text::yaml;
 /// The key that names the kind.
 pub(in crate::eval) const TYPE: &str = "type";
 
-/// What has kinds: agents, and benchmarks.
+/// An agent or a benchmark.
 pub(in crate::eval) trait Kind: Sized + 'static {
     /// What it is, in messages.
     const WHAT: &'static str;

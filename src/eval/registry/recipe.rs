@@ -97,48 +97,47 @@ impl<T: 'static> Chosen<T> {
     }
 }
 
-/// Kinds that need a feature.
-struct Needing {
+/// Kinds that are built only with a feature of this crate.
+struct GatedKinds {
     what: &'static str,
     kinds: &'static [&'static str],
     feature: &'static str,
     is_here: bool,
 }
 
-/// The kinds that need a feature, and whether this build has it. Their names are never free for a user's own: another
-/// build has them.
-const FEATURES: &[Needing] = &[
-    Needing {
+/// Users cannot register these names in any build, so that a spec means the same in all of them.
+const GATED: &[GatedKinds] = &[
+    GatedKinds {
         what: "agent",
         kinds: &["demo"],
         feature: "demo",
         is_here: cfg!(feature = "demo"),
     },
-    Needing {
+    GatedKinds {
         what: "agent",
         kinds: &["http", "openai"],
         feature: "http",
         is_here: cfg!(feature = "http"),
     },
-    Needing {
+    GatedKinds {
         what: "benchmark",
         kinds: &["bfcl"],
         feature: "bfcl",
         is_here: cfg!(feature = "bfcl"),
     },
-    Needing {
+    GatedKinds {
         what: "benchmark",
         kinds: &["generate"],
         feature: "judge",
         is_here: cfg!(feature = "judge"),
     },
-    Needing {
+    GatedKinds {
         what: "scorer",
         kinds: &["ast_match", "bfcl", "bfcl_multi_turn", "trajectory"],
         feature: "bfcl",
         is_here: cfg!(feature = "bfcl"),
     },
-    Needing {
+    GatedKinds {
         what: "scorer",
         kinds: &["item", "judge", "jury", "pairwise", "semantic", "solver"],
         feature: "judge",
@@ -146,22 +145,22 @@ const FEATURES: &[Needing] = &[
     },
 ];
 
-/// The error for a kind that this build lacks.
-pub(super) fn left_out(what: &str, name: &str) -> Option<Error> {
-    left_out_of(FEATURES, what, name)
+/// The error for a kind that this build does not have.
+pub(super) fn missing_feature(what: &str, name: &str) -> Option<Error> {
+    missing_feature_in(GATED, what, name)
 }
 
-fn left_out_of(table: &[Needing], what: &str, name: &str) -> Option<Error> {
-    let is_it = |it: &&Needing| !it.is_here && it.what == what && it.kinds.contains(&name);
+fn missing_feature_in(table: &[GatedKinds], what: &str, name: &str) -> Option<Error> {
+    let is_it = |it: &&GatedKinds| !it.is_here && it.what == what && it.kinds.contains(&name);
     let found = table.iter().find(is_it)?;
     let error = Error::without_feature(format_args!("{what} `{name}` in a spec"), found.feature);
     Some(error.under("type"))
 }
 
-/// The kinds that this build lacks, which a misspelt name may mean.
-pub(super) fn left_out_names(what: &str) -> Vec<&'static str> {
-    let lacking = FEATURES.iter().filter(|it| !it.is_here && it.what == what);
-    lacking.flat_map(|it| it.kinds).copied().collect()
+/// The kinds that this build does not have, to suggest for a misspelt name.
+pub(super) fn unavailable_names(what: &str) -> Vec<&'static str> {
+    let unavailable = GATED.iter().filter(|it| !it.is_here && it.what == what);
+    unavailable.flat_map(|it| it.kinds).copied().collect()
 }
 
 /// The error for a name that is neither built in nor registered.
@@ -175,7 +174,7 @@ pub(super) fn unknown<'a>(
     let known: Vec<&str> = built_in.chain(registered).collect();
     let error = Error::unregistered(format!("unknown {what} `{name}`"));
     let list = known.join("`, `");
-    let error = match nearest(name, known.into_iter().chain(left_out_names(what))) {
+    let error = match nearest(name, known.into_iter().chain(unavailable_names(what))) {
         Some(near) => error.hint(format!("did you mean `{near}`? legal names: `{list}`")),
         None => error.hint(format!(
             "legal names: `{list}`; one of your own is registered in a test binary with `Registry`"
@@ -186,7 +185,7 @@ pub(super) fn unknown<'a>(
 
 /// The list of the files of a folder, one for each built-in kind: `entries!(MadeAgent, of_own: echo, demo)`.
 ///
-/// A kind of a feature has its `cfg` here, at its `mod`, and a line in [`FEATURES`].
+/// A kind that needs a feature has the same `cfg` here and at its `mod`, and is listed in [`GATED`].
 ///
 /// A file with a `mod` that is not in the list has an unused `ENTRY`, which the folder denies; one in the list without
 /// a `mod` or an `ENTRY` is not found. So neither compiles.
@@ -232,11 +231,11 @@ mod tests {
     use crate::eval::registry::{agents, benchmarks, scorers};
 
     #[test]
-    fn kinds_of_a_feature_are_those_of_the_lists() {
+    fn gated_kinds_match_the_lists() {
         let names = |kinds: &[BuiltIn]| kinds.iter().map(|about| about.name).collect();
         let (agents, benchmarks): (Vec<_>, Vec<_>) =
             (names(agents::BUILT_IN), names(benchmarks::BUILT_IN));
-        for it in FEATURES {
+        for it in GATED {
             for kind in it.kinds {
                 let is_there = match it.what {
                     "agent" => agents.contains(kind),
@@ -248,21 +247,21 @@ mod tests {
         }
         let always: Vec<&str> = scorers::ENTRIES.iter().map(|entry| entry.name).collect();
         for name in scorers::names().filter(|name| !always.contains(name)) {
-            let mut scorers = FEATURES.iter().filter(|it| it.what == "scorer");
+            let mut scorers = GATED.iter().filter(|it| it.what == "scorer");
             assert!(scorers.any(|it| it.kinds.contains(&name)), "{name}");
         }
     }
 
     #[test]
-    fn a_kind_that_is_left_out_names_its_feature() {
-        let of = |is_here| Needing {
+    fn unavailable_kind_names_its_feature() {
+        let of = |is_here| GatedKinds {
             what: "scorer",
             kinds: &["a", "b"],
             feature: "f",
             is_here,
         };
         let check = |is_here, what, name, expect: Option<&str>| {
-            let error = left_out_of(&[of(is_here)], what, name);
+            let error = missing_feature_in(&[of(is_here)], what, name);
             assert_eq!(error.as_ref().map(Error::message), expect, "{what} {name}");
         };
         let needs = "scorer `b` in a spec needs the feature `f` of the crate `evaltest`";

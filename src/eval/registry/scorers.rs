@@ -11,7 +11,7 @@ use std::sync::{Arc, LazyLock};
 use serde_json::{Map, Value};
 
 use super::kind::of_value;
-use super::recipe::{left_out, left_out_names};
+use super::recipe::{missing_feature, unavailable_names};
 use crate::benchmark::Benchmark;
 use crate::data::{ItemPart, JudgeRule, Score};
 use crate::error::{Error, Result, Under};
@@ -227,7 +227,7 @@ pub fn by_name(
         None | Some(Value::Null) => None,
         Some(on) => Some(On::from_value(&on).under("on")?),
     };
-    if let Some(error) = left_out("scorer", name) {
+    if let Some(error) = missing_feature("scorer", name) {
         return Err(error);
     }
     let scorer = match (entry(name), context.registry) {
@@ -270,7 +270,7 @@ fn registered(
 fn unknown_scorer(name: &str, registry: Option<&Registry>) -> Error {
     let own = registry.into_iter().flat_map(Registry::scorer_names);
     let known = entries().iter().map(|entry| entry.name).chain(own);
-    let known: Vec<_> = known.chain(left_out_names("scorer")).collect();
+    let known: Vec<_> = known.chain(unavailable_names("scorer")).collect();
     unknown("scorer", name, &known).under("type")
 }
 
