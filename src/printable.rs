@@ -47,8 +47,8 @@ pub(crate) fn is_unseen(c: char) -> bool {
         )
 }
 
-/// Whether a character that is not seen belongs to the symbol before: the variation selector in `⚠️`, and the joiner in
-/// symbols of several. Between letters, or many in a row, they could hide a message.
+/// Whether an invisible character is part of the symbol before it: the variation selector in `⚠️`, or the joiner between
+/// two emoji. Between letters, or many in a row, these characters could hide a message.
 pub(crate) fn joins(c: char, before: char) -> bool {
     let is_symbol = !before.is_ascii() && !before.is_alphanumeric() && !is_unseen(before);
     match c {

@@ -115,7 +115,7 @@ fn text(accepted: &Accepted, dirs: &[RunDir]) -> Document {
         accepted.eval,
         accepted.correct,
         accepted.samples,
-        // A snapshot has the verdict of most of its answers.
+        // The verdict of a snapshot is that of most of its answers.
         match accepted.runs.as_slice() {
             [run] if run.epochs == 1 => "",
             _ => " in most answers",

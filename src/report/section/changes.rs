@@ -70,7 +70,7 @@ pub(in crate::report) fn flip_counts(change: &BaselineChange, summary: &Summary)
     format!("{} {worse}, {} {better}{by}", change.worse, change.better)
 }
 
-/// With several epochs a sample is correct if more than half of its answers are.
+/// Says how samples with several epochs are counted: as correct if more than half of their answers are.
 pub(in crate::report) fn by_majority(summary: &Summary) -> &'static str {
     if summary.epochs.is_some() {
         " by majority"

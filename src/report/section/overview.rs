@@ -140,7 +140,7 @@ pub(in crate::report) fn next_commands(run: &ReportedRun, figures: &RunFigures) 
     };
     let change = run.summary.change.as_ref();
     let flip = change.and_then(|change| change.became_wrong.first());
-    // Where errors leave the run open, the first of them comes before wrong answers.
+    // If the run is inconclusive, show an error before wrong answers.
     let is_open = run.summary.exit_code == Exit::Infrastructure;
     let is_error = |sample: &&ReportedSample| is_open && sample.outcome == SampleOutcome::Error;
     let error = figures

@@ -194,7 +194,7 @@ fn table(rows: &[OverviewRow], layout: OverviewLayout) -> Table {
     let columns = [
         ("eval", true),
         ("samples", layout.has(OverviewColumn::Samples)),
-        // What the grey part of a bar is.
+        // The grey part of a bar is the interval.
         ("▒ 95 %", layout.bar > 0),
         ("accuracy", true),
         (ci95!(), has_interval),
@@ -360,8 +360,8 @@ fn last_line(rows: &[OverviewRow], exit: Exit) -> Line {
     }
 }
 
-/// Whether an eval is named with those that ended like this: one with a failed gate has failed, even if something else
-/// decides the exit code.
+/// Whether the line lists an eval under this result. An eval with a failed gate is listed as failed, even if something
+/// else decides its exit code.
 fn has_ended(row: &OverviewRow, exit: Exit) -> bool {
     match exit {
         Exit::Failed if row.exit == Exit::Infrastructure => row.gates.failed > 0,
