@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -39,6 +40,9 @@ enum Content {
     Text(String),
 }
 
+/// Bytes that are read at once though most of them may be between rows.
+const MIN_WINDOW: usize = 1 << 12;
+
 /// The position of a row, and what it was when it was read first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FileRow {
@@ -58,6 +62,24 @@ pub struct KnownRows {
     pub(crate) notices: Vec<String>,
     /// All of them, in order.
     pub(crate) rows: Vec<FileRow>,
+}
+
+/// The bytes of consecutive rows of a file, and what is between them.
+struct Texts<'a> {
+    rows: &'a RowFile,
+    start: u64,
+    bytes: Vec<u8>,
+}
+
+impl Texts<'_> {
+    /// The text of a row; `None` if it changed.
+    fn text(&self, row: usize) -> Option<&str> {
+        let FileRow { start, length, .. } = self.rows.rows[row];
+        let start = usize::try_from(start.checked_sub(self.start)?).ok()?;
+        let bytes = self.bytes.get(start..start + length)?;
+        self.rows.checked(row, bytes).ok()?;
+        std::str::from_utf8(bytes).ok()
+    }
 }
 
 impl RowFile {
@@ -141,12 +163,7 @@ impl RowFile {
     /// # Errors
     /// If the row changed.
     pub(crate) fn text(&self, row: usize) -> Result<Cow<'_, str>> {
-        let FileRow {
-            start,
-            length,
-            hash,
-            ..
-        } = self.rows[row];
+        let FileRow { start, length, .. } = self.rows[row];
         let file = match &self.content {
             Content::File(file) => file,
             Content::Text(text) => {
@@ -166,28 +183,47 @@ impl RowFile {
                 );
             }
         };
-        if mark(bytes.as_slice()) != hash {
-            return Err(self.changed(row));
-        }
+        self.checked(row, &bytes)?;
         let text = String::from_utf8(bytes).map_err(|_| self.changed(row))?;
         Ok(Cow::Owned(text))
     }
 
-    /// Reads the columns of a row again.
-    pub(super) fn fields(&self, row: usize) -> Result<Map<String, Value>> {
-        self.written_fields(row, &[])
+    /// Checks that these are the bytes that the row had when it was read first.
+    fn checked(&self, row: usize, bytes: &[u8]) -> Result<()> {
+        if mark(bytes) == self.rows[row].hash {
+            Ok(())
+        } else {
+            Err(self.changed(row))
+        }
     }
 
-    /// The same with numbers as they are written in these columns.
-    fn written_fields(
-        &self,
-        row: usize,
-        columns: &[(Field, Written)],
-    ) -> Result<Map<String, Value>> {
-        let text = self.text(row)?;
-        let mut fields = (self.read)(self.place(row), &text)?;
-        literal::keep(&mut fields, &text, columns);
-        Ok(fields)
+    /// The texts of consecutive rows, read at once: one read for each row would take as long as parsing it.
+    fn texts(&self, rows: Range<usize>) -> Option<Texts<'_>> {
+        let (Content::File(file), Some(last)) = (&self.content, rows.clone().last()) else {
+            return None;
+        };
+        let (first, last) = (self.rows[rows.start], self.rows[last]);
+        let length = (last.start + last.length as u64).checked_sub(first.start)?;
+        let length = usize::try_from(length).ok()?;
+        let rows_alone: usize = rows.clone().map(|row| self.size(row)).sum();
+        // Rows may be far apart.
+        if length > 2 * rows_alone.max(MIN_WINDOW) {
+            return None;
+        }
+        let span = RowSpan {
+            start: first.start,
+            length,
+        };
+        Some(Texts {
+            rows: self,
+            start: first.start,
+            bytes: file.bytes(span).ok()?,
+        })
+    }
+
+    /// Reads the columns of a row again.
+    pub(super) fn fields(&self, row: usize) -> Result<Map<String, Value>> {
+        (self.read)(self.place(row), &self.text(row)?)
     }
 
     fn changed(&self, row: usize) -> Error {
@@ -223,10 +259,29 @@ pub(crate) trait PlacedRows: Send + Sync {
     }
 }
 
+impl SampleFile {
+    /// Builds the samples of consecutive rows.
+    pub(super) fn samples(&self, rows: Range<usize>) -> Vec<Result<Sample>> {
+        let texts = self.rows.texts(rows.clone());
+        let sample = |row| match texts.as_ref().and_then(|texts| texts.text(row)) {
+            Some(text) => self.sample_of(row, text),
+            // It says what is wrong with this row.
+            None => self.sample(row),
+        };
+        rows.map(sample).collect()
+    }
+
+    fn sample_of(&self, row: usize, text: &str) -> Result<Sample> {
+        let place = self.rows.place(row);
+        let mut fields = (self.rows.read)(place, text)?;
+        literal::keep(&mut fields, text, &self.written);
+        (self.make)(fields, row).map_err(|error| error.at(place))
+    }
+}
+
 impl PlacedRows for SampleFile {
     fn sample(&self, row: usize) -> Result<Sample> {
-        let fields = self.rows.written_fields(row, &self.written)?;
-        (self.make)(fields, row).map_err(|error| error.at(self.rows.place(row)))
+        self.sample_of(row, &self.rows.text(row)?)
     }
 
     fn row(&self, row: usize) -> Option<FileRow> {
@@ -330,5 +385,28 @@ mod tests {
         let csv = "id,q\n1,one\n2,\"two\"\n";
         check("a.csv", csv, "2wo", &format!(":3: {row}"));
         check("a.csv", csv, "\"\"o", &format!(":3: {row}"));
+    }
+
+    #[test]
+    fn rows_that_are_read_at_once_are_those_that_are_read_alone() {
+        let row = |number: u32| {
+            // Some rows are far apart.
+            let end = "\n".repeat(if number.is_multiple_of(100) {
+                90_000
+            } else {
+                1
+            });
+            format!("{{\"id\": {number}, \"q\": \"\u{e9}\"}}\r{end}")
+        };
+        let (_folder, path) = file("a.jsonl", (0..300).map(row).collect::<String>());
+        let samples = placed(&path);
+        assert_eq!(samples.len(), 300);
+        for (number, (sample, place)) in samples.iter().enumerate() {
+            assert_eq!(sample.id, number.to_string());
+            assert_eq!(
+                format!("{sample:?}"),
+                format!("{:?}", place.sample().unwrap())
+            );
+        }
     }
 }

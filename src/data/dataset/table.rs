@@ -336,49 +336,37 @@ fn each_of_parts(
     Ok(())
 }
 
-/// Passes on a sample of each row with its place.
+/// Passes on a sample of each row with its place. Ids must be unique.
 fn each_placed(file: SampleFile, take: &mut TakePlaced<'_>) -> Result<(), Error> {
     let file = Arc::new(file);
     let placed: Arc<dyn PlacedRows> = Arc::<SampleFile>::clone(&file);
-    let take = &mut |made, row| take(made, Some(SamplePlace::new(&placed, row)));
-    let rows = &file.rows;
-    let (size, place) = (|row| rows.size(row), |row| rows.place(row));
-    each_row(rows.len(), &size, &place, &|row| file.sample(row), take)
-}
-
-/// Passes on a sample of each row with the row's index. Ids must be unique.
-fn each_row<'a>(
-    rows: usize,
-    size: &dyn Fn(usize) -> usize,
-    place: &dyn Fn(usize) -> Place<'a>,
-    sample: &(dyn Fn(usize) -> Result<Sample, Error> + Sync),
-    take: &mut dyn FnMut(Sample, usize) -> Result<(), Error>,
-) -> Result<(), Error> {
+    let rows = file.rows.len();
     let mut ids = Ids::default();
     let mut next = 0;
     let mut take = |sample: Sample| {
         ids.add(&sample.id);
         next += 1;
-        take(sample, next - 1)
+        take(sample, Some(SamplePlace::new(&placed, next - 1)))
     };
     if rows <= CHUNK {
-        (0..rows).try_for_each(|row| take(sample(row)?))?;
+        (0..rows).try_for_each(|row| take(file.sample(row)?))?;
     } else {
         let mut start = 0;
         let chunks = std::iter::from_fn(|| {
-            let chunk = start..chunk_end(start, rows, size);
+            let chunk = start..chunk_end(start, rows, &|row| file.rows.size(row));
             start = chunk.end;
             (!chunk.is_empty()).then_some(Ok(chunk))
         });
-        let make =
-            |rows: Range<usize>| -> Vec<Result<Sample, Error>> { rows.map(sample).collect() };
+        let make = |rows: Range<usize>| file.samples(rows);
         in_order(chunks, make, |samples| {
             samples.into_iter().try_for_each(|sample| take(sample?))
         })?;
     }
-    match ids.twice(|row| Ok(sample(row)?.id))? {
+    match ids.twice(|row| Ok(file.sample(row)?.id))? {
         None => Ok(()),
-        Some((id, first, second)) => Err(taken(&id, place(first)).at(place(second))),
+        Some((id, first, second)) => {
+            Err(taken(&id, file.rows.place(first)).at(file.rows.place(second)))
+        }
     }
 }
 
