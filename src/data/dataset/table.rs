@@ -16,8 +16,8 @@ use super::row_file::{
     KnownRows, MakeSample, PlacedFile, PlacedRows, RowFile, SampleFile, SamplePlace, TakePlaced,
 };
 use super::{
-    ColumnNames, Field, Filter, Format, Place, Rows, Written, csv, empty, json, jsonl, read_text,
-    scan, taken,
+    ColumnNames, Field, Filter, Format, Rows, Written, csv, empty, json, jsonl, read_text, scan,
+    taken,
 };
 use crate::data::Sample;
 use crate::error::Error;
