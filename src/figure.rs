@@ -46,6 +46,12 @@ pub fn with_minus(number: &str) -> String {
     number.replace('-', "−")
 }
 
+/// `0.00` for a negative number that is rounded to `-0.00`.
+fn unsigned_zero(number: &str) -> &str {
+    let is_zero = |rest: &&str| rest.bytes().all(|byte| matches!(byte, b'0' | b'.'));
+    number.strip_prefix('-').filter(is_zero).unwrap_or(number)
+}
+
 /// A count that may be in the millions: `950`, `12.3k`, `4.5M`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count(pub u64);
@@ -319,7 +325,7 @@ pub(crate) struct Value(pub(crate) f64);
 
 impl Display for Value {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.pad(&with_minus(&format!("{:.4}", self.0)))
+        f.pad(&with_minus(unsigned_zero(&format!("{:.4}", self.0))))
     }
 }
 
@@ -341,14 +347,18 @@ impl<T: Display> Display for Interval<T> {
     }
 }
 
-/// A number with this many decimals, such as a judge's points or kappa.
+/// A number with this many decimals, such as a judge's points or kappa; `{:+}` for a difference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale(pub f64, pub usize);
 
 impl Display for Scale {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Self(value, digits) = *self;
-        f.pad(&with_minus(&format!("{:.digits$}", value + 0.0)))
+        let number = format!("{value:.digits$}");
+        let number = unsigned_zero(&number);
+        let is_plus = f.sign_plus() && !number.starts_with('-');
+        let plus = if is_plus { "+" } else { "" };
+        f.pad(&format!("{plus}{}", with_minus(number)))
     }
 }
 
@@ -393,6 +403,9 @@ mod interval_tests {
             Interval([1.0, 2.0].map(|it| Scale(it, 2))).to_string(),
             "1.00 to 2.00"
         );
+        assert_eq!(Scale(-0.004, 2).to_string(), "0.00");
+        assert_eq!(format!("{:+}", Scale(-0.004, 2)), "+0.00");
+        assert_eq!(format!("{:+}", Scale(-0.006, 2)), "−0.01");
         assert_eq!(ci95!("share ("; ")"), "share (95 % interval)");
     }
 }

@@ -333,7 +333,7 @@ pub fn document(ranking: &Ranking) -> Document {
         "latency p50",
     ]);
     for run in &ranking.runs {
-        table.row(cells(run));
+        table.row(cells(run, &ranking.runs[0]));
     }
     document.table(table.without_empty());
     let adjusted = match ranking.pairs.len() {
@@ -349,7 +349,7 @@ pub fn document(ranking: &Ranking) -> Document {
         ));
         if ranking.runs.iter().any(is_open) {
             document.paragraph(
-                "Where answers are missing, accuracy and rank are ranges without an interval, and two runs differ significantly only if no missing answer could reverse their order.",
+                "Where answers are missing, accuracy and rank are ranges without an interval, there is no difference from the best, and two runs differ significantly only if no missing answer could reverse their order.",
             );
         }
     }
@@ -367,11 +367,14 @@ pub fn document(ranking: &Ranking) -> Document {
 }
 
 /// The cells of a run.
-fn cells(run: &RankedRun) -> [String; 10] {
+fn cells(run: &RankedRun, best: &RankedRun) -> [String; 10] {
+    let is_known = !is_open(run) && !is_open(best);
     let [best, worst] = run.rank;
     let accuracy = accuracy::display(run.accuracy, run.accuracy_bounds);
     // The interval over answered samples would hide the missing ones.
     let ci95 = run.accuracy_ci95.filter(|_| !is_open(run));
+    // That of the samples with both answers alone.
+    let ends = run.difference_ci95.filter(|_| is_known);
     [
         run.variant.names(),
         if best == worst {
@@ -381,8 +384,8 @@ fn cells(run: &RankedRun) -> [String; 10] {
         },
         or_dash(accuracy),
         or_dash(ci95.map(|ends| Interval(ends.map(Share)))),
-        or_dash(run.difference.map(Points)),
-        or_dash(run.difference_ci95.map(|ends| Interval(ends.map(Points)))),
+        or_dash(run.difference.filter(|_| is_known).map(Points)),
+        or_dash(ends.map(|ends| Interval(ends.map(Points)))),
         or_dash(Some(run.groups.concat()).filter(|groups| !groups.is_empty())),
         run.errors.to_string(),
         or_dash(run.cost_usd.map(Usd)),

@@ -8,7 +8,7 @@ use super::sentences::{ALPHA, contradictions, difference_cells, sentences, verdi
 use super::texts::PairTexts;
 use super::{ComparedRun, ComparedRuns, RunPair};
 use crate::data::{FoundBy, Variant};
-use crate::figure::{CI95, Interval, P, Seconds, Share, Usd, ci95, counted, or_dash, with_minus};
+use crate::figure::{CI95, Interval, P, Scale, Seconds, Share, Usd, ci95, counted, or_dash};
 use crate::report::document::{
     Block, Chart, Document, Fold, IntervalRow, IntervalScale, Intervals, Line, ScatterPoint, Table,
     Tone, list,
@@ -214,7 +214,7 @@ fn means(compared: &RunsComparison, detail: Detail) -> Vec<Block> {
     }
     let mut table = Table::of_numbers(["score", "pairs", "A", "B", "B − A", ci95!()]);
     let number = |number: Option<f64>| or_dash(number.map(|it| format!("{it:.4}")));
-    let signed = |number: f64| with_minus(&format!("{number:+.4}"));
+    let signed = |number: f64| format!("{:+}", Scale(number, 4));
     for (name, mean) in means.iter().take(most_rows(detail)) {
         table.row([
             name.clone(),
@@ -263,12 +263,9 @@ fn figures(runs: &[&ComparedRun]) -> [Block; 2] {
         }
     };
     let some = |count: u64| (count > 0).then(|| count.to_string());
-    row("answers", &|run| {
-        (run.epochs > 1).then(|| run.samples.to_string())
-    });
-    row("samples", &|run| {
-        (run.epochs == 1).then(|| run.samples.to_string())
-    });
+    let has_epochs = runs.iter().any(|run| run.epochs > 1);
+    let title = if has_epochs { "answers" } else { "samples" };
+    row(title, &|run| Some(run.samples.to_string()));
     let subject = common(runs.iter().map(|run| run.subject));
     row(subject.share(), &|run| {
         accuracy::display(run.accuracy, run.accuracy_bounds)
@@ -287,10 +284,11 @@ fn figures(runs: &[&ComparedRun]) -> [Block; 2] {
             Some(run.failures.get(kind)?.to_string())
         });
     }
-    row("error rate", &|run| {
-        let rate = run.error_rate.filter(|rate| *rate > 0.0)?;
-        Some(Share(rate).to_string())
-    });
+    if runs.iter().any(|run| run.errors > 0) {
+        row("error rate", &|run| {
+            Some(Share(run.error_rate?).to_string())
+        });
+    }
     let mut ways: Vec<_> = runs.iter().flat_map(|run| run.found_by.keys()).collect();
     ways.sort();
     ways.dedup();

@@ -3,7 +3,7 @@
 use super::{ComparedRun, RunPair};
 use crate::figure::{Interval, P, Points, Share, counted, or_dash};
 use crate::report::reported::common;
-use crate::verdict::check::{ComparedVerdict, PairedFigures, power};
+use crate::verdict::check::{ComparedVerdict, ErrorBounds, PairedFigures, power};
 use crate::verdict::compare::RunsComparison;
 
 /// Significance level for a difference of two runs.
@@ -105,7 +105,16 @@ pub(super) fn word_of_pair(pair: &RunPair) -> String {
         None => "",
         Some(_) => " (judged by another model)",
     };
-    format!("{}{judge}", word(verdict))
+    let bounds = pair.comparison.error_bounds.as_ref();
+    let may_change = |bounds: &ErrorBounds| {
+        let mut ends = [&bounds.lowest, &bounds.highest].into_iter();
+        ends.any(|end| end.verdict != verdict)
+    };
+    let doubt = match bounds.filter(|bounds| is_apart(verdict) && may_change(bounds)) {
+        None => "",
+        Some(_) => ", unless the missing answers change it",
+    };
+    format!("{}{judge}{doubt}", word(verdict))
 }
 
 fn is_apart(verdict: ComparedVerdict) -> bool {
@@ -167,9 +176,7 @@ fn of_errors([a, b]: [&str; 2], compared: &RunsComparison) -> Option<String> {
     };
     let end = |figures: &PairedFigures| {
         let [points, interval] = difference_cells(figures);
-        let p = figures.p.map(P);
-        let p = p.map_or_else(String::new, |p| format!(", {p}"));
-        format!("{points} points ({interval}{p})")
+        format!("{points} points ({interval})")
     };
     let ends = [&bounds.lowest, &bounds.highest];
     let others = ends.iter().map(|end| end.verdict);
