@@ -16,6 +16,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use evaltest::dataset::{self, Row, Rows};
 use evaltest::engine::text::Override;
@@ -29,16 +30,18 @@ pub(crate) use done::{DoneLines, Verb, write_in_order};
 pub(crate) use fields::Fields;
 pub(crate) use line::Line;
 
-use crate::runs::read_run;
+use crate::runs::{open_run, read_run};
 
 /// What is judged, as typed.
 #[derive(Debug, Args)]
 pub(crate) struct AnswersArgs {
-    /// The answers: JSON lines, a `.csv` or `.parquet` file, or a run directory; `-` is standard input
+    /// The answers: JSON lines, a `.csv` or `.parquet` file, a run directory, or an eval's name for its last run; `-` is
+    /// standard input
     #[arg(
         value_name = "FILE|RUN_DIR",
         default_value = "-",
-        hide_default_value = true
+        hide_default_value = true,
+        value_parser = PathBufValueParser::new().map(file_or_run)
     )]
     pub(crate) input: PathBuf,
 
@@ -56,6 +59,17 @@ pub(crate) struct AnswersArgs {
     /// `{ after: "####" }`. Default: for a run directory that of the run, else none, unless a scorer has its own
     #[arg(long, value_name = "YAML")]
     pub(crate) extract: Option<String>,
+}
+
+/// A path that exists, or the directory of the run that is meant.
+fn file_or_run(named: PathBuf) -> PathBuf {
+    if named.as_os_str() == "-" || named.exists() {
+        return named;
+    }
+    match open_run(&named) {
+        Ok(dir) => dir.path().to_owned(),
+        Err(_) => named,
+    }
 }
 
 /// The format of an input.

@@ -232,16 +232,16 @@ pub(crate) fn run(args: &InitArgs) -> Result<Exit> {
         Some(_) => data::ask_one(&root.join(format!("evals/{name}.yaml")))?,
         None => Tried::default(),
     };
-    if tried.has_failed {
-        fix_first(&mut next, &name);
+    if let Some(what) = tried.fix {
+        fix_first(&mut next, what, &name);
     }
     print_all(&writer, tried.lines, &next)
 }
 
-/// The next steps if the program of eval `name` does not answer.
-fn fix_first(next: &mut Vec<String>, name: &str) {
+/// The next steps if nothing answers in eval `name`.
+fn fix_first(next: &mut Vec<String>, what: &str, name: &str) {
     next.retain(|step| !step.starts_with("cargo evaltest"));
-    let fix = format!("correct `agent.command` in evals/{name}.yaml, then cargo evaltest doctor");
+    let fix = format!("correct {what} in evals/{name}.yaml, then cargo evaltest doctor");
     next.insert(0, fix);
 }
 

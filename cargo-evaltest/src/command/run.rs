@@ -95,7 +95,7 @@ pub(crate) struct RunArgs {
 
     /// Ask each sample N times. Accuracy counts all answers; gates such as `pass@3` and `majority` combine the answers
     /// of a sample
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     epochs: Option<u32>,
 
     /// Maximum number of samples in parallel

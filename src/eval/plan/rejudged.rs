@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::scorer::Scorer;
 use crate::store::{Manifest, RunDir, runs_in};
 use crate::system::project::display;
+use crate::text::setting::Override;
 use crate::text::{excerpt, shell_word};
 use crate::verdict::baseline::Baseline;
 
@@ -43,6 +44,14 @@ impl Plan {
             Some(differences) => Error::usage(format!("{}; {differences}", error.message())),
             None => error,
         };
+        let is_scoring =
+            |given: &Override| given.key.starts_with("scorer") || given.key == "extract";
+        if self.eval.overrides.iter().any(is_scoring) {
+            return error.hint(format!(
+                "the command line changes the scorers: score the accepted answers alike{place} (cargo evaltest rescore \
+                 {run_name} --scorer NAME) and accept the result, or compare with nothing: `--ignore-baseline`"
+            ));
+        }
         error.hint(format!(
             "judge the accepted answers with the current judge{place}: cargo evaltest rescore {run_name} --spec {}; check \
              the result, then accept it: cargo evaltest accept",
@@ -113,6 +122,15 @@ fn compare(path: &str, then: &Value, now: &Value, lines: &mut Vec<String>) {
             for (at, (then, now)) in then.iter().zip(now).enumerate() {
                 compare(&below(&at.to_string()), then, now, lines);
             }
+        }
+        // At the root, one of the two may be the mere name of a scorer.
+        (then, now) if path.is_empty() => {
+            let kind = |scorer: &Value| display_value(scorer.get("type").unwrap_or(scorer));
+            let [mut before, mut after] = [kind(then), kind(now)];
+            if before == after {
+                [before, after] = [display_value(then), display_value(now)];
+            }
+            lines.push(format!("{before} → {after}"));
         }
         (then, now) => lines.push(format!(
             "{path} {} → {}",

@@ -276,6 +276,14 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("split", "benchmark: { type: gaia, split: validation }"),
     ("levels", "benchmark: { type: gaia, levels: [1] }"),
     (
+        "slices",
+        "benchmark: { type: qa, path: data.csv, slices: [topic] }",
+    ),
+    (
+        "visible",
+        "benchmark: { type: qa, path: data.csv, visible: [topic] }",
+    ),
+    (
         "columns",
         "benchmark: { type: qa, path: data.csv, columns: { prompt: question } }",
     ),

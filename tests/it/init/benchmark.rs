@@ -146,6 +146,14 @@ fn own_data_and_a_program_become_an_eval_that_was_tried() {
         spec.contains("path: \"../questions.jsonl\", columns: { prompt: \"question\""),
         "{spec}"
     );
+    // What is wrong with the data is no fault of the program.
+    let project = Project::new();
+    project.write("twice.csv", "id,question,answer\nx,?,1\nx,?,2\n");
+    project
+        .run("init --data twice.csv -- cat")
+        .exits(0)
+        .says("twice.csv:3: the id `x` is taken by the row at")
+        .says("next:\n  correct the data, or `benchmark.columns` in evals/twice.yaml, then cargo evaltest doctor\n");
     // What it cannot know, it says.
     let project = Project::new();
     project.write("data.csv", "a1,a2\nx,y\n");

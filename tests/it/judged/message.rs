@@ -251,6 +251,13 @@ fn another_judge_than_the_baselines_is_told_with_what_differs_and_how_to_go_on()
     Ran::of(&ci.env("CI", "1").output().unwrap())
         .exits(1)
         .says("the baseline was ignored (`--ignore-baseline`)");
+    // The spec has no scorer that was given by `--set`.
+    project
+        .run("run eval.yaml --set scorers=[exact]")
+        .exits(2)
+        .says("; scorer `exact`: `judge` → `exact`")
+        .says(&format!("(cargo evaltest rescore {first} --scorer NAME)"))
+        .says_nothing_of("--spec");
     // Where the run is gone, its id must do.
     let (there, away) = (project.file(&first), project.file("away"));
     std::fs::rename(&there, &away).unwrap();

@@ -8,6 +8,7 @@ use evaltest::engine::figure::counted;
 use evaltest::engine::report::document::Line;
 use evaltest::engine::report::figures::{ReportedSample, SampleOutcome};
 use evaltest::engine::report::terminal::sample_rows;
+use evaltest::engine::run::listing::Listing;
 use evaltest::engine::text::clean;
 use evaltest::engine::verdict::Subject;
 use evaltest::{Error, Registry, Result};
@@ -190,13 +191,16 @@ impl OwnData {
     }
 }
 
+/// What to correct if the program does not answer.
+const PROGRAM: &str = "`agent.command`";
+
 /// What came back when one question was tried.
 #[derive(Default)]
 pub(super) struct Tried {
     /// Lines about the answer.
     pub(super) lines: Vec<Line>,
-    /// Whether the program gave no answer.
-    pub(super) has_failed: bool,
+    /// What to correct, if there is no answer.
+    pub(super) fix: Option<&'static str>,
 }
 
 /// Asks the first question of an eval, without leaving a run.
@@ -205,6 +209,7 @@ pub(super) fn ask_one(spec: &Path) -> Result<Tried> {
         Error::infrastructure(format!("there is no folder to try it in: {error}"))
     })?;
     let eval = spec::load(spec, &Registry::new(), &[])?;
+    let is_readable = Listing::of(&eval, 0).is_ok();
     let eval = eval.limit(1).epochs(1).no_gates();
     let run = match eval.output_root(folder.path().join("runs")).run() {
         Ok(run) => run,
@@ -214,7 +219,11 @@ pub(super) fn ask_one(spec: &Path) -> Result<Tried> {
             let lines = [format!("no answer: {}", error.message())].into_iter();
             return Ok(Tried {
                 lines: lines.chain(hint).map(Line::from).collect(),
-                has_failed: true,
+                fix: Some(if is_readable {
+                    PROGRAM
+                } else {
+                    "the data, or `benchmark.columns`"
+                }),
             });
         }
     };
@@ -244,6 +253,6 @@ pub(super) fn ask_one(spec: &Path) -> Result<Tried> {
     }
     Ok(Tried {
         lines,
-        has_failed: sample.outcome == SampleOutcome::Error,
+        fix: (sample.outcome == SampleOutcome::Error).then_some(PROGRAM),
     })
 }
