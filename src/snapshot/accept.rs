@@ -314,9 +314,13 @@ fn refuse_errors(dir: &RunDir, manifest: &Manifest, summary: &Summary) -> Result
     // A rescored run asked no questions itself.
     let resumable = manifest.parent.as_deref().unwrap_or(dir.path()).display();
     Err(Error::usage(format!(
-        "run `{display}` has too many errors to be a baseline: {} of {} samples, and `{broken}` allows fewer",
+        "run `{display}` has too many errors to be a baseline: {} of {} {}, and `{broken}` allows fewer",
         summary.errors,
         summary.samples - summary.skipped,
+        match summary.epochs {
+            Some(_) => "answers",
+            None => "samples",
+        },
     ))
     .hint(if summary.has_answers() {
         format!("ask failed samples again: cargo evaltest run --resume {resumable}; or accept the other answers with `--partial`")

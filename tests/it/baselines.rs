@@ -81,7 +81,7 @@ fn several_runs_are_one_baseline_in_the_order_of_runs_and_epochs() {
     let five = run(&project, "--epochs 5");
     accept(&project, "", &[&right, &wrong])
         .exits(0)
-        .says("e: 2 runs together are now the baseline, 2 of 6 correct in most answers\n")
+        .says("e: 2 runs together are now the baseline, 2 of 6 samples correct in most of their answers\n")
         .says(&format!(
             "  run {}\n  run {}\n",
             run_id(&right),
@@ -94,7 +94,7 @@ fn several_runs_are_one_baseline_in_the_order_of_runs_and_epochs() {
     assert_eq!(answers(&project, "q001").as_deref(), Some("\"00\""));
     accept(&project, "--add", &[&last, &five])
         .exits(0)
-        .says("e: 4 runs together are now the baseline, 3 of 6 correct in most answers\n")
+        .says("e: 4 runs together are now the baseline, 3 of 6 samples correct in most of their answers\n")
         .says(&format!("  run {}, 5 epochs each\n", run_id(&five)));
     assert_eq!(answers(&project, "q002").as_deref(), Some("\"10111111\""));
     assert_eq!(correct_line().as_deref(), Some("\"7 of 8\""));
@@ -403,7 +403,7 @@ fn a_run_that_lacks_answers_is_refused_and_a_lone_gap_is_a_dot() {
     assert_eq!(line(&project, "q004", "verdict: "), None);
     accept(&project, "--add", &[&whole])
         .exits(0)
-        .says(" of 6 correct");
+        .says(" of 6 samples correct");
     assert_eq!(answers(&project, "q004").as_deref(), Some("\".1\""));
     accept(&project, "", &[&whole, &broken])
         .exits(0)

@@ -250,6 +250,9 @@ fn show_puts_both_answers_side_by_side() {
     project
         .run("show e q00 --against baseline")
         .exits(0)
+        .says("question: ")
+        .says("expected: ")
+        .says("baseline: ")
         .says("search({})")
         .says("open({})")
         .says("6 steps")

@@ -123,7 +123,7 @@ fn show_tells_what_judges_were_asked() {
         .exits(0);
     assert!(
         output.out.contains(
-            "judge judge: by schema, model m-1, attempts 1, 0.5 s\n  no verdict: refusal\n  I would rather not.\n"
+            "judge `judge`: by schema, model m-1, attempts 1, 0.5 s\n  no verdict: refusal\n  I would rather not.\n"
         ),
         "{}",
         output.out

@@ -293,7 +293,10 @@ fn what_to_type_leads_to_the_cheapest_row() {
             expect.push(format!("cargo evaltest accept {}", dirs.join(" ")));
             assert_eq!(planned["next"], json!(expect), "{detect}: {row:#}");
             let ran = project.run(&format!("plan --detect {detect}")).exits(0);
-            let marked = ran.out.lines().filter(|line| line.ends_with("<- cheapest"));
+            let marked = ran
+                .out
+                .lines()
+                .filter(|line| line.ends_with("<- cheapest with these samples"));
             assert_eq!(marked.count(), 1, "{}", ran.out);
             let end = format!("next:\n  {}\n", expect.join("\n  "));
             assert!(ran.out.ends_with(&end), "{}", ran.out);

@@ -111,14 +111,14 @@ fn text(accepted: &Accepted, dirs: &[RunDir]) -> Document {
         (runs, _) => format!("{} runs together are", runs.len()),
     };
     let mut text = Document::new(format!(
-        "{}: {are} now the baseline, {} of {} correct{}",
+        "{}: {are} now the baseline, {} of {} {}",
         accepted.eval,
         accepted.correct,
         accepted.samples,
         // The verdict of a snapshot is that of most of its answers.
         match accepted.runs.as_slice() {
-            [run] if run.epochs == 1 => "",
-            _ => " in most answers",
+            [run] if run.epochs == 1 => "correct",
+            _ => "samples correct in most of their answers",
         }
     ));
     text.paragraph(format!(

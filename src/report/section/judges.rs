@@ -3,9 +3,7 @@
 use super::costs::latencies;
 use super::items::wins_ties_losses;
 use super::source::Source;
-use crate::figure::{
-    Interval, Scale, Seconds, Share, Usd, Value, ci95, counted, or_dash, with_minus,
-};
+use crate::figure::{Interval, Scale, Seconds, Share, Usd, Value, ci95, counted, or_dash};
 use crate::report::document::{
     Align, AxisUnit, Block, IntervalRow, IntervalScale, Intervals, Line, Table, list,
 };
@@ -27,10 +25,10 @@ pub(super) fn judges(source: &Source<'_>) -> Vec<Block> {
             let below = pairs.chain(corrected_lines(judge.calibration.as_ref()));
             let noun = judge.noun(source.summary);
             let line = judge_line(judge, noun);
-            Block::group(format!("judge {name}: {line}"), list(below))
+            Block::group(format!("judge `{name}`: {line}"), list(below))
         });
         let juries = judge.juries.iter().flat_map(|(name, jury)| {
-            let line = |line: String| format!("jury {name}: {line}");
+            let line = |line: String| format!("jury `{name}`: {line}");
             let below = list(corrected_lines(jury.calibration.as_ref()));
             let noun = source.summary.judged_noun();
             let (first, labels) = (line(jury_line(jury, noun)), labels_line(jury).map(line));
@@ -399,7 +397,7 @@ fn pair_agreement(pair: &ScorerPair) -> String {
 }
 
 fn signed(value: f64) -> String {
-    with_minus(&format!("{value:+.2}"))
+    format!("{:+}", Scale(value, 2))
 }
 
 /// Pairwise comparisons by a judge: counts, win rate with its interval, effects of order and length, and conclusions.
@@ -565,7 +563,7 @@ mod tests {
         };
         assert_eq!(
             rendered(&with(&[("first", &one), ("sec\u{1b}ond", &one)])),
-            "  judge first: 1 call on 1 answer\n  judge sec\\u{1b}ond: 1 call on 1 answer\n"
+            "  judge `first`: 1 call on 1 answer\n  judge `sec\\u{1b}ond`: 1 call on 1 answer\n"
         );
     }
 }

@@ -20,7 +20,7 @@ fn how_far_judges_agree() {
     let judges = [("flat", &*points("4")), ("even", &even), ("odd", &odd)];
     let court = Court::new(10, MERIT, &judges, "");
     let ran = court.run("eval.yaml").exits(0);
-    ran.says("jury jury: 3 judges on 10 answers, alpha ")
+    ran.says("jury `jury`: 3 judges on 10 answers, alpha ")
         .says("jury `jury`: judge `odd` is far from the others in 30.0 % of 10 answers")
         .says("judge `jury/flat` gave all 10 answers the same score")
         .says_nothing_of("judge `even` is far");

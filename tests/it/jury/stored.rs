@@ -88,7 +88,7 @@ fn weights_are_learnt_from_a_run_and_its_labels() {
         .project
         .run(&format!("rescore {first} --spec eval.yaml"))
         .exits(0)
-        .says("jury jury: 10 labels, agreement: panel 100.0 %")
+        .says("jury `jury`: 10 labels, agreement: panel 100.0 %")
         .says("good 100.0 %");
     assert_eq!(court.judged(), requested);
     for result in court.results() {

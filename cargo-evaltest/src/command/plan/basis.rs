@@ -107,7 +107,7 @@ impl Basis {
                 (worse, _) => one_sided(worse, "wrong"),
             };
             notes.push(format!(
-                "{why}; to be safe, the plan assumes one sample that flips half of the time"
+                "{why}; to be safe, the plan counts one more sample, whose verdict changes half of the time"
             ));
         }
         if !matches!(self.source, FlipSource::Assumed { .. }) {

@@ -107,7 +107,7 @@ impl Prices {
             line.extend(self.price(expense));
         }
         if row.is_cheapest {
-            line.push("<- cheapest".to_owned());
+            line.push("<- cheapest with these samples".to_owned());
         }
         line
     }

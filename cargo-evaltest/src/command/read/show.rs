@@ -28,7 +28,7 @@ use serde_json::Value;
 use super::summarize::{self, SummarizeArgs};
 use crate::console;
 use crate::run_ids::typed_folder;
-use crate::runs::{note_part, seen_run};
+use crate::runs::{BASELINE, note_part, seen_run};
 use chat::{chat, until_failure};
 use samples::{WIDEST_ID, add_stderr, by_place, find, line, width, with_run};
 use values::in_words;
@@ -133,8 +133,11 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
             console::print_json(&value)?;
         } else {
             let names = [&other, &dir].map(|dir| dir.path().file_name().unwrap_or_default());
-            let names = names.map(|name| name.to_string_lossy());
-            let text = against::side_by_side(record, &before, [&names[0], &names[1]]);
+            let [mut left, right] = names.map(|name| name.to_string_lossy().into_owned());
+            if against.as_os_str() == BASELINE {
+                left.insert_str(0, "baseline: ");
+            }
+            let text = against::side_by_side(record, &before, [&left, &right]);
             console::print_data(|out| terminal::blocks(&text.blocks, 0, Paint::Plain, out))?;
         }
         return Ok(Exit::Passed);
@@ -293,12 +296,11 @@ fn whole(record: &Record, attempts: &[Value], subject: Subject) -> Document {
     if let Some(score) = &outcome.score {
         verdict_of(score, &mut text);
     }
-    text.list(
-        outcome
-            .scores
-            .iter()
-            .map(|(name, score)| format!("scorer {name}: {}", in_words(score))),
-    );
+    // The deciding one is above.
+    let deciding = serde_json::to_value(&outcome.score).unwrap_or_default();
+    let others = outcome.scores.iter();
+    let others = others.filter(|(_, score)| **score != deciding);
+    text.list(others.map(|(name, score)| format!("scorer `{name}`: {}", in_words(score))));
     text.blocks.extend(outcome.judged.iter().map(call));
     // Metadata that the agent returned with its answer.
     let metadata = output.into_iter().flat_map(|output| &output.metadata);
@@ -444,7 +446,7 @@ const MAX_CHARS: usize = 1_000;
 
 /// A judge request and its result.
 fn call(call: &JudgeCall) -> Block {
-    let mut whom = vec![format!("judge {}", call.scorer)];
+    let mut whom = vec![format!("judge `{}`", call.scorer)];
     if call.repeat > 0 {
         whom.push(format!("repeat {}", call.repeat));
     }
@@ -524,7 +526,7 @@ mod tests {
             {"scorer": "judge", "key": "k", "repeat": 2, "attempts": 3, "latency_s": 9.0,
              "error": {"kind": "timed_out", "message": "no reply"}},
         ]);
-        let expect = "judge judge: by schema, model m-1, attempts 2, 0.5 s, 30 input tokens, 6 output tokens, cost 0.0100 \
+        let expect = "judge `judge`: by schema, model m-1, attempts 2, 0.5 s, 30 input tokens, 6 output tokens, cost 0.0100 \
                       USD\n  no verdict: conflicting\n  {\"clarity\": 4}\n  \\u{1b}[31m\n\
                       judge judge, asked again: by text, model m-1, from the cache, 30 input tokens, 6 output tokens, \
                       cost 0.0100 USD\n  {}\n\

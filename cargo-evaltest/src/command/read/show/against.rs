@@ -4,6 +4,8 @@ use std::path::Path;
 
 use evaltest::engine::figure::Seconds;
 use evaltest::engine::report::document::Document;
+use evaltest::engine::report::figures::ReportedSample;
+use evaltest::engine::report::terminal::in_epoch;
 use evaltest::engine::store::{RunDir, files, read_records};
 use evaltest::engine::system::terminal::columns;
 use evaltest::engine::text::{clean, excerpt};
@@ -59,10 +61,25 @@ pub(super) fn record_of(dir: &RunDir, now: &Record) -> Result<Record> {
 pub(super) fn side_by_side(record: &Record, against: &Record, names: [&str; 2]) -> Document {
     let [left, right] = [against, record].map(lines);
     let mut text = Document::default();
+    let epoch = match record.epoch.max(against.epoch) {
+        0 => String::new(),
+        _ if record.epoch == against.epoch => in_epoch(record.epoch),
+        _ => format!(", epoch {} beside epoch {}", against.epoch, record.epoch),
+    };
     text.paragraph(format!(
-        "sample: {} of eval {}",
+        "sample: {}{epoch} of eval {}",
         clean(&record.sample_id),
         record.eval
+    ));
+    let ReportedSample {
+        question,
+        ground_truth,
+        ..
+    } = ReportedSample::of(record);
+    text.paragraph(format!("question: {}", excerpt(&question)));
+    text.paragraph(format!(
+        "expected: {}",
+        excerpt(ground_truth.as_deref().unwrap_or("(none)"))
     ));
     let width = width();
     let ruler = "-".repeat(width);

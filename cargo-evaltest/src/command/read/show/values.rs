@@ -14,6 +14,7 @@ pub(super) fn in_words(value: &Value) -> String {
         Value::Object(members) => joined(
             members
                 .iter()
+                .filter(|(_, value)| value.as_object().is_none_or(|members| !members.is_empty()))
                 .map(|(name, value)| format!("{name} {}", nested(value))),
         ),
     }
