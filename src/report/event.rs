@@ -72,7 +72,7 @@ pub enum Event<'a> {
         eval: &'a str,
         /// The agent, or a judge.
         who: &'a str,
-        /// The reason, such as `answers nobody`.
+        /// The reason, such as `does not answer`.
         why: &'a str,
         /// Its last message; may be empty.
         last_message: &'a str,

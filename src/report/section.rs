@@ -28,7 +28,7 @@ pub(super) use reviewed::lines as reviewed_lines;
 
 pub use source::Detail;
 pub(crate) use source::LISTED;
-pub(super) use source::Source;
+pub(super) use source::{Source, in_run};
 pub use source::{errors_of, in_epoch};
 
 use super::document::Block;

@@ -137,7 +137,7 @@ pub fn verbose(run: &Run, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
     let source = Source::of(&run.summary, Detail::Brief);
     let mut blocks = section::figures(&source);
     blocks.extend(stopped(run));
-    let edited = |message: &str| next::in_run(message, &run.dir);
+    let edited = |message: &str| section::in_run(message, &display(&run.dir));
     blocks.extend(gate_lines(&run.summary.gates, edited));
     blocks.extend(section::alerts(&source));
     blocks.extend(section::account(&source));

@@ -217,7 +217,10 @@ impl FailureGroups {
         self.slice(record, is_wrong);
         self.gather(record);
         if outcome.is_timed() && outcome.status != Status::Skipped {
-            self.slowest.add(record, outcome.latency_s);
+            // As in the latency of the summary: a timeout is no answer.
+            if outcome.is_answered() {
+                self.slowest.add(record, outcome.latency_s);
+            }
             let cost = outcome.usage.and_then(|usage| usage.cost_usd);
             self.dearest.add(record, cost.unwrap_or_default());
         }

@@ -10,6 +10,11 @@ use crate::verdict::gate::{ERROR_RATE, Gate};
 pub(crate) const NO_BASELINE: &str =
     "there is no baseline yet: accept this run as the baseline with `cargo evaltest accept`";
 
+/// Whether this is the message of a gate without a baseline. A note may follow, such as one on an uncalibrated judge.
+pub(crate) fn lacks_baseline(message: &str) -> bool {
+    message.starts_with(NO_BASELINE)
+}
+
 /// The result of a gate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -62,7 +67,7 @@ impl GateResult {
 
     /// Whether it passed because there is nothing to compare with yet.
     pub(crate) fn lacks_baseline(&self) -> bool {
-        self.message == NO_BASELINE
+        lacks_baseline(&self.message)
     }
 
     /// The exit code for this gate alone. Too many errors, and a gate they leave undecided, say nothing about the

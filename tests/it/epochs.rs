@@ -217,7 +217,7 @@ fn answers_are_compared_however_many_they_are() {
     project
         .run("accept")
         .exits(0)
-        .says("3 of 4 correct in most answers\n  snapshots: 4 written");
+        .says("3 of 4 samples correct in most of their answers\n  snapshots: 4 written");
     project
         .run("run -v eval.yaml")
         .exits(0)
@@ -262,7 +262,7 @@ fn answers_are_compared_however_many_they_are() {
         .exits(0)
         .says("q2 ended in an error; its snapshot stays as it was")
         .says("is now the baseline, 3 of ")
-        .says(" correct in most answers");
+        .says(" samples correct in most of their answers");
 }
 
 #[test]
@@ -289,7 +289,7 @@ fn gates_that_need_more_epochs_are_refused_before_anything_is_asked() {
     project
         .run("run eval.yaml --epochs 0")
         .exits(2)
-        .says("epochs must be between 1 and 1000");
+        .says("--epochs <N>': 0 is not in 1..=1000");
     project
         .run("run eval.yaml --dry-run")
         .exits(0)

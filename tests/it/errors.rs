@@ -41,7 +41,7 @@ fn with_errors_the_headline_is_a_range() {
         .says(&format!(
             "30 samples, 20 correct, accuracy {range}, 10 errors"
         ))
-        .says("level 1 66.7 % to 100.0 % of 10 (+5 errors)");
+        .says("level 1 66.7 % to 100.0 % (10 of 10, +5 errors)");
     let summary = project.last_json("summary.json");
     let bounds = json!([20.0 / 30.0, 1.0]);
     assert_eq!(summary["accuracy"], 1.0);

@@ -68,7 +68,7 @@ fn each_loads_and_judges() {
             .run("run -v")
             .exits(0)
             .says("judged: 1 sample, 1 correct")
-            .says("judge judge: 1 call on 1 answer");
+            .says("judge `judge`: 1 call on 1 answer");
         let record = project.last_lines("samples.jsonl").remove(0);
         assert_eq!(record["result"]["status"], "scored", "{name}");
         assert_eq!(record["result"]["judged"][0]["form"], "schema", "{name}");

@@ -85,6 +85,6 @@ fn one_error_is_one() {
     project
         .run("run -v eval.yaml")
         .says(", 1 error, ")
-        .says("(+1 error)")
+        .says("+1 error")
         .says_nothing_of("1 errors");
 }

@@ -83,7 +83,7 @@ fn a_run_begins_with_whom_it_asks_what_and_at_what_price() {
     let budget = format!("{limits}, budget: {{ cost_usd: 0.5 }} }}\n");
     let expect = format!("{requested}costs at most 0.5000 USD by its budget");
     check(&priced, &budget, &expect);
-    let expect = format!("{requested}with no bound to its cost");
+    let expect = format!("{requested}with no limit on its cost");
     check(&server.openai(""), &format!("{limits} }}\n"), &expect);
 }
 
@@ -104,7 +104,7 @@ fn a_run_begins_with_files_that_are_read_and_no_price_of_what_is_replayed() {
     project.write("eval.yaml", spec);
     let ran = project.run("run eval.yaml");
     ran.says(" sample of `data/2023/validation/metadata.jsonl` to agent `echo`;")
-        .says_nothing_of("no bound to its cost");
+        .says_nothing_of("no limit on its cost");
 }
 
 #[test]

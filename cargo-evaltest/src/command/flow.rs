@@ -25,8 +25,8 @@ use crate::{console, discover};
 
 /// Generate items, judge them, compare them with real ones, report
 ///
-/// Runs four stages in one folder `evaltest-runs/TIME_ID/`, each with its own run directory: `generate` writes the items,
-/// `judge` scores them, `winrate` compares them with real ones in both orders, and the last stage writes
+/// Runs three stages in one folder `evaltest-runs/TIME_ID/`, each with its own run directory: `generate` writes the items,
+/// `judge` scores them, and `winrate` compares them with real ones in both orders. Then it writes
 /// `comprehensive_report.md` and `.html`. If the judge fails, the other stages still run. With `--items` the items are
 /// those of a file, and the first stage is left out.
 ///

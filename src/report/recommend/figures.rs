@@ -326,7 +326,8 @@ fn uncalibrated(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
         why.unwrap_or_else(|| "no human labels".to_owned()),
         text.unwrap_or_default()
     );
-    let draw = format!("{} --draw 100 --seed 7", case.command("judge calibrate"));
+    let draw = case.run.summary.samples.min(100);
+    let draw = format!("{} --draw {draw} --seed 7", case.command("judge calibrate"));
     vec![AdvisedFigure {
         next: Some(draw),
         ..AdvisedFigure::new(text, kappa.map(|(_, ci95)| ci95), Some(1.0))

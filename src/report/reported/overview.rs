@@ -16,7 +16,7 @@ use crate::store::{Manifest, RunDir, RunPart, RunStatus};
 use crate::system::file::read_plain;
 use crate::system::project::display;
 use crate::text::shell_word;
-use crate::verdict::result::{NO_BASELINE, Verdict};
+use crate::verdict::result::{Verdict, lacks_baseline};
 use crate::verdict::summary::Subject;
 
 /// A one-line overview of a run. Unknown members are `null`.
@@ -236,7 +236,7 @@ pub(in crate::report) fn counted<'a>(
 ) -> GateCounts {
     let mut counts = GateCounts::default();
     for (verdict, message) in results {
-        counts.unchecked += usize::from(message == NO_BASELINE);
+        counts.unchecked += usize::from(lacks_baseline(message));
         *match verdict {
             Verdict::Passed => &mut counts.passed,
             Verdict::Failed => &mut counts.failed,

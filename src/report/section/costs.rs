@@ -150,7 +150,11 @@ fn brief(summary: &Summary) -> Vec<String> {
     if recovered.retried > 0 {
         let (recovered, retried) = (recovered.recovered, recovered.retried);
         parts.push(format!(
-            "{recovered} of {retried} retried samples recovered"
+            "{recovered} of {retried} retried {} recovered",
+            match summary.epochs {
+                Some(_) => "answers",
+                None => "samples",
+            }
         ));
     }
     parts

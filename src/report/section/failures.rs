@@ -63,7 +63,7 @@ impl Failures {
         failed: impl Fn(&Record) -> Option<Option<AgentError>>,
     ) -> Option<Block> {
         // Merge equal reasons into one line.
-        let mut reasons: Vec<(Option<FailureManner>, String, String, usize)> = Vec::new();
+        let mut reasons: Vec<(Option<FailureManner>, &Record, String, BTreeSet<&str>)> = Vec::new();
         let mut total = 0;
         for record in &run.records {
             let Some(error) = failed(record) else {
@@ -72,23 +72,24 @@ impl Failures {
             total += 1;
             let manner = error.as_ref().map(FailureManner::of);
             let known = reasons.iter_mut().find(|(known, ..)| *known == manner);
-            if let Some((.., count)) = known {
-                *count += 1;
+            let id = record.sample_id.as_str();
+            if let Some((.., samples)) = known {
+                samples.insert(id);
                 continue;
             }
-            let id = format!("{}{}", record.sample_id, in_epoch(record.epoch));
             let reason = error.as_ref().map(reason).unwrap_or_default();
-            reasons.push((manner, id, reason, 1));
+            reasons.push((manner, record, reason, BTreeSet::from([id])));
         }
         // Only the first ones are in memory.
         let all = self.count.max(total);
         let mut lines: Vec<Line> = Vec::new();
-        for (_, id, reason, count) in reasons.iter().take(LISTED) {
-            let others = match count {
+        for (_, first, reason, samples) in reasons.iter().take(LISTED) {
+            let others = match samples.len() {
                 1 => String::new(),
                 count => format!(" and {} more", count - 1),
             };
-            lines.push(format!("{id}{others}: {reason}").into());
+            let (id, epoch) = (&first.sample_id, in_epoch(first.epoch));
+            lines.push(format!("{id}{epoch}{others}: {reason}").into());
         }
         let file = self.file;
         if reasons.len() > LISTED {

@@ -1,7 +1,7 @@
 //! The verdicts of gates and of alerts, and what they rest on.
 
 use super::overview::has_gate;
-use super::source::{Detail, Source};
+use super::source::{Detail, Source, in_run};
 use crate::exit::Exit;
 use crate::report::document::{Align, Block, Fold, Line, Table, Tone, list};
 use crate::verdict::alert::{AlertResult, AlertVerdict};
@@ -40,8 +40,9 @@ pub(in crate::report) fn gates(source: &Source<'_>) -> Vec<Block> {
     let which = if listed.is_empty() { "All" } else { "Other" };
     let title = format!("{which} gates: {}", counts(&folded).unwrap_or_default());
     let mut blocks = vec![Block::section("Gates")];
-    blocks.extend(table(&listed));
-    blocks.extend(table(&folded).map(|table| Block::folded(Fold::Closed, title, [table])));
+    let run = source.run.map(|(run, _)| run.manifest.run_id.as_str());
+    blocks.extend(table(&listed, run));
+    blocks.extend(table(&folded, run).map(|table| Block::folded(Fold::Closed, title, [table])));
     let exit = source.summary.exit_code;
     let why = match exit {
         Exit::Failed if has_gate(source.summary, Verdict::Failed) => " (a gate failed)",
@@ -54,14 +55,18 @@ pub(in crate::report) fn gates(source: &Source<'_>) -> Vec<Block> {
     blocks
 }
 
-fn table(gates: &[&GateResult]) -> Option<Block> {
+/// The commands of the messages are for this run, by its id, because the report may be read elsewhere.
+fn table(gates: &[&GateResult], run: Option<&str>) -> Option<Block> {
     let mut table = heads("gate");
     for gate in gates {
         let (tone, verdict) = verdict(gate);
         table.row([
             Line::default().code(gate.gate.to_string()),
             Line::default().toned(tone, verdict),
-            message(Line::default(), &gate.message),
+            message(
+                Line::default(),
+                &in_run(&gate.message, run.unwrap_or("RUN_DIR")),
+            ),
         ]);
     }
     table.block()

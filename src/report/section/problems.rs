@@ -19,10 +19,10 @@ pub(super) fn problems(source: &Source<'_>) -> Vec<Block> {
     };
     let mut blocks = Vec::new();
     let subject = source.summary.subject();
-    errors(figures, subject, &mut blocks);
-    wrong(figures, subject, &mut blocks);
-    parameters(figures, &mut blocks);
     let has_epochs = source.summary.epochs.is_some();
+    errors(figures, subject, has_epochs, &mut blocks);
+    wrong(figures, subject, has_epochs, &mut blocks);
+    parameters(figures, &mut blocks);
     let failures = &figures.failures;
     // With instant answers the slowest ones are irrelevant; latencies of recorded ones are unknown.
     let is_slow = failures.slowest.iter().any(|it| it.value >= 0.05);
@@ -62,7 +62,7 @@ fn nouns(subject: Subject) -> &'static str {
     subject.word(["answers", "items", "pairs"])
 }
 
-fn errors(figures: &RunFigures, subject: Subject, blocks: &mut Vec<Block>) {
+fn errors(figures: &RunFigures, subject: Subject, has_epochs: bool, blocks: &mut Vec<Block>) {
     let groups = &figures.failures.errors;
     let mut table = Table::new(&[
         ("kind", Align::Left),
@@ -75,7 +75,7 @@ fn errors(figures: &RunFigures, subject: Subject, blocks: &mut Vec<Block>) {
         table.row([
             group.kind.replace('_', " ").into(),
             group.count.to_string().into(),
-            named(&group.ids, group.count),
+            named(&group.ids, group.count, has_epochs),
             excerpt(first).into(),
         ]);
     }
@@ -87,7 +87,7 @@ fn errors(figures: &RunFigures, subject: Subject, blocks: &mut Vec<Block>) {
     );
 }
 
-fn wrong(figures: &RunFigures, subject: Subject, blocks: &mut Vec<Block>) {
+fn wrong(figures: &RunFigures, subject: Subject, has_epochs: bool, blocks: &mut Vec<Block>) {
     let groups = &figures.failures.wrong;
     let mut table = Table::new(&[
         ("reason", Align::Left),
@@ -104,7 +104,7 @@ fn wrong(figures: &RunFigures, subject: Subject, blocks: &mut Vec<Block>) {
         table.row([
             excerpt(&worded(reason)).into(),
             group.count.to_string().into(),
-            named(&group.ids, group.count),
+            named(&group.ids, group.count, has_epochs),
         ]);
     }
     let remaining = groups.len().saturating_sub(LISTED);
@@ -134,19 +134,18 @@ fn parameters(figures: &RunFigures, blocks: &mut Vec<Block>) {
     section("Wrong parameters", table, remaining, blocks);
 }
 
-/// Ids that fit into a cell: `a, b, c and 4 more`.
-pub(super) fn named(ids: &[String], of: u64) -> Line {
-    let display: Vec<String> = ids.iter().take(5).map(|id| excerpt(id)).collect();
-    Line::default().quoted(listed(&display, of))
-}
-
-/// `a, b, c and 4 more`.
-fn listed(ids: &[String], of: u64) -> String {
-    let named = ids.join(", ");
-    match of.saturating_sub(ids.len() as u64) {
+/// The first samples of a number of answers, for a cell: `a, b, c and 4 more`. With several epochs the number of samples
+/// is unknown: `a, b, c, …`.
+pub(super) fn named(ids: &[String], answers: u64, has_epochs: bool) -> Line {
+    let first: Vec<String> = ids.iter().take(5).map(|id| excerpt(id)).collect();
+    let named = first.join(", ");
+    let more = answers.saturating_sub(first.len() as u64);
+    Line::default().quoted(match more {
         0 => named,
-        more => format!("{named} and {more} more"),
-    }
+        _ if !has_epochs => format!("{named} and {more} more"),
+        _ if ids.len() > first.len() => format!("{named}, …"),
+        _ => named,
+    })
 }
 
 fn largest(

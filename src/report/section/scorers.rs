@@ -157,7 +157,7 @@ fn disagreements(source: &Source<'_>, blocks: &mut Vec<Block>) {
             format!("{decides} {}", found(group.accepted)).into(),
             format!("{} {}", group.other, found(!group.accepted)).into(),
             part_of(group.count, source.summary.scored, &nouns).into(),
-            super::problems::named(&group.ids, group.count),
+            super::problems::named(&group.ids, group.count, source.summary.epochs.is_some()),
         ]);
     }
     if let Some(table) = table.block() {

@@ -61,13 +61,9 @@ fn brief(dimension: &str, values: &BTreeMap<String, Group>, summary: &Summary) -
             let values = values.iter().map(|(value, group)| match display(group) {
                 None => format!("{dimension} {value} {}", without_accuracy(group, remaining)),
                 Some(share) => {
-                    let others = others(group, remaining);
-                    let others = if others.is_empty() {
-                        others
-                    } else {
-                        format!(" {others}")
-                    };
-                    format!("{dimension} {value} {share} of {}{others}", group.scored)
+                    let mut counts = vec![format!("{} of {}", group.correct, group.scored)];
+                    counts.extend(others(group, remaining));
+                    format!("{dimension} {value} {share} ({})", counts.join(", "))
                 }
             });
             list([values.collect::<Vec<_>>().join(", ")])
@@ -86,7 +82,7 @@ fn brief(dimension: &str, values: &BTreeMap<String, Group>, summary: &Summary) -
                         value.clone(),
                         format!("{correct} of {scored}"),
                         share,
-                        others(group, remaining),
+                        others(group, remaining).join(", "),
                     ],
                     None => [
                         value.clone(),
@@ -116,15 +112,14 @@ fn without_accuracy(group: &Group, remaining: &str) -> String {
     }
 }
 
-/// `(+2 errors) (+3 not asked)`
-fn others(group: &Group, remaining: &str) -> String {
+/// `+2 errors`, `+3 not asked`
+fn others(group: &Group, remaining: &str) -> Vec<String> {
     let others = [
         (group.errors, errors_of(group.errors)),
         (group.skipped, format!("{} {remaining}", group.skipped)),
     ];
     let others = others.iter().filter(|(count, _)| *count > 0);
-    let others: Vec<String> = others.map(|(_, what)| format!("(+{what})")).collect();
-    others.join(" ")
+    others.map(|(_, what)| format!("+{what}")).collect()
 }
 
 fn full(dimension: &str, values: &BTreeMap<String, Group>, summary: &Summary) -> Vec<Block> {
@@ -336,7 +331,7 @@ mod tests {
         records.push(record("c", Status::TimedOut, false, "other"));
         let out = display(&Summary::of("e", &records));
         let expect = "  level  correct         accuracy
-  l0      0 of 1  0.0 % to 50.0 %           (+1 error)
+  l0      0 of 1  0.0 % to 50.0 %             +1 error
   l1      0 of 1            0.0 %
   l2      0 of 1            0.0 %
   l3      1 of 1          100.0 %

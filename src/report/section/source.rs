@@ -2,6 +2,7 @@
 
 use crate::report::figures::RunFigures;
 use crate::report::reported::ReportedRun;
+use crate::text::shell_word;
 use crate::verdict::summary::Summary;
 
 /// The level of detail of a section.
@@ -72,4 +73,15 @@ pub fn in_epoch(epoch: u32) -> String {
         0 => String::new(),
         epoch => format!(", epoch {epoch}"),
     }
+}
+
+/// Inserts a run, given as its directory or id, into the commands of a message.
+pub(in crate::report) fn in_run(message: &str, run: &str) -> String {
+    let run = shell_word(run);
+    ["run --resume", "rescore", "show", "judge calibrate"]
+        .into_iter()
+        .fold(message.to_owned(), |message, command| {
+            let general = format!("cargo evaltest {command} RUN_DIR");
+            message.replace(&general, &format!("cargo evaltest {command} {run}"))
+        })
 }

@@ -55,7 +55,11 @@ impl FailureTracker {
             Event::AttemptFailed { error, .. } => match self.again(error) {
                 1..=MAX_REPEATS => {}
                 times if times == MAX_REPEATS + 1 => {
-                    return vec![format!("{}: {MORE}", self.eval)];
+                    return vec![format!(
+                        "{}: {MORE}: {}",
+                        self.eval,
+                        excerpt(&error.message)
+                    )];
                 }
                 _ => return Vec::new(),
             },
@@ -172,7 +176,7 @@ mod tests {
             "a: attempt 1 failed: no answer on port 4000\n\
              a: attempt 1 failed: no answer on port 4001\n\
              a: attempt 1 failed: no answer on port 4002\n\
-             e: further failures like this are counted, not shown\n\
+             e: further failures like this are counted, not shown: no answer on port 4003\n\
              e: 30 attempts failed with the same error (3 shown): no answer on port 4000\n"
         );
     }

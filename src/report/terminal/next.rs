@@ -163,17 +163,6 @@ fn is_path(eval: &str) -> bool {
     eval.contains('/') || Path::new(eval).exists()
 }
 
-/// Inserts the run directory into the commands of a message.
-pub(super) fn in_run(message: &str, dir: &Path) -> String {
-    let dir = shell_word(&display(dir));
-    ["run --resume", "rescore", "show", "judge calibrate"]
-        .into_iter()
-        .fold(message.to_owned(), |message, command| {
-            let general = format!("cargo evaltest {command} RUN_DIR");
-            message.replace(&general, &format!("cargo evaltest {command} {dir}"))
-        })
-}
-
 fn manifest(run: &Run) -> Option<Manifest> {
     RunDir::open(&run.dir).and_then(|dir| dir.manifest()).ok()
 }

@@ -2,7 +2,7 @@
 //!
 //! The intervals, tests and assumptions behind a verdict are in `summary.md` and on the page; `--verbose` prints them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::{next, stopped};
 use crate::data::Status;
@@ -13,8 +13,9 @@ use crate::report::figures::ReportedSample;
 use crate::report::render::terminal::truncate;
 use crate::report::reported::{MaskedTexts, ReportedRun};
 use crate::report::section::changes::by_majority;
-use crate::report::section::{self, Detail, Source, accuracy, errors_of, items};
+use crate::report::section::{self, Detail, Source, accuracy, errors_of, in_run, items};
 use crate::store::RunDir;
+use crate::system::project::display;
 use crate::verdict::conclude::{Notable, Run};
 use crate::verdict::gate::{ACCURACY, ERROR_RATE};
 use crate::verdict::metric::Unit;
@@ -197,8 +198,11 @@ fn gates(run: &Run, is_listed: impl Fn(Verdict) -> bool) -> Option<Block> {
     let names: Vec<String> = names.collect();
     let widths = names.iter().map(|name| name.chars().count());
     let width = widths.max().unwrap_or_default().min(WIDEST_GATE);
+    let mut advised = HashSet::new();
     list(gates.into_iter().zip(names).map(|(gate, name)| {
-        let figure = next::in_run(&gate_figure(gate, &name, &run.summary), &run.dir);
+        let undecided = undecided(gate, &mut advised);
+        let figure = undecided.unwrap_or_else(|| gate_figure(gate, &name, &run.summary));
+        let figure = in_run(&figure, &display(&run.dir));
         let text = format!(" {name:width$}  {figure}");
         if gate.lacks_baseline() {
             mark(Verdict::Ignored).toned(Tone::Faint, text)
@@ -206,6 +210,21 @@ fn gates(run: &Run, is_listed: impl Fn(Verdict) -> bool) -> Option<Block> {
             mark(gate.verdict).plain(text)
         }
     }))
+}
+
+/// Why a gate is undecided, with the advice of its message unless another gate gave it. `--verbose` has the rest.
+fn undecided<'a>(gate: &'a GateResult, advised: &mut HashSet<&'a str>) -> Option<String> {
+    let message = gate.message.lines().next()?;
+    let why = &message[message.find("undecided: ")?..];
+    let why = why.split("; an agent with a true ").next()?;
+    let Some((why, advice)) = why.split_once("; ") else {
+        return Some(why.to_owned());
+    };
+    Some(if advised.insert(advice) {
+        format!("{why}; {advice}")
+    } else {
+        why.to_owned()
+    })
 }
 
 /// The figure of a gate. A gate without one, or whose figure does not show why, says it in words.

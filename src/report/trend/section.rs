@@ -71,7 +71,7 @@ fn alerts(eval: &EvalTrend<'_>) -> impl Iterator<Item = Block> {
         let (word, tone) = match result.verdict {
             AlertVerdict::Raised => ("ALERT", Tone::Bad),
             AlertVerdict::Quiet => ("quiet", Tone::Good),
-            AlertVerdict::Silent => ("not enough runs yet", Tone::Faint),
+            AlertVerdict::Silent => ("silent", Tone::Faint),
         };
         let tier = result.tier.as_deref();
         let tier = tier.map_or_else(String::new, |tier| format!(" (tier {tier})"));
@@ -130,7 +130,7 @@ const COLUMNS: [([&str; 2], Cell); 9] = [
         (entry.of.samples != judged).then(|| entry.of.samples.to_string())
     }),
     ([ci95!("accuracy, "), "accuracy (95 %)"], accuracy_cell),
-    (["change, points", "change"], |entry| {
+    (["points vs. previous", "vs. previous"], |entry| {
         Some(Points(entry.delta?).to_string())
     }),
     (["correct"; 2], |entry| {

@@ -157,7 +157,7 @@ fn cost(plan: &Plan, bounds: &Limits, places: &[usize]) -> Option<String> {
         )),
         (Some(most), None) => Some(format!("costs at most {}", Usd(most))),
         (None, None) if eval.agent.asks_endpoint() || pays_judges => {
-            Some("with no bound to its cost".to_owned())
+            Some("with no limit on its cost".to_owned())
         }
         (None, None) => None,
     }

@@ -118,7 +118,7 @@ impl Decided<'_> {
             ("fell most", &found.fell_most),
             (subject.became_good(), &found.became_correct),
             ("errored or skipped", &found.unknown),
-            ("not compared, new", &found.added),
+            ("not compared, not in the baseline", &found.added),
             ("not compared, gone", &found.removed),
             ("not compared, in another slice", &found.moved),
             (different, changed),

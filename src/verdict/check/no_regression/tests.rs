@@ -170,7 +170,7 @@ fn tells_everything() {
         "85.7 % in the baseline (95 % interval 48.7 % to 97.4 %), 14.3 % now (2.6 % to 51.3 %)",
         "\npaired difference: −71.4 points (95 % interval −",
         "\nbecame wrong: s0, s1, s2, s3, s4, s5\n",
-        "\nnot compared, new: s7\n",
+        "\nnot compared, not in the baseline: s7\n",
         "\nnot compared, gone: s8\n",
         "7 pairs can detect a drop of 85.7 points or more with 80 % power, if samples flip independently and 14.3 % flip \
          by chance in each direction (the share that became correct here)\n",
