@@ -230,3 +230,24 @@ fn a_report_of_several_begins_with_the_table() {
             .says_nothing_of("ranked");
     }
 }
+
+#[test]
+fn where_answers_are_missing_nothing_is_sure() {
+    let project = project(&[("best", 38, 0), ("good", 34, 0), ("shaky", 14, 16)]);
+    let ran = project.run("run e.yaml");
+    let row = ran.out.lines().find(|line| line.starts_with("  shaky "));
+    let row: Vec<&str> = row.expect("a row").split_whitespace().collect();
+    // The range of the accuracy, no interval, no difference and none for that.
+    assert_eq!(
+        row[2..12],
+        ["35.0", "%", "to", "75.0", "%", "-", "-", "-", "b", "16"],
+        "{row:?}"
+    );
+    project
+        .run("compare e@best e@good e@shaky")
+        .exits(0)
+        .says(": worse, unless the missing answers change it");
+    project
+        .run("compare e@best e@good e@good")
+        .says_nothing_of("unless the missing");
+}
