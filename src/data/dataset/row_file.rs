@@ -40,8 +40,8 @@ enum Content {
     Text(String),
 }
 
-/// Bytes that are read at once though most of them may be between rows.
-const MIN_WINDOW: usize = 1 << 12;
+/// Up to so many bytes between rows are read together with the rows, however short those are.
+const GAP: usize = 1 << 12;
 
 /// The position of a row, and what it was when it was read first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -206,8 +206,7 @@ impl RowFile {
         let length = (last.start + last.length as u64).checked_sub(first.start)?;
         let length = usize::try_from(length).ok()?;
         let rows_alone: usize = rows.clone().map(|row| self.size(row)).sum();
-        // Rows may be far apart.
-        if length > 2 * rows_alone.max(MIN_WINDOW) {
+        if length.saturating_sub(rows_alone) > rows_alone.max(GAP) {
             return None;
         }
         let span = RowSpan {
@@ -399,6 +398,13 @@ mod tests {
             format!("{{\"id\": {number}, \"q\": \"\u{e9}\"}}\r{end}")
         };
         let (_folder, path) = file("a.jsonl", (0..300).map(row).collect::<String>());
+        let open = File::open(&path).unwrap();
+        let (rows, _) = super::super::scan::lines(&path, open, |_| Ok(())).unwrap();
+        let texts = rows.texts(101..165).expect("rows that are together");
+        for row in 101..165 {
+            assert_eq!(texts.text(row), Some(&*rows.text(row).unwrap()));
+        }
+        assert!(rows.texts(64..128).is_none(), "they are far apart");
         let samples = placed(&path);
         assert_eq!(samples.len(), 300);
         for (number, (sample, place)) in samples.iter().enumerate() {
