@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use evaltest::dataset::{self, Row, Rows};
+use evaltest::engine::system::project::display;
 use evaltest::engine::text::Override;
 use evaltest::{Error, Extract, Extraction, Result};
 
@@ -61,13 +62,15 @@ pub(crate) struct AnswersArgs {
     pub(crate) extract: Option<String>,
 }
 
-/// A path that exists, or the directory of the run that is meant.
+/// A path as it is; a name alone, which no file has, may be that of a run.
 fn file_or_run(named: PathBuf) -> PathBuf {
-    if named.as_os_str() == "-" || named.exists() {
+    let is_name = named.components().count() == 1 && named.extension().is_none();
+    if !is_name || named.as_os_str() == "-" || named.exists() {
         return named;
     }
     match open_run(&named) {
-        Ok(dir) => dir.path().to_owned(),
+        Ok(dir) => PathBuf::from(display(dir.path())),
+        // It is an unknown file when it is opened.
         Err(_) => named,
     }
 }

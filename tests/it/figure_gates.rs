@@ -252,7 +252,7 @@ fn show_puts_both_answers_side_by_side() {
         .exits(0)
         .says("question: ")
         .says("expected: ")
-        .says("baseline: ")
+        .says("left: the baseline")
         .says("search({})")
         .says("open({})")
         .says("6 steps")
@@ -266,6 +266,14 @@ fn show_puts_both_answers_side_by_side() {
         .exits(2)
         .says("`--epoch` and `--against` need the id of a sample");
     project.run("compare baseline e").exits(0);
+    project
+        .run("scorers e")
+        .exits(0)
+        .says(" answers of evaltest-runs/");
+    project
+        .run("scorers nothing")
+        .exits(2)
+        .says("cannot read `nothing`: No such file");
     project.run("compare baseline").exits(0);
     let json = project
         .run("show e q00 --against baseline --json")

@@ -44,9 +44,9 @@ impl Plan {
             Some(differences) => Error::usage(format!("{}; {differences}", error.message())),
             None => error,
         };
-        let is_scoring =
-            |given: &Override| given.key.starts_with("scorer") || given.key == "extract";
-        if self.eval.overrides.iter().any(is_scoring) {
+        // `rescore` has no `--set`.
+        let replaces = |given: &Override| matches!(&*given.key, "scorer" | "scorers");
+        if self.eval.overrides.iter().any(replaces) {
             return error.hint(format!(
                 "the command line changes the scorers: score the accepted answers alike{place} (cargo evaltest rescore \
                  {run_name} --scorer NAME) and accept the result, or compare with nothing: `--ignore-baseline`"

@@ -139,7 +139,7 @@ fn own_data_and_a_program_become_an_eval_that_was_tried() {
         .says("created  evals/questions.yaml")
         .says("note     agent.sh does not exist yet")
         .says("no answer: ")
-        .says("next:\n  correct `agent.command` in evals/questions.yaml, then cargo evaltest doctor\n")
+        .says("next:\n  correct `agent.command`, which runs in `evals/`, in evals/questions.yaml, then cargo evaltest doctor\n")
         .says_nothing_of("cargo evaltest accept");
     let spec = project.read("evals/questions.yaml");
     assert!(

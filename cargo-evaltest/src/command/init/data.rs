@@ -192,7 +192,7 @@ impl OwnData {
 }
 
 /// What to correct if the program does not answer.
-const PROGRAM: &str = "`agent.command`";
+const PROGRAM: &str = "`agent.command`, which runs in `evals/`,";
 
 /// What came back when one question was tried.
 #[derive(Default)]
@@ -209,13 +209,14 @@ pub(super) fn ask_one(spec: &Path) -> Result<Tried> {
         Error::infrastructure(format!("there is no folder to try it in: {error}"))
     })?;
     let eval = spec::load(spec, &Registry::new(), &[])?;
-    let is_readable = Listing::of(&eval, 0).is_ok();
     let eval = eval.limit(1).epochs(1).no_gates();
     let run = match eval.output_root(folder.path().join("runs")).run() {
         Ok(run) => run,
         // A program that cannot be started: the spec is written all the same.
         Err(error) => {
             let hint = error.hint_text().map(|hint| format!("hint: {hint}"));
+            let eval = spec::load(spec, &Registry::new(), &[])?;
+            let is_readable = Listing::of(&eval, 0).is_ok();
             let lines = [format!("no answer: {}", error.message())].into_iter();
             return Ok(Tried {
                 lines: lines.chain(hint).map(Line::from).collect(),

@@ -133,11 +133,9 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
             console::print_json(&value)?;
         } else {
             let names = [&other, &dir].map(|dir| dir.path().file_name().unwrap_or_default());
-            let [mut left, right] = names.map(|name| name.to_string_lossy().into_owned());
-            if against.as_os_str() == BASELINE {
-                left.insert_str(0, "baseline: ");
-            }
-            let text = against::side_by_side(record, &before, [&left, &right]);
+            let names = names.map(|name| name.to_string_lossy());
+            let is_baseline = against.as_os_str() == BASELINE;
+            let text = against::side_by_side(record, &before, [&names[0], &names[1]], is_baseline);
             console::print_data(|out| terminal::blocks(&text.blocks, 0, Paint::Plain, out))?;
         }
         return Ok(Exit::Passed);
@@ -296,11 +294,12 @@ fn whole(record: &Record, attempts: &[Value], subject: Subject) -> Document {
     if let Some(score) = &outcome.score {
         verdict_of(score, &mut text);
     }
-    // The deciding one is above.
+    // The deciding one is above. Another may give the same score.
     let deciding = serde_json::to_value(&outcome.score).unwrap_or_default();
-    let others = outcome.scores.iter();
-    let others = others.filter(|(_, score)| **score != deciding);
-    text.list(others.map(|(name, score)| format!("scorer `{name}`: {}", in_words(score))));
+    let decides = outcome.scores.values().position(|score| *score == deciding);
+    let others = outcome.scores.iter().enumerate();
+    let others = others.filter(|(place, _)| Some(*place) != decides);
+    text.list(others.map(|(_, (name, score))| format!("scorer `{name}`: {}", in_words(score))));
     text.blocks.extend(outcome.judged.iter().map(call));
     // Metadata that the agent returned with its answer.
     let metadata = output.into_iter().flat_map(|output| &output.metadata);
@@ -528,9 +527,9 @@ mod tests {
         ]);
         let expect = "judge `judge`: by schema, model m-1, attempts 2, 0.5 s, 30 input tokens, 6 output tokens, cost 0.0100 \
                       USD\n  no verdict: conflicting\n  {\"clarity\": 4}\n  \\u{1b}[31m\n\
-                      judge judge, asked again: by text, model m-1, from the cache, 30 input tokens, 6 output tokens, \
+                      judge `judge`, asked again: by text, model m-1, from the cache, 30 input tokens, 6 output tokens, \
                       cost 0.0100 USD\n  {}\n\
-                      judge judge, repeat 2: by text, attempts 3, 9.0 s\n  failed: no reply\n";
+                      judge `judge`, repeat 2: by text, attempts 3, 9.0 s\n  failed: no reply\n";
         assert_eq!(rendered(&calls), expect);
         assert_eq!(rendered(&json!([])), "");
     }

@@ -58,7 +58,12 @@ pub(super) fn record_of(dir: &RunDir, now: &Record) -> Result<Record> {
 }
 
 /// Both answers side by side, step by step: that of `against` on the left.
-pub(super) fn side_by_side(record: &Record, against: &Record, names: [&str; 2]) -> Document {
+pub(super) fn side_by_side(
+    record: &Record,
+    against: &Record,
+    names: [&str; 2],
+    is_baseline: bool,
+) -> Document {
     let [left, right] = [against, record].map(lines);
     let mut text = Document::default();
     let epoch = match record.epoch.max(against.epoch) {
@@ -81,6 +86,9 @@ pub(super) fn side_by_side(record: &Record, against: &Record, names: [&str; 2]) 
         "expected: {}",
         excerpt(ground_truth.as_deref().unwrap_or("(none)"))
     ));
+    if is_baseline {
+        text.paragraph("left: the baseline");
+    }
     let width = width();
     let ruler = "-".repeat(width);
     let mut rows = vec![row(names[0], names[1], width), row(&ruler, &ruler, width)];
