@@ -349,7 +349,7 @@ pub fn document(ranking: &Ranking) -> Document {
         ));
         if ranking.runs.iter().any(is_open) {
             document.paragraph(
-                "Where answers are missing, accuracy and rank are ranges without an interval, there is no difference from the best, and two runs differ significantly only if no missing answer could reverse their order.",
+                "Where answers are missing, accuracy and rank are ranges without an interval, differences from the best are not shown, and two runs differ significantly only if no missing answer could reverse their order.",
             );
         }
     }

@@ -10,9 +10,15 @@ use crate::verdict::gate::{ERROR_RATE, Gate};
 pub(crate) const NO_BASELINE: &str =
     "there is no baseline yet: accept this run as the baseline with `cargo evaltest accept`";
 
-/// Whether this is the message of a gate without a baseline. A note may follow, such as one on an uncalibrated judge.
+/// The message of a gate that passes because its baseline was ignored.
+pub(crate) const BASELINE_IGNORED: &str = "the baseline was ignored (`--ignore-baseline`)";
+
+/// Whether this is the message of a gate that passes without a baseline. A note may follow, such as one on an uncalibrated
+/// judge.
 pub(crate) fn lacks_baseline(message: &str) -> bool {
-    message.starts_with(NO_BASELINE)
+    [NO_BASELINE, BASELINE_IGNORED]
+        .iter()
+        .any(|start| message.starts_with(start))
 }
 
 /// The result of a gate.

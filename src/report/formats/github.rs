@@ -16,7 +16,7 @@ use super::super::render::markdown::{CountedRows, Page, row_text};
 use super::super::reported::{ReportedRun, noun_of_all, subject_of_all};
 use super::super::section;
 use super::super::section::changes::{ChangeVerdict, change_verdict, difference_cell, flip_counts};
-use super::super::section::{Detail, account_rows, accuracy, items};
+use super::super::section::{Detail, account_rows, accuracy, in_run, items};
 use super::ci;
 use super::ci::{UnstartedEval, interruption};
 use crate::error::Result;
@@ -316,7 +316,8 @@ fn gates(runs: &[ReportedRun], is_listed: impl Fn(Verdict) -> bool) -> Vec<Strin
                 let eval = run.manifest.eval.as_str().into();
                 let name = Line::default().code(gate.gate.to_string());
                 let first = gate.message.lines().next().filter(|_| is_open(verdict));
-                let result = message(first.unwrap_or(&gate.message));
+                let first = first.unwrap_or(&gate.message);
+                let result = message(&in_run(first, &run.manifest.run_id));
                 row_text(&[display.into(), eval, name, result])
             }));
         }

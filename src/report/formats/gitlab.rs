@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::super::format::{ReportAudience, ReportFormat, unwritten};
 use super::super::reported::ReportedRun;
+use super::super::section::in_run;
 use super::ci;
 use super::place::{CodePlace, CodePlaces};
 use crate::error::Result;
@@ -63,7 +64,8 @@ pub fn write(runs: &[ReportedRun], workspace: &Path, out: &mut dyn Write) -> Res
         let eval = &*run.manifest.eval;
         let gates = run.summary.gates.iter();
         for gate in gates.filter(|gate| gate.verdict == Verdict::Failed) {
-            let (name, message) = (gate.gate.to_string(), &gate.message);
+            let name = gate.gate.to_string();
+            let message = in_run(&gate.message, &run.manifest.run_id);
             let description = message.lines().next().unwrap_or_default();
             let description = format!("{eval}: gate {name} failed: {description}");
             let place = places.gate(Some(&gate.gate));

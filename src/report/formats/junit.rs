@@ -14,6 +14,7 @@ use super::super::format::{ReportAudience, ReportFormat};
 use super::super::render::xml;
 use super::super::render::xml::{Complaint, XmlWriter};
 use super::super::reported::{ReportedRun, program};
+use super::super::section::in_run;
 use super::ci::{self, CaseCounts, CaseEnd, CiSample, UnstartedEval};
 use crate::data::{Record, Status};
 use crate::error::Result;
@@ -183,7 +184,8 @@ impl<'a> Suite<'a> {
         for gate in &run.summary.gates {
             xml.begin_case(&group, &readable(&gate.gate.name()), None)?;
             let kind = gate.verdict.as_str();
-            let what = format!("{}: {}", gate.gate, one_line(&gate.message, kind));
+            let message = in_run(&gate.message, &manifest.run_id);
+            let what = format!("{}: {}", gate.gate, one_line(&message, kind));
             let complaint = match end_of_gate(gate) {
                 CaseEnd::Passed => None,
                 CaseEnd::Failed => Some(Complaint::Failure),
@@ -191,8 +193,8 @@ impl<'a> Suite<'a> {
                 CaseEnd::Skipped => Some(Complaint::Skipped),
             };
             match complaint {
-                Some(complaint) => xml.complaint(complaint, kind, &what, &gate.message)?,
-                None => xml.output(&gate.message)?,
+                Some(complaint) => xml.complaint(complaint, kind, &what, &message)?,
+                None => xml.output(&message)?,
             }
             xml.end_case()?;
         }

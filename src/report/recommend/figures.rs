@@ -326,7 +326,14 @@ fn uncalibrated(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
         why.unwrap_or_else(|| "no human labels".to_owned()),
         text.unwrap_or_default()
     );
-    let draw = case.run.summary.samples.min(100);
+    let summary = &case.run.summary;
+    // `--draw` takes answered samples, each once.
+    let answered = summary.samples - summary.skipped - summary.errors;
+    let epochs = summary
+        .epochs
+        .as_ref()
+        .map_or(1, |figures| figures.epochs.into());
+    let draw = (answered / epochs).clamp(1, 100);
     let draw = format!("{} --draw {draw} --seed 7", case.command("judge calibrate"));
     vec![AdvisedFigure {
         next: Some(draw),

@@ -63,7 +63,7 @@ impl Failures {
         failed: impl Fn(&Record) -> Option<Option<AgentError>>,
     ) -> Option<Block> {
         // Merge equal reasons into one line.
-        let mut reasons: Vec<(Option<FailureManner>, &Record, String, BTreeSet<&str>)> = Vec::new();
+        let mut reasons: Vec<Reason<'_>> = Vec::new();
         let mut total = 0;
         for record in &run.records {
             let Some(error) = failed(record) else {
@@ -71,25 +71,26 @@ impl Failures {
             };
             total += 1;
             let manner = error.as_ref().map(FailureManner::of);
-            let known = reasons.iter_mut().find(|(known, ..)| *known == manner);
             let id = record.sample_id.as_str();
-            if let Some((.., samples)) = known {
-                samples.insert(id);
+            let known = reasons.iter_mut().find(|known| known.manner == manner);
+            if let Some(known) = known {
+                known.answers += 1;
+                known.samples.insert(id);
                 continue;
             }
-            let reason = error.as_ref().map(reason).unwrap_or_default();
-            reasons.push((manner, record, reason, BTreeSet::from([id])));
+            reasons.push(Reason {
+                manner,
+                text: error.as_ref().map(reason).unwrap_or_default(),
+                first: record,
+                answers: 1,
+                samples: BTreeSet::from([id]),
+            });
         }
         // Only the first ones are in memory.
         let all = self.count.max(total);
         let mut lines: Vec<Line> = Vec::new();
-        for (_, first, reason, samples) in reasons.iter().take(LISTED) {
-            let others = match samples.len() {
-                1 => String::new(),
-                count => format!(" and {} more", count - 1),
-            };
-            let (id, epoch) = (&first.sample_id, in_epoch(first.epoch));
-            lines.push(format!("{id}{epoch}{others}: {reason}").into());
+        for reason in reasons.iter().take(LISTED) {
+            lines.push(format!("{}: {}", reason.who(), reason.text).into());
         }
         let file = self.file;
         if reasons.len() > LISTED {
@@ -101,6 +102,29 @@ impl Failures {
         }
         let title = format!("{} ({all}):", self.title);
         (total > 0).then(|| Block::group(title, list(lines)))
+    }
+}
+
+/// Answers that failed in the same manner.
+struct Reason<'a> {
+    manner: Option<FailureManner>,
+    text: String,
+    first: &'a Record,
+    answers: usize,
+    samples: BTreeSet<&'a str>,
+}
+
+impl Reason<'_> {
+    /// `q1`, `q1, epoch 2`, `q1 (3 answers)`, `q1 and 2 more`, or `q1 and 2 more (9 answers)`.
+    fn who(&self) -> String {
+        let id = &self.first.sample_id;
+        let answers = format!(" ({} answers)", self.answers);
+        match (self.samples.len(), self.answers) {
+            (1, 1) => format!("{id}{}", in_epoch(self.first.epoch)),
+            (1, _) => format!("{id}{answers}"),
+            (samples, all) if samples == all => format!("{id} and {} more", samples - 1),
+            (samples, _) => format!("{id} and {} more{answers}", samples - 1),
+        }
     }
 }
 

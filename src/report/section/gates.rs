@@ -40,7 +40,9 @@ pub(in crate::report) fn gates(source: &Source<'_>) -> Vec<Block> {
     let which = if listed.is_empty() { "All" } else { "Other" };
     let title = format!("{which} gates: {}", counts(&folded).unwrap_or_default());
     let mut blocks = vec![Block::section("Gates")];
-    let run = source.run.map(|(run, _)| run.manifest.run_id.as_str());
+    let run = source
+        .run
+        .map_or("RUN_DIR", |(run, _)| &run.manifest.run_id);
     blocks.extend(table(&listed, run));
     blocks.extend(table(&folded, run).map(|table| Block::folded(Fold::Closed, title, [table])));
     let exit = source.summary.exit_code;
@@ -56,17 +58,14 @@ pub(in crate::report) fn gates(source: &Source<'_>) -> Vec<Block> {
 }
 
 /// The commands of the messages are for this run, by its id, because the report may be read elsewhere.
-fn table(gates: &[&GateResult], run: Option<&str>) -> Option<Block> {
+fn table(gates: &[&GateResult], run: &str) -> Option<Block> {
     let mut table = heads("gate");
     for gate in gates {
         let (tone, verdict) = verdict(gate);
         table.row([
             Line::default().code(gate.gate.to_string()),
             Line::default().toned(tone, verdict),
-            message(
-                Line::default(),
-                &in_run(&gate.message, run.unwrap_or("RUN_DIR")),
-            ),
+            message(Line::default(), &in_run(&gate.message, run)),
         ]);
     }
     table.block()

@@ -14,8 +14,8 @@ use crate::text::excerpt;
 
 /// How often similar failures are printed.
 const MAX_REPEATS: u64 = 3;
-/// Printed before failures are only counted.
-const MORE: &str = "further failures like this are counted, not shown";
+/// Printed with the last failure that is shown.
+const MORE: &str = "further failures like this are only counted";
 /// A number after one of these words is significant.
 const CODES: [&str; 5] = ["code", "status", "http", "signal", "error"];
 /// Maximum number of kinds, because an agent may fail with a new message each time.
@@ -55,11 +55,8 @@ impl FailureTracker {
             Event::AttemptFailed { error, .. } => match self.again(error) {
                 1..=MAX_REPEATS => {}
                 times if times == MAX_REPEATS + 1 => {
-                    return vec![format!(
-                        "{}: {MORE}: {}",
-                        self.eval,
-                        excerpt(&error.message)
-                    )];
+                    let failure = excerpt(&error.message);
+                    return vec![format!("{}: {failure}; {MORE}", self.eval)];
                 }
                 _ => return Vec::new(),
             },
@@ -176,7 +173,7 @@ mod tests {
             "a: attempt 1 failed: no answer on port 4000\n\
              a: attempt 1 failed: no answer on port 4001\n\
              a: attempt 1 failed: no answer on port 4002\n\
-             e: further failures like this are counted, not shown: no answer on port 4003\n\
+             e: no answer on port 4003; further failures like this are only counted\n\
              e: 30 attempts failed with the same error (3 shown): no answer on port 4000\n"
         );
     }

@@ -338,11 +338,11 @@ fn bar_of([low, high]: [f64; 2], cells: usize) -> String {
 fn last_line(rows: &[OverviewRow], exit: Exit) -> Line {
     let mut line = format!("{} evals, exit code {}", rows.len(), exit.code());
     let mut parts = Vec::new();
-    for ending in Exit::ALL.into_iter().filter(|exit| *exit != Exit::Passed) {
-        let named = rows.iter().filter(|row| has_ended(row, ending));
+    for ending in ENDINGS {
+        let named = rows.iter().filter(|row| ended(row) == ending);
         let names: Vec<&str> = named.map(|row| &*row.eval).collect();
         if !names.is_empty() {
-            parts.push(format!("{}: {}", meaning(ending), listed(&names)));
+            parts.push(format!("{ending}: {}", listed(&names)));
         }
     }
     if !parts.is_empty() {
@@ -360,20 +360,26 @@ fn last_line(rows: &[OverviewRow], exit: Exit) -> Line {
     }
 }
 
-/// Whether the line lists an eval under this result. An eval with a failed gate is listed as failed, and only there, even
-/// if something else decides its exit code.
-fn has_ended(row: &OverviewRow, exit: Exit) -> bool {
-    let has_failed = row.exit == Exit::Infrastructure && row.gates.failed > 0;
-    exit == if has_failed { Exit::Failed } else { row.exit }
-}
+const PASSED: &str = "passed";
+const FAILED: &str = "failed";
+/// Something else than the failed gate decides the exit code.
+const BOTH: &str = "failed and inconclusive";
+const INCONCLUSIVE: &str = "inconclusive";
+const NOT_RUN: &str = "not run";
+const INTERRUPTED: &str = "interrupted";
 
-fn meaning(exit: Exit) -> &'static str {
-    match exit {
-        Exit::Passed => "passed",
-        Exit::Failed => "failed",
-        Exit::Infrastructure => "inconclusive",
-        Exit::Usage => "not run",
-        Exit::Interrupted => "interrupted",
+/// The order in which the last line lists evals.
+const ENDINGS: [&str; 5] = [FAILED, NOT_RUN, BOTH, INCONCLUSIVE, INTERRUPTED];
+
+/// How an eval ended.
+fn ended(row: &OverviewRow) -> &'static str {
+    match row.exit {
+        Exit::Passed => PASSED,
+        Exit::Failed => FAILED,
+        Exit::Infrastructure if row.gates.failed > 0 => BOTH,
+        Exit::Infrastructure => INCONCLUSIVE,
+        Exit::Usage => NOT_RUN,
+        Exit::Interrupted => INTERRUPTED,
     }
 }
 
@@ -440,7 +446,7 @@ mod tests {
         let open = counted([(Verdict::Inconclusive, "")]);
         check(open, "failed: `b`; inconclusive: `c`");
         let both = counted([(Verdict::Failed, ""), (Verdict::Inconclusive, "")]);
-        check(both, "failed: `b`, `c`");
+        check(both, "failed: `b`; failed and inconclusive: `c`");
         let text = written(&[row("a", Exit::Passed), row("b", Exit::Passed)], None);
         assert_eq!(text.lines().last(), Some("2 evals, exit code 0"));
     }

@@ -19,7 +19,7 @@ use crate::system::project::display;
 use crate::verdict::conclude::{Notable, Run};
 use crate::verdict::gate::{ACCURACY, ERROR_RATE};
 use crate::verdict::metric::Unit;
-use crate::verdict::result::{GateResult, Verdict};
+use crate::verdict::result::{BASELINE_IGNORED, GateResult, Verdict};
 use crate::verdict::summary::{Subject, Summary};
 
 /// The width that the lines of samples fit into.
@@ -216,7 +216,10 @@ fn gates(run: &Run, is_listed: impl Fn(Verdict) -> bool) -> Option<Block> {
 fn undecided<'a>(gate: &'a GateResult, advised: &mut HashSet<&'a str>) -> Option<String> {
     let message = gate.message.lines().next()?;
     let why = &message[message.find("undecided: ")?..];
-    let why = why.split("; an agent with a true ").next()?;
+    let mut why = why;
+    for note in ["; an agent with a true ", "; judge `"] {
+        why = why.split(note).next()?;
+    }
     let Some((why, advice)) = why.split_once("; ") else {
         return Some(why.to_owned());
     };
@@ -230,7 +233,13 @@ fn undecided<'a>(gate: &'a GateResult, advised: &mut HashSet<&'a str>) -> Option
 /// The figure of a gate. A gate without one, or whose figure does not show why, says it in words.
 pub(in crate::report) fn gate_figure(gate: &GateResult, name: &str, summary: &Summary) -> String {
     if gate.lacks_baseline() {
-        return "not checked: no baseline yet".to_owned();
+        let is_ignored = gate.message.starts_with(BASELINE_IGNORED);
+        let why = if is_ignored {
+            BASELINE_IGNORED
+        } else {
+            "no baseline yet"
+        };
+        return format!("not checked: {why}");
     }
     let in_words = || gate.message.lines().next().unwrap_or_default().to_owned();
     // A message that begins otherwise has more to say than the figure.
@@ -385,7 +394,11 @@ fn rows_of(samples: &[&ReportedSample], subject: Subject) -> Vec<Line> {
                 let text = text.as_deref().unwrap_or("nothing");
                 truncate(text, MOST_ANSWER)
             };
-            let expected = format!("expected {}", answer(&sample.ground_truth));
+            // A judge may work without a ground truth.
+            let expected = match &sample.ground_truth {
+                None => String::new(),
+                truth => format!("expected {}", answer(truth)),
+            };
             let got = format!("got {}", answer(&sample.answer));
             let (id, question) = (sample.id.clone(), sample.question.clone());
             if is_answered {

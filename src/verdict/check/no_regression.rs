@@ -30,7 +30,7 @@ use crate::verdict::baseline::{Baseline, Pair, Pairing};
 use crate::verdict::facts::Facts;
 use crate::verdict::gate::Gate;
 use crate::verdict::result::InterimAnalysis;
-use crate::verdict::result::{GateResult, NO_BASELINE, Verdict};
+use crate::verdict::result::{BASELINE_IGNORED, GateResult, NO_BASELINE, Verdict};
 use message::{POWER, assumption};
 use paired::Paired;
 
@@ -441,14 +441,13 @@ pub(crate) const NO_BASELINE_IN_CI: &str = "there is no baseline, and `CI` is se
 
 pub(super) fn without_baseline(gate: &Gate, facts: &Facts<'_>) -> GateResult {
     let (verdict, message) = if facts.ignores_baseline {
-        let aside = "the baseline was ignored (`--ignore-baseline`)";
         if facts.ci {
             (
                 Verdict::Failed,
                 "the baseline was ignored (`--ignore-baseline`), and `CI` is set",
             )
         } else {
-            (Verdict::Passed, aside)
+            (Verdict::Passed, BASELINE_IGNORED)
         }
     } else if facts.ci {
         (Verdict::Failed, NO_BASELINE_IN_CI)

@@ -46,7 +46,7 @@ pub const GATE_OPTIONS: &[(&str, &str, &str)] = &[
     ),
     (
         "confidence",
-        "of `accuracy` and `corrected`, after the number: fails only if the whole interval of this confidence is on the wrong side; of `drop` (0.95 alone): passes only if the whole interval is on the right side",
+        "of `accuracy` and `corrected`, after the number: fails only if the whole interval of this confidence is on the wrong side; of `drop`, where it can only be 0.95: passes only if the whole interval is on the right side",
         "accuracy >= 0.6 (confidence=0.95)",
     ),
     (

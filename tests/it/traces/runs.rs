@@ -179,7 +179,7 @@ fn what_was_exported_is_read_back_whole() {
     project
         .run("import --format otel back.jsonl --name back")
         .exits(3)
-        .says("ended without a verdict (2):\n    c: exited with code 1");
+        .says("ended without a verdict (2):\n    c (2 answers): exited with code 1");
     assert_eq!(figures(&project), before);
     assert_eq!(verdicts(&project), before_verdicts);
     // It holds no texts: nothing of it is a question.

@@ -13,6 +13,7 @@ use crate::report::formats::ci;
 use crate::report::formats::ci::{CaseEnd, UnstartedEval};
 use crate::report::formats::place::{CodePlace, CodePlaces, of_error};
 use crate::report::reported::ReportedRun;
+use crate::report::section::in_run;
 use crate::text::clean;
 use crate::verdict::result::Verdict;
 
@@ -99,7 +100,8 @@ pub fn annotations(
             };
             let place = places.gate(Some(&gate.gate));
             let title = format!("{eval}: gate {} {what}", gate.gate);
-            found.add(kind, place.as_ref(), &title, &gate.message);
+            let message = in_run(&gate.message, &run.manifest.run_id);
+            found.add(kind, place.as_ref(), &title, &message);
         }
         for alert in run.summary.alerts.iter().filter(|alert| alert.is_raised()) {
             let title = format!("{eval}: alert {}", alert.alert);
