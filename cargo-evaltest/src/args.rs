@@ -86,8 +86,8 @@ mod tests;
     version,
     args_conflicts_with_subcommands = true,
     after_help = "Exit codes: 0 all gates passed, 1 a gate or assertion failed, 2 a mistake in the command line, \
-                  a spec or a dataset, or an endpoint that refuses every request, 3 infrastructure (error rate, an inconclusive gate, \
-                  stopped early, disk full), 130 interrupted."
+                  a spec or a dataset, or an endpoint that refuses every request, 3 infrastructure \
+                  (error rate, an inconclusive gate, stopped early, disk full), 130 interrupted."
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]

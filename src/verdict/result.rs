@@ -13,12 +13,11 @@ pub(crate) const NO_BASELINE: &str =
 /// The message of a gate that passes because its baseline was ignored.
 pub(crate) const BASELINE_IGNORED: &str = "the baseline was ignored (`--ignore-baseline`)";
 
-/// Whether this is the message of a gate that passes without a baseline. A note may follow, such as one on an uncalibrated
-/// judge.
-pub(crate) fn lacks_baseline(message: &str) -> bool {
-    [NO_BASELINE, BASELINE_IGNORED]
-        .iter()
-        .any(|start| message.starts_with(start))
+/// Whether a gate passes only because there is no baseline to compare with. A note may follow in its message, such as one
+/// on an uncalibrated judge.
+pub(crate) fn lacks_baseline(verdict: Verdict, message: &str) -> bool {
+    let mut messages = [NO_BASELINE, BASELINE_IGNORED].into_iter();
+    verdict == Verdict::Passed && messages.any(|start| message.starts_with(start))
 }
 
 /// The result of a gate.
@@ -73,7 +72,7 @@ impl GateResult {
 
     /// Whether it passed because there is nothing to compare with yet.
     pub(crate) fn lacks_baseline(&self) -> bool {
-        lacks_baseline(&self.message)
+        lacks_baseline(self.verdict, &self.message)
     }
 
     /// The exit code for this gate alone. Too many errors, and a gate they leave undecided, say nothing about the

@@ -77,7 +77,7 @@ impl Texts<'_> {
         let FileRow { start, length, .. } = self.rows.rows[row];
         let start = usize::try_from(start.checked_sub(self.start)?).ok()?;
         let bytes = self.bytes.get(start..start + length)?;
-        self.rows.checked(row, bytes).ok()?;
+        self.rows.check_hash(row, bytes).ok()?;
         std::str::from_utf8(bytes).ok()
     }
 }
@@ -183,13 +183,13 @@ impl RowFile {
                 );
             }
         };
-        self.checked(row, &bytes)?;
+        self.check_hash(row, &bytes)?;
         let text = String::from_utf8(bytes).map_err(|_| self.changed(row))?;
         Ok(Cow::Owned(text))
     }
 
     /// Checks that these are the bytes that the row had when it was read first.
-    fn checked(&self, row: usize, bytes: &[u8]) -> Result<()> {
+    fn check_hash(&self, row: usize, bytes: &[u8]) -> Result<()> {
         if mark(bytes) == self.rows[row].hash {
             Ok(())
         } else {

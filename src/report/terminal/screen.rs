@@ -215,8 +215,7 @@ fn gates(run: &Run, is_listed: impl Fn(Verdict) -> bool) -> Option<Block> {
 /// Why a gate is undecided, with the advice of its message unless another gate gave it. `--verbose` has the rest.
 fn undecided<'a>(gate: &'a GateResult, advised: &mut HashSet<&'a str>) -> Option<String> {
     let message = gate.message.lines().next()?;
-    let why = &message[message.find("undecided: ")?..];
-    let mut why = why;
+    let mut why = &message[message.find("undecided: ")?..];
     for note in ["; an agent with a true ", "; judge `"] {
         why = why.split(note).next()?;
     }

@@ -257,7 +257,12 @@ fn another_judge_than_the_baselines_is_told_with_what_differs_and_how_to_go_on()
     let mut ci = project.command("run eval.yaml --ignore-baseline");
     Ran::of(&ci.env("CI", "1").output().unwrap())
         .exits(1)
-        .says("the baseline was ignored (`--ignore-baseline`)");
+        .says("✗ no_regression(max_drop=0.5)  the baseline was ignored (`--ignore-baseline`), and `CI` is set");
+    project
+        .run("run eval.yaml --ignore-baseline")
+        .exits(0)
+        .says("- no_regression(max_drop=0.5)  not checked: the baseline was ignored");
+    project.run("runs").exits(0);
     // The spec has no scorer that was given by `--set`.
     project
         .run("run eval.yaml --set scorers=[exact]")
