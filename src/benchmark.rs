@@ -107,6 +107,16 @@ pub trait Benchmark: Send + Sync {
         self.each_sample(&mut |sample| take(sample, None))
     }
 
+    /// The same, but a sample with an origin may have nothing but its id and slices: that is enough to decide whether it
+    /// is asked.
+    #[doc(hidden)]
+    fn each_key(
+        &self,
+        take: &mut dyn FnMut(Sample, Option<SamplePlace>) -> Result<()>,
+    ) -> Result<()> {
+        self.each_placed(take)
+    }
+
     /// The file whose rows make its samples, if it makes one of each row in their order, and of nothing else.
     #[doc(hidden)]
     fn row_file(&self) -> Option<PathBuf> {

@@ -7,6 +7,7 @@ mod folder;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -15,7 +16,7 @@ use crate::benchmark::rows::{
     without_truths,
 };
 use crate::data::dataset::{
-    Columns, Field, Header, WRONG_PATH, Written, required, scalar, slice_value,
+    Columns, Field, Header, RowKey, WRONG_PATH, Written, required, scalar, slice_value,
 };
 use crate::data::hub::{Address, Dataset};
 use crate::data::{Attachment, Sample, Target};
@@ -172,8 +173,11 @@ impl RowBenchmark for Gaia {
             Some(column) => table.written(&Field::whole(column), Written::Always),
             None => table,
         };
+        let layout = Arc::new(layout);
+        let key = layout.key();
         let sample = move |fields, index| layout.sample(fields, index, &found);
         Ok(RowTable {
+            key: Some(key),
             has_truths,
             notices,
             ..RowTable::new(table, sample)
@@ -231,6 +235,38 @@ impl GaiaLayout {
         })
     }
 
+    /// The columns of question, ground truth and id.
+    fn roles(&self) -> impl Iterator<Item = &String> {
+        let others = self.ground_truth.iter().chain(&self.id);
+        std::iter::once(&self.prompt).chain(others)
+    }
+
+    fn id(&self, fields: &Map<String, Value>, index: usize) -> Result<String> {
+        match &self.id {
+            Some(column) => required(column, "id", scalar(column, fields.get(column))?),
+            None => Ok(index.to_string()),
+        }
+    }
+
+    /// The id and the level.
+    fn key(self: &Arc<Self>) -> RowKey {
+        let layout = Arc::clone(self);
+        let level = self.level.clone();
+        let level = level.filter(|level| !self.roles().any(|role| role == level));
+        RowKey {
+            columns: self.id.iter().chain(&level).cloned().collect(),
+            make: Box::new(move |fields, index| {
+                let level = level.as_ref();
+                let level = level.map(|level| scalar(level, fields.get(level)));
+                Ok(Sample {
+                    id: layout.id(&fields, index)?,
+                    slices: level_slice(level.transpose()?.flatten()),
+                    ..Sample::default()
+                })
+            }),
+        }
+    }
+
     /// The sample of one row. Errors do not include the row number.
     fn sample(
         &self,
@@ -253,17 +289,9 @@ impl GaiaLayout {
             Some(column) => read(column)?.filter(|truth| !is_hidden(truth)),
             None => None,
         };
-        let id = match &self.id {
-            Some(column) => required(column, "id", read(column)?)?,
-            None => index.to_string(),
-        };
+        let id = self.id(&fields, index)?;
         // Columns with a role are not metadata; in particular not the ground truth.
-        let roles = [
-            Some(&self.prompt),
-            self.ground_truth.as_ref(),
-            self.id.as_ref(),
-        ];
-        for column in roles.into_iter().flatten() {
+        for column in self.roles() {
             // `Map::remove` would move the last column into the removed one's position.
             fields.shift_remove(column);
         }
@@ -271,23 +299,26 @@ impl GaiaLayout {
             Some(column) => scalar(column, fields.get(column)),
             None => Ok(None),
         };
-        let level = slice_value(get(&self.level)?);
+        let slices = level_slice(get(&self.level)?);
         let file = attachment(get(&self.file_name)?, get(&self.file_path)?, source);
         let visible = [&self.level, &self.file_name];
         Ok(Sample {
             id,
             prompt,
             target: target.map(Target::from),
-            slices: level
-                .map(|level| (LEVEL[0].to_owned(), level))
-                .into_iter()
-                .collect(),
+            slices,
             files: file.into_iter().collect(),
             visible: visible.into_iter().flatten().cloned().collect(),
             metadata: fields,
             tools: Vec::new(),
         })
     }
+}
+
+/// The slice of a level.
+fn level_slice(level: Option<String>) -> Vec<(String, String)> {
+    let level = slice_value(level).map(|level| (LEVEL[0].to_owned(), level));
+    level.into_iter().collect()
 }
 
 /// The published test split has `?` for every answer. CSV represents null as blank.

@@ -6,6 +6,7 @@ mod answers;
 mod layout;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::benchmark::rows::{
     RowBenchmark, RowSource, RowTable, Rules, selects_ids, without_truths,
@@ -204,8 +205,11 @@ impl RowBenchmark for Qa {
             Some(field) => table.written(field, Written::Always),
             None => table,
         };
+        let layout = Arc::new(layout);
+        let key = layout.key();
         let sample = move |fields, index| layout.sample(fields, index, &folder);
         Ok(RowTable {
+            key,
             has_truths,
             notices,
             ..RowTable::new(table, sample)

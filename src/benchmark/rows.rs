@@ -12,8 +12,8 @@ use serde_json::{Map, Value};
 use crate::benchmark::{Benchmark, NO_TRUTH, collected};
 use crate::data::dataset::parts::LocalFiles;
 use crate::data::dataset::{
-    Columns, Field, Filter, Header, KnownRows, PlacedFile, Table, TakePlaced, Written, check_file,
-    required, scalar, slice_value,
+    Columns, Field, Filter, Header, KnownRows, PlacedFile, RowKey, Table, TakePlaced, Written,
+    check_file, required, scalar, slice_value,
 };
 use crate::data::hub::{self, Dataset};
 use crate::data::reviews::{REJECTED, REVIEW, without_answer};
@@ -207,6 +207,8 @@ pub(crate) struct RowTable {
     pub(crate) table: Table,
     /// Converts a row and its index to a sample. Errors need not include the row number.
     pub(crate) sample: Box<MakeSample>,
+    /// What decides whether a row is asked, if that can be read alone.
+    pub(crate) key: Option<RowKey>,
     /// Whether there is a column of ground truths.
     pub(crate) has_truths: bool,
     pub(crate) notices: Vec<String>,
@@ -221,6 +223,7 @@ impl RowTable {
         Self {
             table,
             sample: Box::new(sample),
+            key: None,
             has_truths: true,
             notices: Vec::new(),
         }
@@ -253,18 +256,25 @@ fn reviewed(
     }
 }
 
-/// Passes the samples on one by one; returns what else is found.
+/// Passes the samples on one by one; returns what else is found. Where rows can be read `by_key`, nothing is found of
+/// their other columns.
 fn each<B: RowBenchmark>(
     benchmark: &B,
     source: &RowSource,
+    by_key: bool,
     take: &mut TakePlaced<'_>,
 ) -> Result<FoundRows> {
     let RowTable {
-        table,
+        mut table,
         sample,
+        key,
         has_truths,
         mut notices,
     } = benchmark.read(source)?;
+    if let Some(key) = key.filter(|_| by_key) {
+        table = table.by_key(key);
+    }
+    let by_key = table.is_by_key();
     notices.extend(source.note.clone());
     let of_opening = notices.len();
     let path = table.path().to_owned();
@@ -273,6 +283,9 @@ fn each<B: RowBenchmark>(
     let (mut all, mut hidden) = (0, 0);
     let mut unanswered = [0; 2];
     let see = |sample: &Sample| {
+        if by_key {
+            return;
+        }
         all += 1;
         match without_answer(&sample.metadata) {
             Some(word) => unanswered[usize::from(word == REJECTED)] += 1,
@@ -355,8 +368,15 @@ impl<B: RowBenchmark> Benchmark for B {
 
     fn each_placed(&self, take: &mut TakePlaced<'_>) -> Result<()> {
         let source = self.source();
-        let found = each(self, source, take)?;
+        let found = each(self, source, false, take)?;
         // Reading again finds the same.
+        let _ = source.found.set(found);
+        Ok(())
+    }
+
+    fn each_key(&self, take: &mut TakePlaced<'_>) -> Result<()> {
+        let source = self.source();
+        let found = each(self, source, true, take)?;
         let _ = source.found.set(found);
         Ok(())
     }
@@ -402,7 +422,10 @@ impl<B: RowBenchmark> Benchmark for B {
     }
 
     fn each_unfiltered(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
-        each(self, &self.source().whole(), &mut |sample, _| take(sample)).map(drop)
+        each(self, &self.source().whole(), false, &mut |sample, _| {
+            take(sample)
+        })
+        .map(drop)
     }
 
     fn fetch(&self, samples: &[Sample]) -> Result<()> {
@@ -459,7 +482,7 @@ impl<B: RowBenchmark> Benchmark for B {
             return found.notices.clone();
         }
         // An error is reported when the samples are read.
-        let found = each(self, source, &mut |_, _| Ok(()));
+        let found = each(self, source, false, &mut |_, _| Ok(()));
         found.unwrap_or_default().notices
     }
 }

@@ -51,7 +51,7 @@ pub(crate) use row::{required, scalar, slice_value};
 pub(crate) use row_file::PlacedRows;
 #[cfg(feature = "bfcl")]
 pub(crate) use row_file::RowFile;
-pub(crate) use row_file::{FileRow, KnownRows, PlacedFile, SamplePlace, TakePlaced};
+pub(crate) use row_file::{FileRow, KnownRows, PlacedFile, RowKey, SamplePlace, TakePlaced};
 #[cfg(test)]
 pub(crate) use table::LARGE_HERE;
 pub(crate) use table::Table;

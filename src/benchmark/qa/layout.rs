@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
 use super::{Qa, answers};
 use crate::calls::are_calls;
-use crate::data::dataset::{Field, Header, kind, required, scalar, slice_value};
+use crate::data::dataset::{Field, Header, RowKey, kind, required, scalar, slice_value};
 use crate::data::{Attachment, Sample, Target};
 use crate::error::{Error, Result, nearest};
 use crate::text::quoted;
@@ -44,6 +45,11 @@ pub(super) struct QaLayout {
 enum Prompt {
     Column(Field),
     Template(Template, Vec<Field>),
+}
+
+/// The text of a field in a row.
+fn text_in(field: &Field, fields: &Map<String, Value>) -> Result<Option<String>> {
+    scalar(field.name(), field.get(fields).as_deref())
 }
 
 impl QaLayout {
@@ -170,6 +176,41 @@ impl QaLayout {
                 .is_some_and(|truth| truth.column() == column)
     }
 
+    fn id(&self, fields: &Map<String, Value>, index: usize) -> Result<String> {
+        match &self.id {
+            Some(field) => required(field.name(), "id", text_in(field, fields)?),
+            None => Ok(index.to_string()),
+        }
+    }
+
+    fn slices(&self, fields: &Map<String, Value>) -> Result<Vec<(String, String)>> {
+        let mut slices = Vec::new();
+        for (dimension, field) in &self.slices {
+            if let Some(value) = slice_value(text_in(field, fields)?) {
+                slices.push((dimension.clone(), value));
+            }
+        }
+        Ok(slices)
+    }
+
+    /// The columns of id and slices; `None` if a part of a column is one.
+    pub(super) fn key(self: &Arc<Self>) -> Option<RowKey> {
+        let slices = self.slices.iter().map(|(_, field)| field);
+        let fields = self.id.iter().chain(slices);
+        let columns = fields.map(|field| field.is_whole().then(|| field.column().to_owned()));
+        let layout = Arc::clone(self);
+        Some(RowKey {
+            columns: columns.collect::<Option<_>>()?,
+            make: Box::new(move |fields, index| {
+                Ok(Sample {
+                    id: layout.id(&fields, index)?,
+                    slices: layout.slices(&fields)?,
+                    ..Sample::default()
+                })
+            }),
+        })
+    }
+
     /// The sample of one row. Errors do not include the row number.
     pub(super) fn sample(
         &self,
@@ -177,7 +218,7 @@ impl QaLayout {
         index: usize,
         folder: &Path,
     ) -> Result<Sample> {
-        let read = |field: &Field| scalar(field.name(), field.get(&fields).as_deref());
+        let read = |field| text_in(field, &fields);
         let prompt = match &self.prompt {
             Prompt::Column(field) => {
                 let given = required(field.name(), "prompt", read(field)?);
@@ -196,10 +237,8 @@ impl QaLayout {
                 })?
             }
         };
-        let id = match &self.id {
-            Some(field) => required(field.name(), "id", read(field)?)?,
-            None => index.to_string(),
-        };
+        let id = self.id(&fields, index)?;
+        let slices = self.slices(&fields)?;
         let target = match &self.ground_truth {
             Some(field) => {
                 let cell = field.get(&fields);
@@ -210,12 +249,6 @@ impl QaLayout {
             }
             None => None,
         };
-        let mut slices = Vec::new();
-        for (dimension, field) in &self.slices {
-            if let Some(value) = slice_value(read(field)?) {
-                slices.push((dimension.clone(), value));
-            }
-        }
         let mut files = Vec::new();
         for field in &self.files {
             for path in texts(field, field.get(&fields).as_deref())? {

@@ -1,8 +1,10 @@
 //! `.jsonl`: one JSON object per line.
 
+use std::fmt;
 use std::path::Path;
 
-use serde::de::DeserializeSeed;
+use serde::Deserializer;
+use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
@@ -76,6 +78,68 @@ pub(crate) fn fields(path: &Path, number: u64, line: &str) -> Result<Map<String,
             path.display()
         ))
         .hint("write one JSON object per line, each line complete")),
+    }
+}
+
+/// These columns of a line alone, as [`fields`] has them. `None` if that takes a closer look: a value is nested, or a
+/// number of other than a few digits; a column occurs twice; or the line is no object.
+pub(super) fn few_fields(line: &str, columns: &[String]) -> Option<Map<String, Value>> {
+    let mut json = serde_json::Deserializer::from_str(line);
+    let fields = json.deserialize_map(FewFields(columns)).ok()?;
+    json.end().is_ok().then_some(fields)
+}
+
+struct FewFields<'a>(&'a [String]);
+
+impl<'de> Visitor<'de> for FewFields<'_> {
+    type Value = Map<String, Value>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut fields = Map::new();
+        while let Some(column) = map.next_key_seed(ColumnOf(self.0))? {
+            let Some(column) = column else {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            let value: Value = map.next_value()?;
+            let is_plain = match &value {
+                Value::Number(number) => number.is_i64(),
+                Value::Null | Value::Bool(_) | Value::String(_) => true,
+                Value::Array(_) | Value::Object(_) => false,
+            };
+            if !is_plain || fields.insert(column.to_owned(), value).is_some() {
+                return Err(A::Error::custom("not plain"));
+            }
+        }
+        Ok(fields)
+    }
+}
+
+/// Reads a key; `None` if it is none of these columns.
+struct ColumnOf<'a>(&'a [String]);
+
+impl<'de, 'a> DeserializeSeed<'de> for ColumnOf<'a> {
+    type Value = Option<&'a str>;
+
+    fn deserialize<D: Deserializer<'de>>(self, key: D) -> Result<Self::Value, D::Error> {
+        key.deserialize_str(self)
+    }
+}
+
+impl<'a> Visitor<'_> for ColumnOf<'a> {
+    type Value = Option<&'a str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
+        let column = self.0.iter().find(|column| *column == name);
+        Ok(column.map(String::as_str))
     }
 }
 

@@ -241,6 +241,15 @@ pub(super) struct SampleFile {
     pub(super) make: Box<MakeSample>,
     /// Columns whose numbers are kept as they are written.
     pub(super) written: Vec<(Field, Written)>,
+    /// What is read of a row before it is known whether it is asked, if not all.
+    pub(super) key: Option<RowKey>,
+}
+
+/// The columns of the id and the slices of a row, which decide whether it is asked.
+pub(crate) struct RowKey {
+    pub(crate) columns: Vec<String>,
+    /// Makes a sample with nothing else.
+    pub(crate) make: Box<MakeSample>,
 }
 
 /// Rows of which samples can be built again.
@@ -259,15 +268,26 @@ pub(crate) trait PlacedRows: Send + Sync {
 }
 
 impl SampleFile {
-    /// Builds the samples of consecutive rows.
+    /// Builds the samples of consecutive rows; with a [`RowKey`], nothing else of them.
     pub(super) fn samples(&self, rows: Range<usize>) -> Vec<Result<Sample>> {
         let texts = self.rows.texts(rows.clone());
         let sample = |row| match texts.as_ref().and_then(|texts| texts.text(row)) {
-            Some(text) => self.sample_of(row, text),
+            Some(text) => self.first(row, text),
             // It says what is wrong with this row.
-            None => self.sample(row),
+            None => self.first(row, &self.rows.text(row)?),
         };
         rows.map(sample).collect()
+    }
+
+    fn first(&self, row: usize, text: &str) -> Result<Sample> {
+        let key = self.key.as_ref();
+        let few = key.and_then(|key| Some((key, jsonl::few_fields(text, &key.columns)?)));
+        match few {
+            Some((key, fields)) => {
+                (key.make)(fields, row).map_err(|error| error.at(self.rows.place(row)))
+            }
+            None => self.sample_of(row, text),
+        }
     }
 
     fn sample_of(&self, row: usize, text: &str) -> Result<Sample> {

@@ -13,7 +13,8 @@ use serde_json::{Map, Value};
 use super::columns::{AnyRow, Header};
 use super::jsonl::LineSpan;
 use super::row_file::{
-    KnownRows, MakeSample, PlacedFile, PlacedRows, RowFile, SampleFile, SamplePlace, TakePlaced,
+    KnownRows, MakeSample, PlacedFile, PlacedRows, RowFile, RowKey, SampleFile, SamplePlace,
+    TakePlaced,
 };
 use super::{
     ColumnNames, Field, Filter, Format, Rows, Written, csv, empty, json, jsonl, read_text, scan,
@@ -34,6 +35,7 @@ pub(crate) struct Table {
     rows: RowStore,
     /// Columns whose numbers are kept as they are written.
     written: Vec<(Field, Written)>,
+    key: Option<RowKey>,
 }
 
 enum RowStore {
@@ -91,6 +93,7 @@ impl Table {
             columns: columns.names,
             rows: RowStore::Parts(parts),
             written: Vec::new(),
+            key: None,
         })
     }
 
@@ -133,6 +136,7 @@ impl Table {
                 columns,
                 rows: RowStore::File(rows),
                 written: Vec::new(),
+                key: None,
             }),
         }
     }
@@ -143,6 +147,7 @@ impl Table {
             columns: rows.columns().into_iter().map(str::to_owned).collect(),
             rows: RowStore::Rows(rows),
             written: Vec::new(),
+            key: None,
         }
     }
 
@@ -171,6 +176,7 @@ impl Table {
             columns,
             rows: RowStore::File(rows),
             written: Vec::new(),
+            key: None,
         }))
     }
 
@@ -192,6 +198,7 @@ impl Table {
             columns: columns.names,
             rows: RowStore::File(RowFile::of_text(path, text, lines)),
             written: Vec::new(),
+            key: None,
         })
     }
 
@@ -207,6 +214,23 @@ impl Table {
         self
     }
 
+    /// Reads nothing but the key of a row, until its sample is asked. Only samples that come with a place can be asked.
+    #[must_use]
+    pub(crate) fn by_key(self, key: RowKey) -> Self {
+        match self.rows {
+            RowStore::File(_) => Self {
+                key: Some(key),
+                ..self
+            },
+            RowStore::Rows(_) | RowStore::Parts(_) => self,
+        }
+    }
+
+    /// Whether only keys are read.
+    pub(crate) fn is_by_key(&self) -> bool {
+        self.key.is_some()
+    }
+
     /// A file of JSON objects whose rows are known.
     pub(crate) fn known(path: &Path, known: &KnownRows) -> Result<Self, Error> {
         let file = File::open(path).map_err(|error| Error::io("read", path, &error))?;
@@ -215,6 +239,7 @@ impl Table {
             columns: known.columns.clone(),
             rows: RowStore::File(RowFile::of_rows(path, file, known.rows.clone())),
             written: Vec::new(),
+            key: None,
         })
     }
 
@@ -227,6 +252,7 @@ impl Table {
             rows,
             make,
             written: self.written,
+            key: None,
         })))
     }
 
@@ -275,7 +301,9 @@ impl Table {
         make: impl Fn(Map<String, Value>, usize) -> Result<Sample, Error> + Send + Sync + 'static,
         take: &mut TakePlaced<'_>,
     ) -> Result<(), Error> {
-        let Self { rows, written, .. } = self;
+        let Self {
+            rows, written, key, ..
+        } = self;
         match rows {
             RowStore::Rows(rows) => {
                 let samples = rows.into_samples(make)?.into_iter();
@@ -290,6 +318,7 @@ impl Table {
                         rows,
                         make,
                         written,
+                        key,
                     },
                     take,
                 )

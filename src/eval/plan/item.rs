@@ -124,8 +124,13 @@ impl Packed {
 
     /// The row that it is read from, if it is one.
     pub(super) fn row(&self) -> Option<FileRow> {
+        self.place()?.row()
+    }
+
+    /// Where it can be read again, if anywhere.
+    pub(super) fn place(&self) -> Option<SamplePlace> {
         match &self.body {
-            Body::Placed(place) => place.row(),
+            Body::Placed(place) => Some(place.clone()),
             Body::Text(_) | Body::Whole(_) => None,
         }
     }

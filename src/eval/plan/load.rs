@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::hashes::hashes;
 use super::item::{Hashes, Packed, Packer, Slices};
-use super::plan_file::{PlanFile, Sums};
+use super::plan_file::{PlanFile, SMALL, Sums};
 use super::tier::PlanTier;
 use super::{Plan, tier};
 use crate::data::Sample;
@@ -57,13 +57,16 @@ pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> 
     };
     let (order, tier) = order(eval, &items)?;
     let (mut items, order, excluded) = chosen(items, order);
+    if hashing.asked == Asked::Few && known.is_none() {
+        hashing.complete(&mut items)?;
+    }
     let with_files = items.iter().filter(|item| !item.files.is_empty());
     let with_files: Vec<Sample> = with_files.map(Packed::with_files).collect::<Result<_>>()?;
     eval.benchmark
         .fetch(&with_files)
         .map_err(|error| error.at(format_args!("eval `{}`", eval.name)))?;
     drop(with_files);
-    let known = known.filter(|_| hashing.of_all);
+    let known = known.filter(|_| hashing.asked == Asked::All);
     let mut notices = Vec::new();
     if let Some(known) = &known {
         notices.extend(known.notices.iter().cloned());
@@ -71,7 +74,7 @@ pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> 
         hashing.finish(&mut items)?;
         notices.extend(hashing.notices());
     }
-    let is_new = known.is_none() && hashing.of_all && hashing.may_store;
+    let is_new = known.is_none() && hashing.asked == Asked::All && hashing.may_store;
     let unstored = file.filter(|_| is_new);
     let unstored = unstored.map(|file| file.with_notices(&notices));
     Ok(Loaded {
@@ -118,12 +121,21 @@ fn order(eval: &Eval, items: &[Packed]) -> Result<(Vec<usize>, Option<PlanTier>)
     Ok((turns, tier))
 }
 
+/// How many of the samples are asked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    /// All: each is hashed while it is read, unless it has files that must be fetched.
+    All,
+    Some,
+    /// Some of a large dataset: only ids and slices are read, until it is known which.
+    Few,
+}
+
 /// Reads the samples of an eval and hashes them.
 struct Hashing<'a> {
     eval: &'a Eval,
     scorers: &'a [Arc<dyn Scorer>],
-    /// Whether all samples are asked: then each is hashed while it is read, unless it has files that must be fetched.
-    of_all: bool,
+    asked: Asked,
     /// How many samples each rule of the scorer `qa` judges, if it is used.
     rules: Option<QaRules>,
     /// Samples in scripts without spaces, if a scorer splits at white space.
@@ -136,11 +148,19 @@ struct Hashing<'a> {
 
 impl<'a> Hashing<'a> {
     fn of(eval: &'a Eval, scorers: &'a [Arc<dyn Scorer>], may_store: bool) -> Self {
+        let is_all = eval.limits.limit.is_none() && eval.requested_tier.is_none();
         let by_words = scorers.iter().any(|scorer| Unspaced::concerns(scorer));
         Self {
             eval,
             scorers,
-            of_all: eval.limits.limit.is_none() && eval.requested_tier.is_none(),
+            asked: if is_all {
+                Asked::All
+            } else if eval.cluster.is_none() && is_large(eval) {
+                Asked::Few
+            } else {
+                // Reading all of a small dataset tells its faults at once.
+                Asked::Some
+            },
             rules: judges_by_number(scorers).then(QaRules::default),
             unspaced: by_words.then(Unspaced::default),
             may_store,
@@ -154,7 +174,8 @@ impl<'a> Hashing<'a> {
         let mut packer = Packer::default();
         let mut items = Vec::new();
         let mut cluster = ColumnCheck::default();
-        let samples = eval.benchmark.each_placed(&mut |sample, place| {
+        let by_key = self.asked == Asked::Few;
+        let mut take = |sample: Sample, place| {
             cluster.see(eval, &sample);
             let hashes = if self.is_ready(!sample.files.is_empty()) {
                 self.hashes(&sample)?
@@ -164,13 +185,21 @@ impl<'a> Hashing<'a> {
             self.may_store = self.may_store && PlanFile::may_have(&sample, self.scorers);
             items.push(packer.pack(sample, place, hashes));
             Ok(())
-        });
+        };
+        let samples = if by_key {
+            eval.benchmark.each_key(&mut take)
+        } else {
+            eval.benchmark.each_placed(&mut take)
+        };
         samples.map_err(|error| self.of_eval(error))?;
         if items.is_empty() {
             return Err(Error::usage(format!("eval `{}` has no samples", eval.name))
                 .hint("loosen `benchmark.levels`, `benchmark.ids` or `benchmark.split`"));
         }
-        check_ids(eval, &items)?;
+        // The rows of one file have unique ids.
+        if eval.benchmark.row_file().is_none() {
+            check_ids(eval, &items)?;
+        }
         check_samples(eval, self.scorers, &items)?;
         cluster.finish(eval)?;
         Ok(AllItems {
@@ -181,9 +210,21 @@ impl<'a> Hashing<'a> {
         })
     }
 
+    /// Reads the samples of which only id and slices were read.
+    fn complete(&self, items: &mut [Packed]) -> Result<()> {
+        let mut packer = Packer::default();
+        for item in items {
+            if let Some(place) = item.place() {
+                let sample = place.sample().map_err(|error| self.of_eval(error))?;
+                *item = packer.pack(sample, Some(place), Hashes::default());
+            }
+        }
+        Ok(())
+    }
+
     /// Whether a sample can be hashed when it is read.
     fn is_ready(&self, has_files: bool) -> bool {
-        self.of_all && !has_files
+        self.asked == Asked::All && !has_files
     }
 
     /// Hashes the samples that were not hashed when they were read.
@@ -227,6 +268,13 @@ impl<'a> Hashing<'a> {
         let unspaced = self.unspaced.as_ref().and_then(Unspaced::notice);
         rules.into_iter().chain(unspaced).collect()
     }
+}
+
+/// Whether the dataset is one file that takes a while to read.
+fn is_large(eval: &Eval) -> bool {
+    let file = eval.benchmark.row_file();
+    let about = file.and_then(|file| file.metadata().ok());
+    about.is_some_and(|file| file.len() >= SMALL)
 }
 
 /// Whether the conversation of a sample can be held.

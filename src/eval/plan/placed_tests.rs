@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::{BaselineUse, Plan};
 use crate::Aime;
+use crate::Answers;
 use crate::Gaia;
 use crate::Gsm8k;
 use crate::Qa;
@@ -14,10 +15,13 @@ use crate::data::{AgentError, Output, Task};
 use crate::error::Result;
 use crate::eval::Eval;
 
-fn load(benchmark: impl Benchmark + 'static) -> Result<Plan> {
+fn eval(benchmark: impl Benchmark + 'static) -> Eval {
     let agent = |_: &Task| -> Result<Output, AgentError> { Ok("1".into()) };
-    let eval = Eval::new(benchmark, agent).shuffle(7);
-    Plan::load(&eval, BaselineUse::Ignore)
+    Eval::new(benchmark, agent).shuffle(7)
+}
+
+fn load(benchmark: impl Benchmark + 'static) -> Result<Plan> {
+    Plan::load(&eval(benchmark), BaselineUse::Ignore)
 }
 
 /// Everything known of a dataset, and which rows stay in their file.
@@ -201,6 +205,99 @@ fn calls_are_the_same_by_place() {
     check(one, other, "python.json:1: `a` has no ground truth");
     let own = one.replace("[]}", r#"[], "ground_truth": 7}"#);
     check(&own, "", "python.json:1: ");
+}
+
+/// Rows of more than [`SMALL`](super::plan_file::SMALL) bytes, with ids and levels of every kind.
+fn large() -> String {
+    let text = "How many? ".repeat(400);
+    let row = |number: usize| {
+        let id = [
+            format!("\"q{number}\""),
+            format!("{number}"),
+            format!("{number}.50"),
+            format!("9{number:030}"),
+        ];
+        let levels = ["1", "\"2\"", "3.0", "null", "true", "\" \\u0034 \""];
+        let id = &id[number % id.len()];
+        let level = match levels.get(number % 7) {
+            Some(level) => format!(", \"level\": {level}"),
+            None => String::new(),
+        };
+        format!("{{\"question\": \"{text}\", \"answer\": {number}, \"id\": {id}{level}}}\n")
+    };
+    (0..300).map(row).collect()
+}
+
+#[test]
+fn a_limit_reads_no_more_than_ids_and_slices_of_other_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.jsonl");
+    let load = |mut eval: Eval, limit: Option<usize>| {
+        eval.limits.limit = limit;
+        Plan::load(&eval, BaselineUse::Ignore)
+    };
+    let rows = large();
+    fs::write(&path, &rows).unwrap();
+    let open: [fn(&Path) -> Eval; 2] = [
+        // The key of masked answers is made of all questions.
+        |path| eval(Gaia::open(path).unwrap()).answers(Answers::Plain),
+        |path| eval(Qa::open(path).unwrap()),
+    ];
+    for open in open {
+        let whole = load(open(&path), None).unwrap();
+        let few = load(open(&path), Some(250)).unwrap();
+        let items = |plan: &Plan| {
+            let items = plan.order.iter().map(|place| {
+                let item = plan.items[*place].unpack().unwrap();
+                let hashes = [&item.input_hash, &item.target_hash, &item.question_hash];
+                format!("{:?} {hashes:?}", item.sample)
+            });
+            items.collect::<Vec<_>>()
+        };
+        assert_eq!(items(&few), items(&whole)[..250]);
+        // What is wrong with other rows is told when they are asked.
+        let asked: Vec<_> = few.items.iter().map(|item| &*item.id).collect();
+        let mut others = whole.items.iter();
+        let other = others.find(|item| {
+            let is_read_whole = item.id.contains('.') || item.id.len() > 20;
+            let level = item.slices.first().map(|(_, level)| &**level);
+            !asked.contains(&&*item.id) && !is_read_whole && level != Some("3")
+        });
+        let (other, asked) = (
+            other.unwrap().sample().unwrap(),
+            few.items[7].sample().unwrap(),
+        );
+        for (sample, is_asked) in [(other, false), (asked, true)] {
+            let target = sample.target.unwrap().as_text().unwrap().to_owned();
+            let answer = format!("\"answer\": {target},");
+            let lines = rows.lines().map(|line| {
+                let question = if line.contains(&answer) {
+                    " "
+                } else {
+                    "How many? "
+                };
+                line.replace("How many? ", question)
+            });
+            fs::write(
+                &path,
+                lines.collect::<Vec<_>>().join("\n") + &" ".repeat(1 << 20),
+            )
+            .unwrap();
+            assert!(load(open(&path), None).is_err());
+            let error = load(open(&path), Some(250)).err();
+            assert_eq!(error.is_some(), is_asked, "{error:?}");
+        }
+        let twice = format!("{rows}{}", rows.lines().next().unwrap());
+        fs::write(&path, twice).unwrap();
+        let error = load(open(&path), Some(1)).err().unwrap();
+        assert!(
+            error
+                .message()
+                .contains("a.jsonl:301: the id `q0` is taken"),
+            "{error}"
+        );
+        fs::write(&path, &rows).unwrap();
+    }
 }
 
 /// A fault has the same message both ways.
