@@ -90,8 +90,10 @@ pub(crate) struct Pairing<'a> {
 pub(crate) struct Pairs<'a> {
     /// Nothing without pairs.
     of: Option<(&'a Baseline, &'a CurrentSamples)>,
-    /// The places of each: its rank in the baseline, and its place now.
-    places: Vec<[u32; 2]>,
+    /// The rank of each in the baseline, in the order of its place now.
+    ranks: Vec<u32>,
+    /// Those places, as bits.
+    places: Vec<u64>,
 }
 
 /// One sample in both, with at least one verdict in the baseline.
@@ -135,8 +137,7 @@ impl<'a> Pairing<'a> {
             return self.unscored.push(id);
         }
         self.has_fresh |= sample.has_fresh();
-        let places = [before.rank, sample.place].map(columns::number);
-        self.pairs.places.push(places);
+        self.pairs.push(before.rank, sample.place);
     }
 }
 
@@ -149,21 +150,32 @@ impl PartialEq for Pairs<'_> {
 impl Eq for Pairs<'_> {}
 
 impl<'a> Pairs<'a> {
+    /// Adds the sample at a place behind those of all others.
+    fn push(&mut self, rank: usize, place: usize) {
+        self.ranks.push(columns::number(rank));
+        self.places.resize(place / 64 + 1, 0);
+        self.places[place / 64] |= 1 << (place % 64);
+    }
+
     pub(crate) fn len(&self) -> usize {
-        self.places.len()
+        self.ranks.len()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.places.is_empty()
+        self.ranks.is_empty()
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = Pair<'a>> + Clone {
         let of = self.of.iter().copied();
         of.flat_map(move |(baseline, current)| {
-            let places = self.places.iter();
-            places.map(move |[rank, place]| {
+            let words = self.places.iter().enumerate();
+            let places = words.flat_map(|(word, bits)| {
+                let bits = (0..64).filter(move |bit| bits >> bit & 1 == 1);
+                bits.map(move |bit| word * 64 + bit)
+            });
+            places.zip(&self.ranks).map(move |(place, rank)| {
                 let before = baseline.samples.row(*rank as usize);
-                Pair::of(before, current.row(*place as usize), baseline.majorities)
+                Pair::of(before, current.row(place), baseline.majorities)
             })
         })
     }
@@ -328,6 +340,10 @@ impl Baseline {
     ) -> Pairing<'a> {
         let mut pairing = Pairing::default();
         pairing.pairs.of = Some((self, current));
+        if slice.is_none() {
+            // Growing would hold them twice.
+            pairing.pairs.ranks.reserve_exact(current.len());
+        }
         let gone = self.join(current, &mut |sample, before| {
             if early && sample.is_skipped() {
                 return;

@@ -50,8 +50,9 @@ impl<'a> Gathered<'a> {
         gates: &[Gate],
         baseline: Option<&'a Baseline>,
     ) -> Self {
-        let collected = if baseline.is_some() {
-            CollectedSamples::Samples(Box::default())
+        let collected = if let Some(baseline) = baseline {
+            let samples = CurrentSamples::with_capacity_of(&baseline.samples);
+            CollectedSamples::Samples(Box::new(samples))
         } else if !gates.iter().any(Gate::needs_samples) {
             CollectedSamples::Nothing
         } else if gates.iter().any(Gate::needs_each_sample) {

@@ -143,7 +143,7 @@ fn in_place(folder: &Path, file: &BaselineFile) -> Result<Option<ReadSamples>> {
         let sample = content.read_by(reader).into_sample();
         (at == path(folder, &id)).then_some((id, sample, is_accepted))
     };
-    let (mut samples, mut changed) = (SampleColumns::default(), Vec::new());
+    let (mut samples, mut changed) = (room_for(file), Vec::new());
     let mut are_in_place = true;
     each(folder, &see, &mut |sample| {
         let Some((id, sample, is_accepted)) = sample else {
@@ -159,6 +159,14 @@ fn in_place(folder: &Path, file: &BaselineFile) -> Result<Option<ReadSamples>> {
         samples: samples.by_id(),
         changed,
     }))
+}
+
+/// Room for the samples of a baseline, whose file may name any number of epochs.
+pub(super) fn room_for(file: &BaselineFile) -> SampleColumns {
+    let samples = file.digests.len();
+    let answers: usize = file.runs.iter().map(|run| run.epochs as usize).sum();
+    let answers = samples.saturating_mul(answers.min(10));
+    SampleColumns::with_capacity(samples, file.digests.ids.bytes(), answers)
 }
 
 /// What `_baseline.json` says of the runs.

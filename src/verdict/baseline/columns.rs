@@ -102,6 +102,11 @@ impl<T> Default for Lists<T> {
 }
 
 impl<T> Lists<T> {
+    /// Makes room for so many items of all lists. Growing would hold them twice.
+    pub(super) fn reserve(&mut self, items: usize) {
+        self.all.reserve_exact(items);
+    }
+
     pub(super) fn push(&mut self, list: impl IntoIterator<Item = T>) {
         let start = self.all.len();
         self.all.extend(list);
@@ -115,6 +120,11 @@ impl<T> Lists<T> {
     /// Where the items of a list are among all of them.
     pub(super) fn range(&self, place: usize) -> Range<usize> {
         self.ends.range(place)
+    }
+
+    /// For how many items there is room.
+    pub(super) fn room(&self) -> usize {
+        self.all.capacity()
     }
 
     pub(super) fn len(&self) -> usize {
@@ -135,6 +145,16 @@ pub(crate) struct Texts {
 }
 
 impl Texts {
+    /// Makes room for so many bytes.
+    pub(super) fn reserve(&mut self, bytes: usize) {
+        self.all.reserve_exact(bytes);
+    }
+
+    /// How many bytes they have.
+    pub(crate) fn bytes(&self) -> usize {
+        self.all.len()
+    }
+
     pub(crate) fn push(&mut self, text: &str) {
         let start = self.all.len();
         self.all.push_str(text);
@@ -173,6 +193,11 @@ impl Texts {
 pub(super) struct Sparse<T>(Vec<T>);
 
 impl<T: Clone + Default + PartialEq> Sparse<T> {
+    /// Makes room for the values of so many samples.
+    pub(super) fn reserve(&mut self, samples: usize) {
+        self.0.reserve_exact(samples);
+    }
+
     /// Sets the value of the sample at a place, which is behind all that have one.
     pub(super) fn set(&mut self, place: usize, value: T) {
         if value != T::default() {
@@ -228,6 +253,10 @@ pub(super) struct SliceLists {
 }
 
 impl SliceLists {
+    pub(super) fn reserve(&mut self, samples: usize) {
+        self.numbers.reserve(samples);
+    }
+
     pub(super) fn set(&mut self, place: usize, slices: &Arc<[Slice]>) {
         if slices.is_empty() {
             return;
@@ -265,6 +294,10 @@ pub(super) struct Hashes {
 }
 
 impl Hashes {
+    pub(super) fn reserve(&mut self, samples: usize) {
+        self.short.reserve_exact(samples);
+    }
+
     pub(super) fn push(&mut self, hash: &str) {
         let short = from_hex(hash);
         if short.is_none() {

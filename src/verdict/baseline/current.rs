@@ -9,7 +9,7 @@ use super::columns::{Lists, SliceLists, Sparse, SparseTexts, Texts};
 use super::figures::columns::{FigureColumns, FiguresRow};
 use super::figures::{AnswerFigures, FigureRules};
 use super::marks::Marks;
-use super::samples::BaselineRow;
+use super::samples::{BaselineRow, BaselineSamples};
 use super::{Baseline, older_ids, right_of, ways};
 use crate::data::{FoundBy, Record, Status};
 use crate::text::hash::MaskKey;
@@ -212,6 +212,20 @@ impl FromIterator<CurrentSample> for CurrentSamples {
 }
 
 impl CurrentSamples {
+    /// With room for as many as a baseline has.
+    pub(in crate::verdict) fn with_capacity_of(baseline: &BaselineSamples) -> Self {
+        let samples = baseline.len();
+        let [id_bytes, answers] = baseline.sizes();
+        let mut current = Self::default();
+        current.ids.reserve(id_bytes);
+        current.answers.reserve(answers);
+        current.ways.reserve(answers);
+        current.figures.reserve(answers);
+        current.is_same.reserve(samples);
+        current.slices.reserve(samples);
+        current
+    }
+
     /// Adds the next sample.
     pub fn push(&mut self, sample: CurrentSample) {
         let place = self.len();

@@ -66,6 +66,19 @@ pub struct BaselineRow<'a> {
 }
 
 impl SampleColumns {
+    /// With room for so many samples, bytes of ids and answers.
+    pub(crate) fn with_capacity(samples: usize, id_bytes: usize, answers: usize) -> Self {
+        let mut columns = Self::default();
+        columns.ids.reserve(id_bytes);
+        columns.answers.reserve(answers);
+        columns.ways.reserve(answers);
+        columns.figures.reserve(answers);
+        columns.input_hashes.reserve(samples);
+        columns.target_hashes.reserve(samples);
+        columns.slices.reserve(samples);
+        columns
+    }
+
     pub(crate) fn push(&mut self, id: &str, sample: BaselineSample) {
         let place = self.ids.len();
         self.ids.push(id);
@@ -101,6 +114,11 @@ impl<S: AsRef<str>> FromIterator<(S, BaselineSample)> for BaselineSamples {
 }
 
 impl BaselineSamples {
+    /// How many bytes their ids have, and how many answers there are.
+    pub(super) fn sizes(&self) -> [usize; 2] {
+        [self.columns.ids.bytes(), self.columns.answers.items()]
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.order.len()

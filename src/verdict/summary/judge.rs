@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::group::{Latency, UsageTotal};
 use super::points::{JudgedPoints, PointsTally};
-use super::tally::{VALUE, add_usage, latency, round_cost};
+use super::tally::{Latencies, VALUE, add_usage, round_cost};
 use crate::data::{DetailBounds, JudgeCall, Output, Record, Status};
 use crate::stats;
 use crate::stats::Sum;
@@ -124,7 +124,7 @@ struct Sums {
     summary: JudgeSummary,
     costs: Sum,
     /// All of them, for percentiles.
-    latencies: Vec<f64>,
+    latencies: Latencies,
     /// Score and length of each judged answer, for ranks.
     scores: Vec<(f64, f64)>,
     /// Over repeats, not over answers, as some repeats cannot be read.
@@ -255,7 +255,7 @@ impl Sums {
         }
         let is_timed = call.output.is_some() && call.latency_s.is_finite() && call.latency_s >= 0.0;
         if is_timed {
-            self.latencies.push(call.latency_s);
+            self.latencies.add(call.latency_s);
         }
     }
 
@@ -284,7 +284,7 @@ impl Sums {
                 cost_usd: self.costs.total().map(round_cost),
                 ..self.summary.usage
             },
-            latency_s: latency(&mut self.latencies),
+            latency_s: self.latencies.finish(),
             // For pairs the difference in length matters instead.
             length_correlation: match pairs {
                 None => stats::spearman(&self.scores),

@@ -1,6 +1,7 @@
 //! `Tally`: the running sums behind a [`Group`], for the whole run and for each slice.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -43,8 +44,8 @@ pub(super) struct Tally {
     conversations: ConversationTally,
     tool_calls: Sum,
     output_length: Sum,
-    /// All of them, for percentiles: 8 bytes per sample.
-    latencies: Vec<f64>,
+    /// All of them, for percentiles.
+    latencies: Latencies,
     /// Whether the caller stores them instead.
     pub(super) skips_latencies: bool,
 }
@@ -132,8 +133,9 @@ impl Tally {
         self.cached += u64::from(outcome.cached);
         self.recorded += u64::from(outcome.recorded);
         self.failed_as_wrong += u64::from(outcome.is_failure_as_wrong());
-        self.latencies
-            .extend(timed(outcome).filter(|_| !self.skips_latencies));
+        if let Some(latency) = timed(outcome).filter(|_| !self.skips_latencies) {
+            self.latencies.add(latency);
+        }
     }
 
     /// Adds the votes of all epochs of a sample, by the deciding scorer and by each of several.
@@ -189,7 +191,7 @@ impl Tally {
                 .collect(),
             epochs: first.epochs.map(|epochs| epochs.finish()),
             usage,
-            latency_s: latency(&mut self.latencies),
+            latency_s: self.latencies.finish(),
             steps: self.steps.finish(),
             tool_calls: AnswerMean::of(&self.tool_calls),
             output_length: AnswerMean::of(&self.output_length),
@@ -382,11 +384,75 @@ pub(super) fn round_cost(cost: f64) -> f64 {
     if rounded.is_finite() { rounded } else { cost }
 }
 
-pub(super) fn latency(latencies: &mut [f64]) -> Option<Latency> {
-    latencies.sort_unstable_by(f64::total_cmp);
-    let mut sorted = SortedLatencies::new(latencies.len() as u64);
-    for latency in latencies {
-        sorted.add(*latency);
+/// Latencies in seconds, most of them in five bytes: those of all samples and of each slice are kept.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Latencies {
+    /// Whole nanoseconds, the first byte the highest, so that they sort like numbers.
+    nanoseconds: Vec<[u8; 5]>,
+    /// Those that are none, or too many.
+    others: Vec<f64>,
+}
+
+impl Latencies {
+    pub(super) fn add(&mut self, latency: f64) {
+        let duration = Duration::try_from_secs_f64(latency).ok();
+        let duration = duration.filter(|it| it.as_secs_f64().to_bits() == latency.to_bits());
+        let nanoseconds = duration.and_then(|it| u64::try_from(it.as_nanos()).ok());
+        match nanoseconds.map(u64::to_be_bytes) {
+            Some([0, 0, 0, rest @ ..]) => self.nanoseconds.push(rest),
+            _ => self.others.push(latency),
+        }
     }
-    sorted.finish()
+
+    pub(super) fn finish(&mut self) -> Option<Latency> {
+        self.nanoseconds.sort_unstable();
+        self.others.sort_unstable_by(f64::total_cmp);
+        let seconds = self.nanoseconds.iter().map(|[a, b, c, d, e]| {
+            let nanoseconds = u64::from_be_bytes([0, 0, 0, *a, *b, *c, *d, *e]);
+            Duration::from_nanos(nanoseconds).as_secs_f64()
+        });
+        let count = self.nanoseconds.len() + self.others.len();
+        let mut sorted = SortedLatencies::new(count as u64);
+        let mut others = self.others.iter().copied().peekable();
+        for latency in seconds {
+            while let Some(other) = others.next_if(|other| *other <= latency) {
+                sorted.add(other);
+            }
+            sorted.add(latency);
+        }
+        others.for_each(|other| sorted.add(other));
+        sorted.finish()
+    }
+}
+
+#[cfg(test)]
+mod latency_tests {
+    use super::*;
+
+    #[test]
+    fn latencies_of_any_number_of_digits_are_sorted_exactly() {
+        let seconds = |text: &str| text.parse::<f64>().unwrap();
+        let all = [
+            "0",
+            "0.000000001",
+            "0.25",
+            "0.1234567891",
+            "1099.5",
+            "1e4",
+            "7.000000001",
+        ];
+        let mut latencies = Latencies::default();
+        for text in all.into_iter().rev() {
+            latencies.add(seconds(text));
+        }
+        assert_eq!(latencies.others.len(), 2, "{:?}", latencies.others);
+        let mut sorted = all.map(seconds);
+        sorted.sort_by(f64::total_cmp);
+        let mut expect = SortedLatencies::new(all.len() as u64);
+        for latency in sorted {
+            expect.add(latency);
+        }
+        assert_eq!(latencies.finish(), expect.finish());
+        assert_eq!(Latencies::default().finish(), None);
+    }
 }

@@ -55,6 +55,11 @@ fn long([low, high, exponent]: Short) -> Option<Rounded> {
 }
 
 impl FigureColumns {
+    /// Makes room for so many answers.
+    pub(in crate::verdict) fn reserve(&mut self, answers: usize) {
+        self.verdicts.reserve(answers);
+    }
+
     /// Adds those of the next sample.
     pub(in crate::verdict) fn push(&mut self, figures: &AnswerFigures) {
         let first = self.verdicts.items();
@@ -66,7 +71,8 @@ impl FigureColumns {
             }
             let column = self.numbers.iter().position(|(known, _)| known == name);
             let column = column.unwrap_or_else(|| {
-                self.numbers.push((name.clone(), Vec::new()));
+                let numbers = Vec::with_capacity(self.verdicts.room());
+                self.numbers.push((name.clone(), numbers));
                 self.numbers.len() - 1
             });
             let column = &mut self.numbers[column].1;
