@@ -117,8 +117,7 @@ fn json(text: &str) -> String {
 pub const ATTRIBUTES_FILE: &str = ".gitattributes";
 
 /// Makes git keep the line ends of snapshots on every machine, and keep all history lines of both branches in a merge.
-pub const ATTRIBUTES: &str =
-    "*.snap text eol=lf\n_baseline.json text eol=lf\nhistory.jsonl text eol=lf merge=union\n";
+pub const ATTRIBUTES: &str = "*.snap text eol=lf\n_baseline.json text eol=lf\n_index.jsonl text eol=lf\nhistory.jsonl text eol=lf merge=union\n";
 
 /// Writes the file, or adds missing attributes of histories to an existing one.
 ///

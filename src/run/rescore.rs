@@ -46,7 +46,7 @@ use crate::scorer::ask::model_family::{self, Answerer};
 use crate::scorer::extract::{Extract, Extraction};
 use crate::scorer::hash::{scorer_hash, scorers_hash};
 use crate::scorer::{Scorer, detail_bounds};
-use crate::snapshot;
+use crate::snapshot::CommittedBaseline;
 use crate::store::files::{ERRORS, JOURNAL, RECORDS};
 use crate::store::records::{self, Sorted};
 use crate::store::{Manifest, RunDir, RunStatus, random_run_id};
@@ -175,16 +175,16 @@ fn write(
     judge: Rejudge,
     (specs, budget): (&[Value], Budget),
 ) -> Result<Run> {
-    let errors = Errors::of_config(&parent.config);
-    let scorer_hash = errors.mark(scorer_hash(&judge.extraction, &judge.scorers));
+    let scorer_hash = scorer_hash(&judge.extraction, &judge.scorers);
+    let scorer_hash = Errors::of_config(&parent.config).mark(scorer_hash);
     let scorer_hash = with_user(scorer_hash, &parent.config);
     let detail_bounds = detail_bounds(&judge.scorers);
-    let accepted = snapshot::read_baseline(&parent.snapshot_folder())?;
+    let accepted = CommittedBaseline::open(&parent.snapshot_folder())?;
     let lacks_baseline = match &accepted {
         Some(_) => "the baseline was scored differently",
         None => "there is no baseline yet",
     };
-    let baseline = accepted.filter(|baseline| baseline.scorer_hash == scorer_hash);
+    let baseline = accepted.filter(|accepted| accepted.scorer_hash() == scorer_hash);
     let names = names_of(&judge.scorers);
     let mut metrics = Metrics::of(&parent, dir);
     let (given, mut notices) = gates_for(
@@ -194,6 +194,7 @@ fn write(
         metrics.is_some(),
     )?;
     let gates = with_default(given.as_deref(), parent.tier.as_deref(), baseline.is_some());
+    let baseline = baseline.map(|it| it.read_for(&gates)).transpose()?;
     let now = format!("{:.3}", crate::system::clock::timestamp());
     let started = std::time::Instant::now();
     let judge = &if asks(&judge.scorers) {

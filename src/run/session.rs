@@ -78,7 +78,7 @@ impl Session {
         options: RunOptions,
         observer: Arc<Observer<'static>>,
     ) -> Result<Self> {
-        Self::with_plan(Plan::load(eval, BaselineUse::Compare)?, options, observer)
+        Self::with_plan(Plan::load(eval, BaselineUse::Gate)?, options, observer)
     }
 
     pub(crate) fn with_plan(

@@ -6,6 +6,7 @@
 
 mod committed;
 mod contents;
+mod index;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -28,6 +29,7 @@ use crate::verdict::baseline::readers::Readers;
 use contents::{FoundSnapshots, contents, is_snapshot};
 
 pub(crate) use committed::CommittedBaseline;
+pub(super) use index::{FILE as INDEX_FILE, NewIndex};
 
 pub(crate) const FILE: &str = "_baseline.json";
 
@@ -277,10 +279,10 @@ pub(crate) fn is_there(folder: &Path) -> bool {
     folder.join(FILE).exists() || files.any(|file| is_snapshot(file.path()))
 }
 
-/// The baseline of a snapshot folder, if there is one.
+/// The baseline of a snapshot folder by its snapshots, if there is one.
 pub(crate) fn read(folder: &Path) -> Result<Option<Baseline>> {
     let committed = CommittedBaseline::open(folder)?;
-    committed.map(CommittedBaseline::whole).transpose()
+    committed.map(|it| it.read(true)).transpose()
 }
 
 /// The content of a snapshot folder.

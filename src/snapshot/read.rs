@@ -11,18 +11,12 @@ use crate::verdict::baseline::figures::AnswerFigures;
 use crate::verdict::baseline::ways;
 use crate::verdict::gate::Slice;
 
-/// The lines that are no figures; those of later versions are passed over.
-const LINES: [&str; 10] = [
-    "verdict",
-    "answers",
-    "prediction",
-    "normalized_prediction",
-    "answer",
-    "found_by",
-    "question",
-    "input",
-    "target",
-    "slices",
+/// The lines with the answer.
+pub(super) const ANSWER: [&str; 3] = ["answer", "prediction", "normalized_prediction"];
+
+/// The others that are no figures; those of later versions are passed over.
+const LINES: [&str; 7] = [
+    "verdict", "answers", "found_by", "question", "input", "target", "slices",
 ];
 
 /// The conflict markers of version control.
@@ -68,11 +62,11 @@ pub(super) fn parse(text: &str) -> std::result::Result<(String, Content), String
     // insta rewrites the header on acceptance, with YAML quoting.
     let id = serde_json::from_str(id).or_else(|_| yaml::read::<String>(id));
     let id = id.map_err(|_| "its `expression` cannot be read")?;
-    Ok((id, content(body)?))
+    Ok((id, content(&fields(body)?)?))
 }
 
-/// Parses the text below the header.
-fn content(text: &str) -> std::result::Result<Content, String> {
+/// The names and values of the lines below the header.
+fn fields(text: &str) -> std::result::Result<Vec<(&str, &str)>, String> {
     let mut fields = Vec::<(&str, &str)>::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         let field = line
@@ -85,6 +79,11 @@ fn content(text: &str) -> std::result::Result<Content, String> {
         }
         fields.push((name, value));
     }
+    Ok(fields)
+}
+
+/// Parses the lines below the header.
+pub(super) fn content(fields: &[(&str, &str)]) -> std::result::Result<Content, String> {
     let field = |name: &str| {
         let field = fields.iter().find(|(known, _)| *known == name);
         field.map(|(_, value)| (*value).to_owned())
@@ -111,7 +110,8 @@ fn content(text: &str) -> std::result::Result<Content, String> {
         None => Vec::new(),
     };
     let mut figures = AnswerFigures::unknown(&answers);
-    for (name, value) in fields.iter().filter(|(name, _)| !LINES.contains(name)) {
+    let is_other = |name: &str| LINES.contains(&name) || ANSWER.contains(&name);
+    for (name, value) in fields.iter().filter(|(name, _)| !is_other(name)) {
         figures.read(name, value)?;
     }
     let answer = match (field("prediction"), field("answer")) {

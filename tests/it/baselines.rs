@@ -342,6 +342,33 @@ fn runs_of_another_agent_prompt_scorer_or_dataset_are_refused() {
 }
 
 #[test]
+fn snapshots_are_read_only_where_a_gate_compares_with_them() {
+    let project = project("gates: [accuracy >= 0.1]\n");
+    let right = run(&project, "");
+    accept(&project, "", &[&right]).exits(0);
+    let wrong = run_with(&project, "wrong");
+    let (path, text) = committed(&project)
+        .into_iter()
+        .find(|(path, _)| path.ends_with("q002.snap"))
+        .unwrap();
+    // An edited one would not be a flip, and a broken one would be an error.
+    for text in [text.replace("correct", "incorrect"), String::new()] {
+        std::fs::write(&path, text).unwrap();
+        let gate = format!("gate {}", wrong.display());
+        project.run(&gate).exits(0).says("q002");
+        project.write("wrong", "");
+        project.run("run eval.yaml").exits(0).says("q002");
+        std::fs::remove_file(project.file("wrong")).unwrap();
+    }
+    project
+        .run("gate --gate no_regression")
+        .exits(2)
+        .says("q002.snap");
+    std::fs::remove_file(project.file("snapshots/e/_index.jsonl")).unwrap();
+    project.run("gate").exits(2).says("q002.snap");
+}
+
+#[test]
 fn a_run_is_added_only_to_a_baseline_that_is_what_was_accepted() {
     let project = project("");
     let one = run(&project, "");

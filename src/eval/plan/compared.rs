@@ -13,10 +13,12 @@ use crate::verdict::gate::{self, Gate};
 /// How the committed baseline is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum BaselineUse {
-    /// It is read and must fit.
+    /// Its snapshots are read and must fit.
     #[default]
     Compare,
-    /// The same, but its snapshots are read by [`Plan::read_baseline`], when it is known which samples are asked.
+    /// The same, but its index is enough where no gate compares with it.
+    Gate,
+    /// The same, but it is read by [`Plan::read_baseline`], when it is known which samples are asked.
     Later,
     /// It is ignored.
     Ignore,
@@ -46,7 +48,8 @@ impl PlanBaseline {
         if used == BaselineUse::Later || asks_part(eval) {
             return Ok(Self::Unread(committed));
         }
-        let read = committed.map(CommittedBaseline::whole);
+        let decides = used == BaselineUse::Compare || compares(eval);
+        let read = committed.map(|it| it.read(decides));
         read.transpose().map(Self::Read)
     }
 
@@ -64,16 +67,19 @@ impl PlanBaseline {
     }
 }
 
+/// Whether a gate compares with the baseline, or each sample with its snapshot.
+fn compares(eval: &Eval) -> bool {
+    let tier = eval.requested_tier.as_deref();
+    let gates = gate::with_default(eval.given_gates(), tier, true);
+    let promote = eval.progressive.iter().flat_map(|it| &it.gate);
+    let is_exact = eval.snapshot.assert == Assert::Exact;
+    is_exact || gates.iter().chain(promote).any(Gate::needs_baseline)
+}
+
 /// Whether a limit or a tier leaves samples out, and no gate compares the others with the baseline.
 fn asks_part(eval: &Eval) -> bool {
-    let tier = eval.requested_tier.as_deref();
-    let compares = || {
-        let gates = gate::with_default(eval.given_gates(), tier, true);
-        let promote = eval.progressive.iter().flat_map(|it| &it.gate);
-        gates.iter().chain(promote).any(Gate::needs_baseline)
-    };
     // Gates are ignored under a limit of the command line.
-    eval.is_limited() || tier.is_some() && !compares()
+    eval.is_limited() || eval.requested_tier.is_some() && !compares(eval)
 }
 
 impl Plan {
@@ -122,7 +128,7 @@ impl Plan {
         let asked = items.filter(|(place, item)| is_asked(item, *place));
         let ids: Vec<_> = asked.map(|(_, item)| &*item.id).collect();
         let baseline = if ids.len() == self.items.len() && !asks_part(&self.eval) {
-            committed.whole()?
+            committed.read(compares(&self.eval))?
         } else {
             committed.of(&ids)?
         };

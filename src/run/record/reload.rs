@@ -5,10 +5,9 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 use crate::run::CiPolicy;
 use crate::run::record::gathered::{GatheredRun, KnownFigures, RequestedGates};
-use crate::snapshot;
+use crate::snapshot::CommittedBaseline;
 use crate::store::files::{RECORDS, SUMMARY};
 use crate::store::{Manifest, RunDir, read_all_lean_records};
-use crate::verdict::baseline::Baseline;
 use crate::verdict::check;
 use crate::verdict::conclude::Run;
 use crate::verdict::gate::{Gate, of_tiers, with_default};
@@ -23,19 +22,20 @@ pub fn reload(dir: &RunDir, gates: Option<Vec<Gate>>, ci: CiPolicy) -> Result<Ru
     // Other gates are checked alone, without anything else that decided the run.
     let others = gates.is_some();
     let folder = manifest.snapshot_folder();
-    let baseline = snapshot::read_baseline(&folder)?;
+    let committed = CommittedBaseline::open(&folder)?;
     let given = gates_of(&manifest)?;
     let (gates, failed_assertions) = if let Some(gates) = gates {
         (meant(gates, &manifest), Vec::new())
     } else {
         // A baseline that was judged otherwise since is no reason to refuse a run that names no gate.
-        let is_fit = |baseline: &Baseline| baseline.is_judged_by(&manifest.scorer_hash);
-        let has_baseline = baseline.as_ref().is_some_and(is_fit);
+        let is_fit = |scorer_hash| ["", &*manifest.scorer_hash].contains(&scorer_hash);
+        let known = committed.as_ref().map(CommittedBaseline::scorer_hash);
+        let has_baseline = known.is_some_and(is_fit);
         let gates = with_default(given.as_deref(), manifest.tier.as_deref(), has_baseline);
         (gates, manifest.failed_assertions.clone())
     };
     let needs_baseline = gates.iter().any(Gate::needs_baseline);
-    if baseline.is_none() && needs_baseline && manifest.baseline.is_some() {
+    if committed.is_none() && needs_baseline && manifest.baseline.is_some() {
         return Err(Error::usage(format!(
             "the baseline that run `{}` was compared with is not in `{}`",
             manifest.run_id,
@@ -43,6 +43,7 @@ pub fn reload(dir: &RunDir, gates: Option<Vec<Gate>>, ci: CiPolicy) -> Result<Ru
         ))
         .hint("run this command in the checkout that has the snapshots"));
     }
+    let baseline = committed.map(|it| it.read_for(&gates)).transpose()?;
     let mut gathered = GatheredRun::new(&manifest, &gates, baseline.as_ref());
     for record in read_all_lean_records(&dir.file(RECORDS))? {
         gathered.add(record?);

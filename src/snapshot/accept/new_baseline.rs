@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::snapshot;
 use crate::snapshot::Digests;
 use crate::snapshot::baseline::{
-    BaselineFile, FILE, Judges, begin, read_to_add, scorer_hash_of, write,
+    BaselineFile, FILE, INDEX_FILE, Judges, NewIndex, begin, read_to_add, scorer_hash_of, write,
 };
 use crate::snapshot::history::AcceptedAnswers;
 use crate::snapshot::pool::{PooledRun, Roll};
@@ -263,7 +263,7 @@ impl NewBaseline {
         Ok(is_of_another)
     }
 
-    /// Writes the snapshots and `_baseline.json`. Also returns the verdict on each answer.
+    /// Writes the snapshots, their index and `_baseline.json`. Also returns the verdict on each answer.
     pub(super) fn write(
         mut self,
         eval: String,
@@ -276,6 +276,7 @@ impl NewBaseline {
         let (mut changed, mut correct) = (0, 0);
         let mut known = CurrentFiles::default();
         let mut digests = Digests::default();
+        let mut index = NewIndex::default();
         let mut answers = AcceptedAnswers::default();
         begin(&folder)?;
         for (id, place) in self.drafts.take_places() {
@@ -309,6 +310,7 @@ impl NewBaseline {
             answers.add(&id, &sample.answers);
             correct += usize::from(majority_verdict(&sample.answers) == Some(true));
             digests.add(&id, &content);
+            index.add(&id, &content)?;
         }
         write_attributes(&folder)?;
         let removed = known.remove_others(&folder)?;
@@ -321,6 +323,7 @@ impl NewBaseline {
             correct,
         )
         .read_by(self.readers.unwrap_or_default());
+        index.write(&folder, &file)?;
         write(&folder.join(FILE), &file)?;
         let accepted = Accepted {
             eval,
@@ -365,7 +368,7 @@ impl CurrentFiles {
             let written = abandoned(&name).filter(|_| entry.file_type().is_file());
             if written.is_some_and(|name| {
                 Path::new(name).extension().is_some_and(|end| end == "snap")
-                    || [FILE, ATTRIBUTES_FILE].contains(&name)
+                    || [FILE, INDEX_FILE, ATTRIBUTES_FILE].contains(&name)
             }) {
                 // Leftover files do no harm.
                 let _ = std::fs::remove_file(path);

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use super::contents::{FoundSnapshots, contents, each};
-use super::{BaselineFile, FILE, PooledRun, file};
+use super::{BaselineFile, FILE, PooledRun, file, index};
 use crate::error::Result;
 use crate::snapshot::{Content, path, read as snapshots};
 use crate::system::in_shares;
 use crate::verdict::baseline::samples::SampleColumns;
 use crate::verdict::baseline::{Baseline, BaselineSample, BaselineSamples, older_ids};
+use crate::verdict::gate::Gate;
 
 /// The baseline of a snapshot folder.
 pub(crate) struct CommittedBaseline {
@@ -48,8 +49,32 @@ impl CommittedBaseline {
         self.file.as_ref()?.mask_id.as_deref()
     }
 
-    /// With all of its samples.
-    pub(crate) fn whole(self) -> Result<Baseline> {
+    /// Hash of its scorer; empty without `_baseline.json`.
+    pub(crate) fn scorer_hash(&self) -> &str {
+        self.file.as_ref().map_or("", |file| &file.scorer_hash)
+    }
+
+    /// With all of its samples. If it decides nothing, the index is read instead of the snapshots, and edited ones are
+    /// not noticed.
+    pub(crate) fn read(self, decides: bool) -> Result<Baseline> {
+        let file = self.file.as_ref().filter(|_| !decides);
+        match file.and_then(|file| index::samples(&self.folder, file)) {
+            None => self.whole(),
+            Some(samples) => Ok(Baseline {
+                samples,
+                digest_matches: true,
+                ..self.file.map(head).unwrap_or_default()
+            }),
+        }
+    }
+
+    /// The same for these gates.
+    pub(crate) fn read_for(self, gates: &[Gate]) -> Result<Baseline> {
+        self.read(gates.iter().any(Gate::needs_baseline))
+    }
+
+    /// With all of its samples, by their snapshots.
+    fn whole(self) -> Result<Baseline> {
         if let Some(file) = self.file.as_ref().filter(|file| !file.digests.is_empty())
             && let Some(read) = in_place(&self.folder, file)?
         {

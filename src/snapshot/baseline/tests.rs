@@ -5,7 +5,7 @@ use crate::data::FoundBy;
 use crate::verdict::baseline::figures::AnswerFigures;
 use crate::verdict::gate::Slice;
 
-fn content(correct: bool) -> Content {
+pub(super) fn content(correct: bool) -> Content {
     Content {
         correct: Some(correct),
         answers: vec![Some(correct), Some(true)],
@@ -22,7 +22,7 @@ fn content(correct: bool) -> Content {
 }
 
 /// A folder with an accepted baseline of these samples.
-fn accepted(folder: &Path) -> BaselineFile {
+pub(super) fn accepted(folder: &Path) -> BaselineFile {
     let contents: BTreeMap<_, _> = [("a", true), ("b", false), ("c", true)]
         .map(|(id, correct)| (id.to_owned(), content(correct)))
         .into();

@@ -23,8 +23,7 @@ use crate::eval::Eval;
 use crate::run::CiPolicy;
 use crate::run::record::gathered::{GatheredRun, KnownFigures, RequestedGates};
 use crate::run::record::reload::gates_of;
-use crate::snapshot;
-use crate::snapshot::AnswerSheet;
+use crate::snapshot::{AnswerSheet, CommittedBaseline};
 use crate::store::files::{ERRORS, JOURNAL, PLACES, RECORDS, SUMMARY};
 use crate::store::journal::JoinedJournal;
 use crate::store::places::PartPlaces;
@@ -100,14 +99,15 @@ pub(crate) fn gather(
         manifest.artifacts.insert(PLACES.to_owned(), hash);
     }
     let folder = manifest.snapshot_folder();
-    let baseline = if how.ignores_baseline {
+    let committed = if how.ignores_baseline {
         None
     } else {
-        snapshot::read_baseline(&folder)?
+        CommittedBaseline::open(&folder)?
     };
     let given = gates_of(&manifest)?;
     let tier = manifest.tier.as_deref();
-    let gates = with_default(given.as_deref(), tier, baseline.is_some());
+    let gates = with_default(given.as_deref(), tier, committed.is_some());
+    let baseline = committed.map(|it| it.read_for(&gates)).transpose()?;
     let mut metrics = OwnMetrics::of(&pieces, how.eval);
     let (run, answers, files, journal, notices) = std::thread::scope(|scope| {
         let journal = spawn_scoped(scope, || join_journals(&pieces, dir, &how.run_id));
