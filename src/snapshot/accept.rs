@@ -49,6 +49,8 @@ pub struct Accepted {
     pub samples: usize,
     /// Snapshots that are correct by majority.
     pub correct: usize,
+    /// Snapshots without a verdict, such as those of samples without a ground truth.
+    pub unscored: usize,
     /// Snapshots written because they are new or differ.
     pub changed: usize,
     /// Snapshots removed because their samples are no longer in the eval.

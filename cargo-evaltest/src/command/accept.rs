@@ -110,11 +110,15 @@ fn text(accepted: &Accepted, dirs: &[RunDir]) -> Document {
         ([_], [dir]) => format!("{} is", display(dir.path())),
         (runs, _) => format!("{} runs together are", runs.len()),
     };
+    let unscored = match accepted.unscored {
+        0 => String::new(),
+        unscored => format!(", {unscored} without a verdict"),
+    };
     let mut text = Document::new(format!(
-        "{}: {are} now the baseline, {} of {} {}",
+        "{}: {are} now the baseline, {} of {} {}{unscored}",
         accepted.eval,
         accepted.correct,
-        accepted.samples,
+        accepted.samples - accepted.unscored,
         // The verdict of a snapshot is that of most of its answers.
         match accepted.runs.as_slice() {
             [run] if run.epochs == 1 => "correct",

@@ -273,7 +273,7 @@ impl NewBaseline {
         let mut missing = self.missing;
         missing.retain(|id| !self.drafts.has(id));
         let masked = self.mask_id.is_some();
-        let (mut changed, mut correct) = (0, 0);
+        let (mut changed, mut correct, mut unscored) = (0, 0, 0);
         let mut known = CurrentFiles::default();
         let mut digests = Digests::default();
         let mut index = NewIndex::default();
@@ -308,7 +308,10 @@ impl NewBaseline {
             known.add(&path);
             let sample = content.clone().into_sample();
             answers.add(&id, &sample.answers);
-            correct += usize::from(majority_verdict(&sample.answers) == Some(true));
+            match majority_verdict(&sample.answers) {
+                Some(is_correct) => correct += usize::from(is_correct),
+                None => unscored += 1,
+            }
             digests.add(&id, &content);
             index.add(&id, &content)?;
         }
@@ -330,6 +333,7 @@ impl NewBaseline {
             runs: file.runs.iter().map(PooledRun::known).collect(),
             samples: file.samples,
             correct: file.correct,
+            unscored,
             changed,
             removed,
             errors: self.errors,
