@@ -29,17 +29,21 @@ pub fn lines(lines: impl IntoIterator<Item = String>, out: &mut dyn Write) -> io
     lines.try_for_each(|line| writeln!(out, "{}", clean(&line)))
 }
 
-/// Writes the first of these tables that fits into `width`, or else the last one with truncated cells.
+/// Writes the first of these tables that fits into `width`, or else the last one with truncated cells. Returns the heads
+/// of the first table that it has not.
 pub fn fitting_table(
     tables: impl Iterator<Item = Table>,
     width: usize,
     paint: Paint,
     out: &mut dyn Write,
-) -> io::Result<()> {
-    let (mut rows, mut sides) = (Vec::new(), Vec::new());
+) -> io::Result<Vec<String>> {
+    let (mut rows, mut heads) = (Vec::new(), Vec::new());
+    let mut left_out: Option<Vec<String>> = None;
     for table in tables {
         rows = cells(&table);
-        sides = table.heads.into_iter().map(|(_, side)| side).collect();
+        heads = table.heads;
+        let all = || heads.iter().map(|(head, _)| head.clone()).collect();
+        left_out.get_or_insert_with(all);
         if width_of(&rows) <= width {
             break;
         }
@@ -48,8 +52,11 @@ pub fn fitting_table(
     for cell in rows.iter_mut().flatten() {
         cell.text = truncate(&cell.text, width.max(1));
     }
-    let side = |column: usize| sides.get(column).copied().unwrap_or(Align::Right);
-    write_cells("", &rows, side, paint, out)
+    let side = |column: usize| heads.get(column).map_or(Align::Right, |(_, side)| *side);
+    write_cells("", &rows, side, paint, out)?;
+    let mut left_out = left_out.unwrap_or_default();
+    left_out.retain(|head| !heads.iter().any(|(written, _)| written == head));
+    Ok(left_out)
 }
 
 /// Writes blocks with this indentation.
@@ -338,6 +345,27 @@ pub fn truncate_middle(text: &str, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_table_that_does_not_fit_tells_what_it_lacks() {
+        let table = |heads: &[&str]| {
+            let mut table = Table::of_numbers(heads.iter().copied());
+            table.row(vec!["value"; heads.len()]);
+            table
+        };
+        let check = |width: usize, expect: &str, left_out: &[&str]| {
+            let tables = [table(&["a", "b", "c"]), table(&["a", "c"]), table(&["c"])];
+            let mut out = Vec::new();
+            let left = fitting_table(tables.into_iter(), width, Paint::default(), &mut out);
+            assert_eq!(left.unwrap(), left_out);
+            let out = String::from_utf8(out).unwrap();
+            assert!(out.ends_with(expect), "{out}");
+        };
+        check(19, "value  value  value\n", &[]);
+        check(18, "value  value\n", &["b"]);
+        check(6, "value\n", &["a", "b"]);
+        check(4, "val\u{2026}\n", &["a", "b"]);
+    }
 
     #[test]
     fn what_belongs_to_a_line_stands_below_it() {

@@ -62,7 +62,15 @@ pub fn write(
         }
         table
     });
-    render::fitting_table(tables, width.unwrap_or(usize::MAX), paint, out)
+    let left_out = render::fitting_table(tables, width.unwrap_or(usize::MAX), paint, out)?;
+    let line = || {
+        format!(
+            "left out at this width: {}; `--json` has all",
+            left_out.join(", ")
+        )
+    };
+    let is_told = !left_out.is_empty() && !runs.is_empty();
+    render::lines(is_told.then(line), out)
 }
 
 fn cells(run: &RunOverview) -> [String; 10] {
