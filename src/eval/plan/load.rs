@@ -45,8 +45,9 @@ pub(super) struct AllItems {
 }
 
 pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> {
-    let file = PlanFile::of(eval, scorers);
-    let mut hashing = Hashing::of(eval, scorers, file.is_some());
+    let asked = Asked::of(eval);
+    let file = PlanFile::of(eval, scorers, asked == Asked::All);
+    let mut hashing = Hashing::of(eval, scorers, asked, file.is_some());
     let AllItems {
         items,
         slices,
@@ -131,6 +132,19 @@ enum Asked {
     Few,
 }
 
+impl Asked {
+    fn of(eval: &Eval) -> Self {
+        if eval.limits.limit.is_none() && eval.requested_tier.is_none() {
+            Self::All
+        } else if eval.cluster.is_none() && is_large(eval) {
+            Self::Few
+        } else {
+            // Reading all of a small dataset tells its faults at once.
+            Self::Some
+        }
+    }
+}
+
 /// Reads the samples of an eval and hashes them.
 struct Hashing<'a> {
     eval: &'a Eval,
@@ -147,20 +161,12 @@ struct Hashing<'a> {
 }
 
 impl<'a> Hashing<'a> {
-    fn of(eval: &'a Eval, scorers: &'a [Arc<dyn Scorer>], may_store: bool) -> Self {
-        let is_all = eval.limits.limit.is_none() && eval.requested_tier.is_none();
+    fn of(eval: &'a Eval, scorers: &'a [Arc<dyn Scorer>], asked: Asked, may_store: bool) -> Self {
         let by_words = scorers.iter().any(|scorer| Unspaced::concerns(scorer));
         Self {
             eval,
             scorers,
-            asked: if is_all {
-                Asked::All
-            } else if eval.cluster.is_none() && is_large(eval) {
-                Asked::Few
-            } else {
-                // Reading all of a small dataset tells its faults at once.
-                Asked::Some
-            },
+            asked,
             rules: judges_by_number(scorers).then(QaRules::default),
             unspaced: by_words.then(Unspaced::default),
             may_store,

@@ -80,7 +80,7 @@ struct Head {
 
 impl PlanFile {
     /// The file of an eval, if it may have one.
-    pub(super) fn of(eval: &Eval, all: &[Arc<dyn Scorer>]) -> Option<Self> {
+    pub(super) fn of(eval: &Eval, all: &[Arc<dyn Scorer>], asks_all: bool) -> Option<Self> {
         let dataset = eval.benchmark.row_file()?;
         let is_lines = dataset.extension().is_some_and(|end| end == "jsonl");
         let is_large = dataset.metadata().is_ok_and(|file| file.len() >= SMALL);
@@ -90,11 +90,16 @@ impl PlanFile {
         if !(is_lines && is_large && is_plain && is_spec) || eval.masks_answers() {
             return None;
         }
-        let checksum = file::checksum(&dataset).ok()?;
         let place = Hasher::default()
             .part(&eval.name)
             .part(dataset.as_os_str().as_encoded_bytes());
         let name = format!(".{}.plan", place.clone().short());
+        let path = eval.output_folder().join(name);
+        // Only a plan of all samples is written.
+        if !asks_all && !path.exists() {
+            return None;
+        }
+        let checksum = file::checksum(&dataset).ok()?;
         let key = Hasher::default()
             .part(FORMAT)
             .part(program()?)
@@ -104,7 +109,7 @@ impl PlanFile {
             .part(hash::scorers_hash(&eval.extraction(), all))
             .part(format!("{:?} {:?}", eval.prompt, eval.cluster));
         Some(Self {
-            path: eval.output_folder().join(name),
+            path,
             key: key.digest(),
             dataset,
             checksum,
