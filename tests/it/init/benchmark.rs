@@ -154,13 +154,23 @@ fn own_data_and_a_program_become_an_eval_that_was_tried() {
         .exits(0)
         .says("twice.csv:3: the id `x` is taken by the row at")
         .says("next:\n  correct the data, or `benchmark.columns` in evals/twice.yaml, then cargo evaltest doctor\n");
-    // What it cannot know, it says.
+    // What it cannot know, it says, and at once.
     let project = Project::new();
-    project.write("data.csv", "a1,a2\nx,y\n");
-    project
-        .run("init --data data.csv -- ./agent.sh")
-        .exits(2)
-        .says("`data.csv`: no column is recognised as the question; found `a1`, `a2`")
-        .says("rename the column with the question to `question`");
+    let check = |head: &str, what: &str, rename: &str| {
+        project.write("data.csv", format!("{head}\nx,y\n"));
+        project
+            .run("init --data data.csv -- ./agent.sh")
+            .exits(2)
+            .says(&format!(
+                "`data.csv`: no column is recognised as the {what}; found `a1`, `"
+            ))
+            .says(&format!("rename the column with the {rename}"));
+    };
+    check("a1,answer", "question", "question to `question`\n");
+    check(
+        "a1,a2",
+        "question or the answer",
+        "question to `question`, and the column with the answer to `answer`\n",
+    );
     assert!(!project.file("evals").exists());
 }

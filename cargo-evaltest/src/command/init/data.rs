@@ -112,22 +112,26 @@ impl OwnData {
             found.next().map(|name| (*name).clone())
         };
         let columns = [find(&QUESTIONS), find(&ANSWERS), find(&IDS)];
-        for (column, what) in columns.iter().zip(["question", "answer"]) {
-            if column.is_none() {
-                let mut listed: Vec<String> = Vec::new();
-                for name in &names {
-                    let name = format!("`{}`", clean(name));
-                    if !listed.contains(&name) {
-                        listed.push(name);
-                    }
+        let missing = columns.iter().zip(["question", "answer"]);
+        let missing = missing.filter(|(column, _)| column.is_none());
+        let missing: Vec<&str> = missing.map(|(_, what)| what).collect();
+        if !missing.is_empty() {
+            let mut listed: Vec<String> = Vec::new();
+            for name in &names {
+                let name = format!("`{}`", clean(name));
+                if !listed.contains(&name) {
+                    listed.push(name);
                 }
-                let error = Error::usage(format!(
-                    "`{}`: no column is recognised as the {what}; found {}",
-                    path.display(),
-                    listed.join(", ")
-                ));
-                return Err(error.hint(format!("rename the column with the {what} to `{what}`")));
             }
+            let error = Error::usage(format!(
+                "`{}`: no column is recognised as the {}; found {}",
+                path.display(),
+                missing.join(" or the "),
+                listed.join(", ")
+            ));
+            let rename = |what: &&str| format!("the column with the {what} to `{what}`");
+            let renamed: Vec<_> = missing.iter().map(rename).collect();
+            return Err(error.hint(format!("rename {}", renamed.join(", and "))));
         }
         Ok(Self {
             path: path.to_owned(),
