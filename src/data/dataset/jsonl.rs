@@ -82,7 +82,7 @@ pub(crate) fn fields(path: &Path, number: u64, line: &str) -> Result<Map<String,
 }
 
 /// These columns of a line alone, as [`fields`] has them. `None` if that takes a closer look: a value is nested, or a
-/// number of other than a few digits; a column occurs twice; or the line is no object.
+/// number that is no 64-bit integer; a column occurs twice; or the line is no object.
 pub(super) fn few_fields(line: &str, columns: &[String]) -> Option<Map<String, Value>> {
     let mut json = serde_json::Deserializer::from_str(line);
     let fields = json.deserialize_map(FewFields(columns)).ok()?;

@@ -26,6 +26,8 @@ pub(crate) struct RowFile {
     /// The path, for errors.
     path: PathBuf,
     content: Content,
+    /// Whether a row is a JSON object.
+    pub(super) is_json: bool,
     read: Box<ReadRow>,
     rows: Vec<FileRow>,
 }
@@ -108,6 +110,7 @@ impl RowFile {
         Self {
             path: path.to_owned(),
             content,
+            is_json: true,
             read: Box::new(|place, text| jsonl::fields(place.path, place.line.unwrap_or(0), text)),
             rows,
         }
@@ -115,7 +118,11 @@ impl RowFile {
 
     /// Sets the parser of rows.
     pub(super) fn read_by(self, read: Box<ReadRow>) -> Self {
-        Self { read, ..self }
+        Self {
+            is_json: false,
+            read,
+            ..self
+        }
     }
 
     /// Adds the next row: its offset, its line (`None` in a file without lines) and its text.

@@ -214,15 +214,15 @@ impl Table {
         self
     }
 
-    /// Reads nothing but the key of a row, until its sample is asked. Only samples that come with a place can be asked.
+    /// Parses nothing but the key of each row of a JSON file. A sample is then to be read again by its place.
     #[must_use]
     pub(crate) fn by_key(self, key: RowKey) -> Self {
         match self.rows {
-            RowStore::File(_) => Self {
+            RowStore::File(ref rows) if rows.is_json => Self {
                 key: Some(key),
                 ..self
             },
-            RowStore::Rows(_) | RowStore::Parts(_) => self,
+            _ => self,
         }
     }
 

@@ -10,6 +10,7 @@ use super::item::{Hashes, Packed, Packer, Slices};
 use super::plan_file::{PlanFile, SMALL, Sums};
 use super::tier::PlanTier;
 use super::{Plan, tier};
+use crate::benchmark::NO_TRUTH;
 use crate::data::Sample;
 use crate::data::conversation::Script;
 use crate::data::dataset::{Field, Filter};
@@ -58,8 +59,10 @@ pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> 
     };
     let (order, tier) = order(eval, &items)?;
     let (mut items, order, excluded) = chosen(items, order);
-    if hashing.asked == Asked::Few && known.is_none() {
-        hashing.complete(&mut items)?;
+    let by_key = hashing.asked == Asked::Few && known.is_none();
+    let mut notices = Vec::new();
+    if by_key {
+        notices.extend(hashing.complete(&mut items)?);
     }
     let with_files = items.iter().filter(|item| !item.files.is_empty());
     let with_files: Vec<Sample> = with_files.map(Packed::with_files).collect::<Result<_>>()?;
@@ -68,11 +71,10 @@ pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> 
         .map_err(|error| error.at(format_args!("eval `{}`", eval.name)))?;
     drop(with_files);
     let known = known.filter(|_| hashing.asked == Asked::All);
-    let mut notices = Vec::new();
     if let Some(known) = &known {
         notices.extend(known.notices.iter().cloned());
     } else {
-        hashing.finish(&mut items)?;
+        hashing.finish(&mut items, by_key)?;
         notices.extend(hashing.notices());
     }
     let is_new = known.is_none() && hashing.asked == Asked::All && hashing.may_store;
@@ -216,16 +218,33 @@ impl<'a> Hashing<'a> {
         })
     }
 
-    /// Reads the samples of which only id and slices were read.
-    fn complete(&self, items: &mut [Packed]) -> Result<()> {
+    /// Reads and hashes the samples of which only id and slices were read. Returns a notice on their ground truths.
+    fn complete(&mut self, items: &mut [Packed]) -> Result<Option<String>> {
         let mut packer = Packer::default();
+        let mut hidden = 0;
+        let all = items.len();
         for item in items {
-            if let Some(place) = item.place() {
-                let sample = place.sample().map_err(|error| self.of_eval(error))?;
-                *item = packer.pack(sample, Some(place), Hashes::default());
-            }
+            let place = item.place();
+            let sample = match &place {
+                Some(place) => place.sample(),
+                // It was not read by its key.
+                None => item.sample(),
+            };
+            let sample = sample.map_err(|error| self.of_eval(error))?;
+            hidden += usize::from(sample.target.is_none());
+            let hashes = if sample.files.is_empty() {
+                let hashes = self.hashes(&sample);
+                hashes.map_err(|error| self.of_eval(error))?
+            } else {
+                Hashes::default()
+            };
+            *item = packer.pack(sample, place, hashes);
         }
-        Ok(())
+        let notices = self.eval.benchmark.notices();
+        let is_noticed = hidden > 0
+            && self.scorers.iter().any(Scorer::needs_target)
+            && !notices.iter().any(|notice| notice.ends_with(NO_TRUTH));
+        Ok(is_noticed.then(|| format!("{hidden} of the {all} samples that are asked {NO_TRUTH}")))
     }
 
     /// Whether a sample can be hashed when it is read.
@@ -233,10 +252,13 @@ impl<'a> Hashing<'a> {
         self.asked == Asked::All && !has_files
     }
 
-    /// Hashes the samples that were not hashed when they were read.
-    fn finish(&mut self, items: &mut [Packed]) -> Result<()> {
+    /// Hashes the samples that were not hashed when they were read, which is those with files if the others were
+    /// `completed`.
+    fn finish(&mut self, items: &mut [Packed], completed: bool) -> Result<()> {
         for item in items {
-            if !self.is_ready(!item.files.is_empty()) {
+            let has_files = !item.files.is_empty();
+            let is_hashed = self.is_ready(has_files) || completed && !has_files;
+            if !is_hashed {
                 let hashes = item.sample().and_then(|sample| self.hashes(&sample));
                 item.hashes = hashes.map_err(|error| self.of_eval(error))?;
             }

@@ -287,6 +287,18 @@ fn a_limit_reads_no_more_than_ids_and_slices_of_other_rows() {
             let error = load(open(&path), Some(250)).err();
             assert_eq!(error.is_some(), is_asked, "{error:?}");
         }
+        let id = &few.items[9].id;
+        let answer = few.items[9].sample().unwrap().target.unwrap();
+        let answer = format!("\"answer\": {},", answer.as_text().unwrap());
+        fs::write(&path, rows.replace(&answer, "\"answer\": null,")).unwrap();
+        let hidden = load(open(&path), Some(250)).unwrap();
+        let notice = "1 of the 250 samples that are asked have no ground truth";
+        let mut notices = hidden.notices.iter();
+        assert!(
+            notices.any(|it| it.starts_with(notice)),
+            "{id}: {:?}",
+            hidden.notices
+        );
         let twice = format!("{rows}{}", rows.lines().next().unwrap());
         fs::write(&path, twice).unwrap();
         let error = load(open(&path), Some(1)).err().unwrap();
@@ -298,6 +310,40 @@ fn a_limit_reads_no_more_than_ids_and_slices_of_other_rows() {
         );
         fs::write(&path, &rows).unwrap();
     }
+}
+
+#[test]
+fn a_limit_reads_a_row_of_csv_that_looks_like_json_as_csv() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.csv");
+    let long = "x".repeat(1 << 20);
+    let rows = format!(
+        "id,question,answer\na,{long},1\n{{\"id\": \"b\",\"question\": 2,\"answer\": 3}}\n"
+    );
+    fs::write(&path, rows + &repeated("m#,#?,#\n")).unwrap();
+    let items = |limit: Option<usize>| {
+        let mut eval = eval(Qa::open(&path).unwrap());
+        eval.limits.limit = limit;
+        let plan = Plan::load(&eval, BaselineUse::Ignore).unwrap();
+        let items = plan.items.iter().map(|item| {
+            let item = item.unpack().unwrap();
+            let hashes = [&item.input_hash, &item.target_hash, &item.question_hash];
+            format!("{} {hashes:?}", item.sample.id)
+        });
+        items.collect::<Vec<_>>()
+    };
+    let mut whole = items(None);
+    whole.sort_unstable();
+    for large in [u64::MAX, 0] {
+        LARGE_HERE.set(large);
+        let few = items(Some(501));
+        assert!(
+            few.iter().all(|item| whole.binary_search(item).is_ok()),
+            "{few:?}"
+        );
+        assert!(few.iter().any(|item| item.starts_with("{\"id\": \"b\" ")));
+    }
+    LARGE_HERE.set(u64::MAX);
 }
 
 /// A fault has the same message both ways.

@@ -389,7 +389,7 @@ pub(super) fn round_cost(cost: f64) -> f64 {
 pub(super) struct Latencies {
     /// Whole nanoseconds, the first byte the highest, so that they sort like numbers.
     nanoseconds: Vec<[u8; 5]>,
-    /// Those that are none, or too many.
+    /// Those with a part of a nanosecond, or too many for five bytes.
     others: Vec<f64>,
 }
 
