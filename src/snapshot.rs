@@ -119,7 +119,7 @@ pub const ATTRIBUTES_FILE: &str = ".gitattributes";
 /// Makes git keep the line ends of snapshots on every machine, and keep all history lines of both branches in a merge.
 pub const ATTRIBUTES: &str = "*.snap text eol=lf\n_baseline.json text eol=lf\n_index.jsonl text eol=lf\nhistory.jsonl text eol=lf merge=union\n";
 
-/// Writes the file, or adds missing attributes of histories to an existing one.
+/// Writes the file, or adds the missing attributes of newer files to an existing one.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -133,20 +133,23 @@ fn write_attributes(folder: &Path) -> Result<()> {
         Ok(about) if !about.is_file() => return Ok(()),
         _ => read_plain(&path).map_err(|error| Error::io("read", &path, &error))?,
     };
-    let Some(ours) = ATTRIBUTES.lines().last() else {
-        return Ok(());
-    };
-    let name = ours.split(' ').next().unwrap_or_default().as_bytes();
-    let mut lines = there.split(|byte| *byte == b'\n');
-    if lines.any(|line| line.trim_ascii_start().starts_with(name)) {
-        return Ok(());
-    }
     let mut text = there.clone();
-    if !text.is_empty() && !text.ends_with(b"\n") {
+    // Older versions wrote the others.
+    for ours in ATTRIBUTES.lines().skip(2) {
+        let name = ours.split(' ').next().unwrap_or_default().as_bytes();
+        let mut lines = there.split(|byte| *byte == b'\n');
+        if lines.any(|line| line.trim_ascii_start().starts_with(name)) {
+            continue;
+        }
+        if !text.is_empty() && !text.ends_with(b"\n") {
+            text.push(b'\n');
+        }
+        text.extend_from_slice(ours.as_bytes());
         text.push(b'\n');
     }
-    text.extend_from_slice(ours.as_bytes());
-    text.push(b'\n');
+    if text == there {
+        return Ok(());
+    }
     write_atomically(&path, &text)
 }
 
@@ -349,7 +352,7 @@ impl Policy {
             Update::New | Update::No => false,
         };
         if write {
-            new.write(path, header)?;
+            new.write_alone(path, header)?;
             let pending = pending(path);
             // A file of another program under that name stays.
             if SnapshotHeader::is_own(&pending) {
@@ -358,7 +361,7 @@ impl Policy {
             return Ok(true);
         }
         if self.update != Update::No {
-            new.write(&pending(path), header)?;
+            new.write_alone(&pending(path), header)?;
         }
         Ok(self.force_pass)
     }

@@ -91,7 +91,7 @@ impl Change {
     /// Passes; rewrites the snapshot if insta's variables say so.
     pub(super) fn pass(&self, verdict: TestVerdict) -> Result<TestVerdict> {
         if self.policy.writes(self.exists) {
-            self.now.write(&self.path, &self.header)?;
+            self.now.write_alone(&self.path, &self.header)?;
         }
         Ok(verdict)
     }

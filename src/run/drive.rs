@@ -333,7 +333,7 @@ impl Drive {
         let baseline = match self.ignore_baseline {
             true => BaselineUse::Ignore,
             false if is_part && !is_named => BaselineUse::Later,
-            false => BaselineUse::Gate,
+            false => BaselineUse::IndexOrCompare,
         };
         Plan::load(eval, baseline)
     }

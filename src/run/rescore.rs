@@ -194,7 +194,8 @@ fn write(
         metrics.is_some(),
     )?;
     let gates = with_default(given.as_deref(), parent.tier.as_deref(), baseline.is_some());
-    let baseline = baseline.map(|it| it.read_for(&gates)).transpose()?;
+    let baseline = baseline.map(|it| it.read_for(&parent, &gates));
+    let baseline = baseline.transpose()?;
     let now = format!("{:.3}", crate::system::clock::timestamp());
     let started = std::time::Instant::now();
     let judge = &if asks(&judge.scorers) {
@@ -225,9 +226,8 @@ fn write(
     let metrics = metrics.map(Metrics::finish).unwrap_or_default();
     let duration_s = started.elapsed().as_secs_f64();
     let (gathered, flips) = gathered.finish(metrics);
-    let requested = baseline
-        .as_ref()
-        .map(|baseline| gathered::within(baseline, &parent, &gathered));
+    let requested = baseline.as_ref();
+    let requested = requested.map(|baseline| gathered::within(baseline, &parent, &gathered));
     let mut facts = Facts {
         baseline: requested.as_deref(),
         decides: Decides::of(given.as_deref(), parent.asserts()),

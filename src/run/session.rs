@@ -78,7 +78,11 @@ impl Session {
         options: RunOptions,
         observer: Arc<Observer<'static>>,
     ) -> Result<Self> {
-        Self::with_plan(Plan::load(eval, BaselineUse::Gate)?, options, observer)
+        Self::with_plan(
+            Plan::load(eval, BaselineUse::IndexOrCompare)?,
+            options,
+            observer,
+        )
     }
 
     pub(crate) fn with_plan(

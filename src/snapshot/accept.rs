@@ -120,6 +120,7 @@ pub fn accept(dirs: &[RunDir], folder: &Path, how: &Acceptance) -> Result<Accept
         );
     }
     let (accepted, answers) = baseline.write(eval, folder.to_owned())?;
+    notices.extend(accepted.notices.iter().cloned());
     notices.extend(remember(dirs, &manifests, &accepted, &answers));
     Ok(Accepted {
         notices,

@@ -76,7 +76,7 @@ fn difference(
     for (file, before) in files.iter().zip(before) {
         let after = fs::read(file).ok();
         if after.is_some() && after != before {
-            new.write(file, header)?;
+            new.write_alone(file, header)?;
         }
     }
     let display = || {

@@ -26,10 +26,11 @@ use crate::text::checksum::{self, Coverage};
 use crate::text::hash::Hasher;
 use crate::verdict::baseline::Baseline;
 use crate::verdict::baseline::readers::Readers;
-use contents::{FoundSnapshots, contents, is_snapshot};
+pub(super) use contents::is_snapshot;
+use contents::{FoundSnapshots, contents};
 
 pub(crate) use committed::CommittedBaseline;
-pub(super) use index::{FILE as INDEX_FILE, NewIndex};
+pub(super) use index::{FILE as INDEX_FILE, NewIndex, forget as forget_index};
 
 pub(crate) const FILE: &str = "_baseline.json";
 

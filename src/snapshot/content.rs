@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::baseline::{forget_index, is_snapshot};
 use super::{SnapshotHeader, json, read};
 use crate::data::{FoundBy, Record};
 use crate::error::{Error, Result};
@@ -208,8 +209,17 @@ impl Content {
         Ok(read::snapshot(path)?.map(|(_, content)| content))
     }
 
+    /// Writes a snapshot, or one that awaits review, outside of `accept`.
+    pub(crate) fn write_alone(&self, path: &Path, header: &SnapshotHeader) -> Result<()> {
+        let folder = path.parent().and_then(Path::parent);
+        if let Some(folder) = folder.filter(|_| is_snapshot(path)) {
+            forget_index(folder);
+        }
+        self.write(path, header)
+    }
+
     /// Writes a snapshot in insta's format.
-    pub(crate) fn write(&self, path: &Path, header: &SnapshotHeader) -> Result<()> {
+    pub(super) fn write(&self, path: &Path, header: &SnapshotHeader) -> Result<()> {
         let folder = path.parent().unwrap_or(Path::new("."));
         std::fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, &error))?;
         let text = format!("{}{}\n", header.text(self), self.text());

@@ -20,7 +20,9 @@ use no_regression::{BaselineComparison, FamilyMember};
 
 pub(crate) use crate::verdict::metric::{BOUNDS, KnownMeans};
 pub use no_regression::{ComparedVerdict, ErrorBounds, PairedFigures, SeenDrop};
-pub(crate) use no_regression::{CountedPairs, NO_BASELINE_IN_CI, OTHER_JUDGE, ServedJudges, power};
+pub(crate) use no_regression::{
+    CountedPairs, NO_BASELINE_IN_CI, OTHER_JUDGE, ServedJudges, changed_since, power,
+};
 pub(crate) use progressive::CheckpointInput;
 pub(crate) use validate::Known;
 

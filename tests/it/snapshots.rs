@@ -173,7 +173,7 @@ fn a_baseline_of_version_1_is_compared_by_what_it_has_until_the_next_is_accepted
     project
         .run("run e.yaml")
         .exits(1)
-        .says("warning: the snapshots changed since run");
+        .says("note: the snapshots changed since run");
     let verdicts = "1 of 2 samples correct in most of their answers, 1 without a verdict";
     project.run("accept").exits(0).says(verdicts);
     assert!(of(&project, "1a/b.snap").contains("answers: \"00\""));

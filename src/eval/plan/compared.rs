@@ -8,6 +8,7 @@ use crate::eval::{Assert, Eval};
 use crate::snapshot::CommittedBaseline;
 use crate::verdict::baseline::Baseline;
 use crate::verdict::baseline::readers::{Readers, UsedReaders};
+use crate::verdict::check::changed_since;
 use crate::verdict::gate::{self, Gate};
 
 /// How the committed baseline is used.
@@ -16,8 +17,8 @@ pub(crate) enum BaselineUse {
     /// Its snapshots are read and must fit.
     #[default]
     Compare,
-    /// The same, but its index is enough where no gate compares with it.
-    Gate,
+    /// The same, or its index where no gate compares with it.
+    IndexOrCompare,
     /// The same, but it is read by [`Plan::read_baseline`], when it is known which samples are asked.
     Later,
     /// It is ignored.
@@ -67,13 +68,12 @@ impl PlanBaseline {
     }
 }
 
-/// Whether a gate compares with the baseline, or each sample with its snapshot.
+/// Whether a gate compares with the baseline, or each sample must pass its assertion.
 fn compares(eval: &Eval) -> bool {
     let tier = eval.requested_tier.as_deref();
     let gates = gate::with_default(eval.given_gates(), tier, true);
     let promote = eval.progressive.iter().flat_map(|it| &it.gate);
-    let is_exact = eval.snapshot.assert == Assert::Exact;
-    is_exact || gates.iter().chain(promote).any(Gate::needs_baseline)
+    eval.snapshot.assert.decides() || gates.iter().chain(promote).any(Gate::needs_baseline)
 }
 
 /// Whether a limit or a tier leaves samples out, and no gate compares the others with the baseline.
@@ -139,6 +139,8 @@ impl Plan {
         self.baseline = Some(baseline);
         self.check_baseline()?;
         self.notices.extend(self.other_reader());
+        let compared = self.baseline.as_ref().filter(|_| self.compares());
+        self.notices.extend(compared.and_then(changed_since));
         self.leave_out(excluded);
         Ok(())
     }

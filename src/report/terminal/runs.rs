@@ -69,8 +69,8 @@ pub fn write(
             left_out.join(", ")
         )
     };
-    let is_told = !left_out.is_empty() && !runs.is_empty();
-    render::lines(is_told.then(line), out)
+    let is_needed = !left_out.is_empty() && !runs.is_empty();
+    render::lines(is_needed.then(line), out)
 }
 
 fn cells(run: &RunOverview) -> [String; 10] {

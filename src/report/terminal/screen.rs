@@ -199,8 +199,7 @@ fn gates(run: &Run, is_listed: impl Fn(Verdict) -> bool) -> Option<Block> {
     let widths = names.iter().map(|name| name.chars().count());
     let width = widths.max().unwrap_or_default().min(WIDEST_GATE);
     let mut advised = HashSet::new();
-    let warning = warning(&gates).map(|warning| Line::from(format!("warning: {warning}")));
-    let lines = gates.into_iter().zip(names).map(|(gate, name)| {
+    list(gates.into_iter().zip(names).map(|(gate, name)| {
         let undecided = undecided(gate, &mut advised);
         let figure = undecided.unwrap_or_else(|| gate_figure(gate, &name, &run.summary));
         let figure = in_run(&figure, &display(&run.dir));
@@ -210,16 +209,7 @@ fn gates(run: &Run, is_listed: impl Fn(Verdict) -> bool) -> Option<Block> {
         } else {
             mark(gate.verdict).plain(text)
         }
-    });
-    list(lines.chain(warning))
-}
-
-/// What makes a decided comparison with the baseline doubtful. In continuous integration the gate is not decided, and
-/// says it itself.
-fn warning<'a>(gates: &[&'a GateResult]) -> Option<&'a str> {
-    let is_decided = |gate: &&&GateResult| gate.verdict != Verdict::Inconclusive;
-    let mut gates = gates.iter().filter(is_decided);
-    gates.find_map(|gate| gate.regression.as_ref()?.warning.as_deref())
+    }))
 }
 
 /// Why a gate is undecided, with the advice of its message unless another gate gave it. `--verbose` has the rest.

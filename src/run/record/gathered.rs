@@ -14,6 +14,7 @@ use crate::system::project::display;
 use crate::text::shell_word;
 use crate::verdict::baseline::Baseline;
 use crate::verdict::baseline::readers::{Readers, UsedReaders};
+use crate::verdict::check::changed_since;
 use crate::verdict::conclude::{Notable, Run};
 use crate::verdict::facts::{Facts, Stop};
 use crate::verdict::gate::Gate;
@@ -121,6 +122,7 @@ impl<'a> GatheredRun<'a> {
             && requested.gates.iter().any(Gate::needs_baseline)
         {
             notices.extend(other_reader(baseline, manifest));
+            notices.extend(changed_since(baseline));
             let ids = self.common.iter().map(String::as_str);
             baseline.check_comparable(&manifest.scorer_hash, ids)?;
         }

@@ -43,7 +43,9 @@ pub fn reload(dir: &RunDir, gates: Option<Vec<Gate>>, ci: CiPolicy) -> Result<Ru
         ))
         .hint("run this command in the checkout that has the snapshots"));
     }
-    let baseline = committed.map(|it| it.read_for(&gates)).transpose()?;
+    let baseline = committed
+        .map(|it| it.read_for(&manifest, &gates))
+        .transpose()?;
     let mut gathered = GatheredRun::new(&manifest, &gates, baseline.as_ref());
     for record in read_all_lean_records(&dir.file(RECORDS))? {
         gathered.add(record?);

@@ -287,5 +287,5 @@ fn plan_of(manifest: &Manifest) -> Result<Plan> {
         eval.requested_tier = Some(eval.tiers.largest(&eval.name)?.name.clone());
         eval.progressive = Some(Promotion::parse(run.promote.as_deref())?);
     }
-    Plan::load(&eval, BaselineUse::Gate)
+    Plan::load(&eval, BaselineUse::IndexOrCompare)
 }

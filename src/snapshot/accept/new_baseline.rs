@@ -11,7 +11,8 @@ use crate::error::{Error, Result};
 use crate::snapshot;
 use crate::snapshot::Digests;
 use crate::snapshot::baseline::{
-    BaselineFile, FILE, INDEX_FILE, Judges, NewIndex, begin, read_to_add, scorer_hash_of, write,
+    BaselineFile, FILE, INDEX_FILE, Judges, NewIndex, begin, forget_index, read_to_add,
+    scorer_hash_of, write,
 };
 use crate::snapshot::history::AcceptedAnswers;
 use crate::snapshot::pool::{PooledRun, Roll};
@@ -55,7 +56,6 @@ struct NewSample {
     is_error: bool,
 }
 
-/// Identifies the dataset that keys the snapshots of a run, if they are masked.
 /// Whether a gate of a run compares latencies with the baseline.
 fn compares_latency(manifest: &Manifest) -> bool {
     let gates = manifest.config.get("gates");
@@ -67,6 +67,7 @@ fn compares_latency(manifest: &Manifest) -> bool {
     gates.any(|gate| gate.figure() == Some(LATENCY))
 }
 
+/// Identifies the dataset that keys the snapshots of a run, if they are masked.
 pub(super) fn key_of(manifest: &Manifest) -> Option<String> {
     manifest.mask_id.clone().filter(|_| manifest.masked)
 }
@@ -276,7 +277,7 @@ impl NewBaseline {
         let (mut changed, mut correct, mut unscored) = (0, 0, 0);
         let mut known = CurrentFiles::default();
         let mut digests = Digests::default();
-        let mut index = NewIndex::default();
+        let mut index = NewIndex::new();
         let mut answers = AcceptedAnswers::default();
         begin(&folder)?;
         for (id, place) in self.drafts.take_places() {
@@ -313,7 +314,7 @@ impl NewBaseline {
                 None => unscored += 1,
             }
             digests.add(&id, &content);
-            index.add(&id, &content)?;
+            index.add(&id, &content);
         }
         write_attributes(&folder)?;
         let removed = known.remove_others(&folder)?;
@@ -326,7 +327,13 @@ impl NewBaseline {
             correct,
         )
         .read_by(self.readers.unwrap_or_default());
-        index.write(&folder, &file)?;
+        let notices = index.write(&folder, &file).err().map(|error| {
+            forget_index(&folder);
+            format!(
+                "runs read each snapshot, for their index was not written: {}",
+                error.message()
+            )
+        });
         write(&folder.join(FILE), &file)?;
         let accepted = Accepted {
             eval,
@@ -340,7 +347,7 @@ impl NewBaseline {
             missing,
             incomplete: self.incomplete,
             folder,
-            notices: Vec::new(),
+            notices: notices.into_iter().collect(),
         };
         Ok((accepted, answers))
     }

@@ -6,6 +6,7 @@ use super::contents::{FoundSnapshots, contents, each};
 use super::{BaselineFile, FILE, PooledRun, file, index};
 use crate::error::Result;
 use crate::snapshot::{Content, path, read as snapshots};
+use crate::store::Manifest;
 use crate::system::in_shares;
 use crate::verdict::baseline::samples::SampleColumns;
 use crate::verdict::baseline::{Baseline, BaselineSample, BaselineSamples, older_ids};
@@ -68,9 +69,9 @@ impl CommittedBaseline {
         }
     }
 
-    /// The same for these gates.
-    pub(crate) fn read_for(self, gates: &[Gate]) -> Result<Baseline> {
-        self.read(gates.iter().any(Gate::needs_baseline))
+    /// The same for a run with these gates.
+    pub(crate) fn read_for(self, manifest: &Manifest, gates: &[Gate]) -> Result<Baseline> {
+        self.read(manifest.asserts() || gates.iter().any(Gate::needs_baseline))
     }
 
     /// With all of its samples, by their snapshots.

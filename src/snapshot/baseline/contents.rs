@@ -18,7 +18,7 @@ pub(super) struct FoundSnapshots {
     pub(super) strays: BTreeMap<PathBuf, String>,
 }
 
-pub(super) fn is_snapshot(path: &Path) -> bool {
+pub(in crate::snapshot) fn is_snapshot(path: &Path) -> bool {
     path.extension().is_some_and(|end| end == "snap")
 }
 

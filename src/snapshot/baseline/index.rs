@@ -5,7 +5,8 @@
 //!
 //! A line per sample, in the order of ids, has the lines of its snapshot as members, except those with the answer. The
 //! last line names the `_baseline.json` that it belongs to, and has a CRC-32 of the lines before. An index that is
-//! missing, damaged or of another baseline is ignored: nothing depends on it.
+//! missing, damaged or of another baseline is ignored: nothing depends on it. There is none of more than [`LARGEST`]
+//! bytes, for it is committed. A snapshot that is written alone removes it.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -19,9 +20,13 @@ use crate::error::{Error, Result};
 use crate::snapshot::{Content, read};
 use crate::system::file::spill::SortedRows;
 use crate::system::file::{NewFile, open_plain};
+use crate::text::EscapedLineEnds;
 use crate::verdict::baseline::BaselineSamples;
 
 pub(crate) const FILE: &str = "_index.jsonl";
+
+/// Hosts of repositories refuse files of twice this size.
+const LARGEST: usize = 50 << 20;
 
 /// The member with the id of a sample; a snapshot has no line of this name.
 const ID: &str = "id";
@@ -45,27 +50,49 @@ impl IndexEnd {
 }
 
 /// Collects the lines of a new index.
-#[derive(Default)]
-pub(in crate::snapshot) struct NewIndex(SortedRows);
+pub(in crate::snapshot) struct NewIndex {
+    /// By id; or why there is none.
+    lines: Result<SortedRows>,
+    size: usize,
+}
 
 impl NewIndex {
-    pub(in crate::snapshot) fn add(&mut self, id: &str, content: &Content) -> Result<()> {
+    pub(in crate::snapshot) fn new() -> Self {
+        Self {
+            lines: Ok(SortedRows::default()),
+            size: 0,
+        }
+    }
+
+    pub(in crate::snapshot) fn add(&mut self, id: &str, content: &Content) {
+        let Ok(rows) = &mut self.lines else { return };
         let text = content.text();
         let lines = text.lines().filter_map(|line| line.split_once(": "));
         let lines = lines.filter(|(name, _)| !read::ANSWER.contains(name));
         let members: BTreeMap<_, _> = lines.chain([(ID, id)]).collect();
+        let mut line = Vec::new();
         // Texts can be written as JSON.
-        let line = serde_json::to_vec(&members).unwrap_or_default();
-        self.0.push(id.as_bytes(), &[&line])
+        let _ = serde_json::to_writer(EscapedLineEnds(&mut line), &members);
+        self.size += line.len();
+        if self.size <= LARGEST
+            && let Err(error) = rows.push(id.as_bytes(), &[&line])
+        {
+            self.lines = Err(error);
+        }
     }
 
-    /// Writes the index of a baseline into its folder.
+    /// Writes the index of a baseline into its folder, or removes that of an earlier one if it is too large.
     pub(in crate::snapshot) fn write(self, folder: &Path, baseline: &BaselineFile) -> Result<()> {
+        let rows = self.lines?;
+        if self.size > LARGEST {
+            forget(folder);
+            return Ok(());
+        }
         let path = folder.join(FILE);
         let failed = |error| Error::io("write", &path, &error);
         let mut file = NewFile::for_path(&path)?;
         let mut sum = crc32fast::Hasher::new();
-        self.0.each(|_, line| {
+        rows.each(|_, line| {
             sum.update(line);
             file.write_all(line)
                 .and_then(|()| file.write_all(b"\n"))
@@ -76,6 +103,12 @@ impl NewIndex {
         file.write_all(b"\n").map_err(failed)?;
         file.put(&path)
     }
+}
+
+/// Removes the index of a folder that is no longer right.
+pub(in crate::snapshot) fn forget(folder: &Path) {
+    // Mostly there is none.
+    let _ = std::fs::remove_file(folder.join(FILE));
 }
 
 /// The samples of a baseline by its index; `None` without one of this baseline.
@@ -113,7 +146,7 @@ mod tests {
     use super::super::tests::{accepted, content};
     use super::super::{read, write};
     use super::*;
-    use crate::snapshot::CommittedBaseline;
+    use crate::snapshot::{CommittedBaseline, SnapshotHeader, pending};
     use crate::verdict::baseline::Baseline;
 
     #[test]
@@ -134,9 +167,9 @@ mod tests {
             samples_of(&baseline)
         };
         assert_eq!(by_index(), by_snapshots, "without an index");
-        let mut index = NewIndex::default();
+        let mut index = NewIndex::new();
         for (id, correct) in [("b", false), ("a", true), ("c", true)] {
-            index.add(id, &content(correct)).unwrap();
+            index.add(id, &content(correct));
         }
         index.write(folder, &baseline).unwrap();
         let text = fs::read_to_string(folder.join(FILE)).unwrap();
@@ -162,6 +195,13 @@ mod tests {
             fs::write(folder.join(FILE), &broken).unwrap();
             assert_eq!(samples(folder, &baseline), None, "{broken}");
         }
+        fs::write(folder.join(FILE), &text).unwrap();
+        let header = SnapshotHeader::bare("a");
+        let write_alone = |path: &Path| content(false).write_alone(path, &header).unwrap();
+        write_alone(&pending(&path));
+        assert_eq!(by_index(), by_snapshots);
+        write_alone(&path);
+        assert!(!folder.join(FILE).exists());
         fs::write(folder.join(FILE), text).unwrap();
         let others = BaselineFile {
             scorer_hash: "s2".to_owned(),

@@ -411,7 +411,7 @@ impl<'a> BaselineComparison<'a> {
 }
 
 /// Why the snapshots are not those of the runs they name.
-pub(super) fn changed_since(baseline: &Baseline) -> Option<String> {
+pub(crate) fn changed_since(baseline: &Baseline) -> Option<String> {
     (!baseline.digest_matches).then(|| {
             let files = match &baseline.changed_files[..] {
                 [] => String::new(),

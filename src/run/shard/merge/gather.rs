@@ -107,7 +107,9 @@ pub(crate) fn gather(
     let given = gates_of(&manifest)?;
     let tier = manifest.tier.as_deref();
     let gates = with_default(given.as_deref(), tier, committed.is_some());
-    let baseline = committed.map(|it| it.read_for(&gates)).transpose()?;
+    let baseline = committed
+        .map(|it| it.read_for(&manifest, &gates))
+        .transpose()?;
     let mut metrics = OwnMetrics::of(&pieces, how.eval);
     let (run, answers, files, journal, notices) = std::thread::scope(|scope| {
         let journal = spawn_scoped(scope, || join_journals(&pieces, dir, &how.run_id));
