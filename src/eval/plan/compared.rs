@@ -49,7 +49,7 @@ impl PlanBaseline {
         if used == BaselineUse::Later || asks_part(eval) {
             return Ok(Self::Unread(committed));
         }
-        let decides = used == BaselineUse::Compare || compares(eval);
+        let decides = used == BaselineUse::Compare || needs_snapshots(eval);
         let read = committed.map(|it| it.read(decides));
         read.transpose().map(Self::Read)
     }
@@ -69,7 +69,7 @@ impl PlanBaseline {
 }
 
 /// Whether a gate compares with the baseline, or each sample must pass its assertion.
-fn compares(eval: &Eval) -> bool {
+fn needs_snapshots(eval: &Eval) -> bool {
     let tier = eval.requested_tier.as_deref();
     let gates = gate::with_default(eval.given_gates(), tier, true);
     let promote = eval.progressive.iter().flat_map(|it| &it.gate);
@@ -79,7 +79,7 @@ fn compares(eval: &Eval) -> bool {
 /// Whether a limit or a tier leaves samples out, and no gate compares the others with the baseline.
 fn asks_part(eval: &Eval) -> bool {
     // Gates are ignored under a limit of the command line.
-    eval.is_limited() || eval.requested_tier.is_some() && !compares(eval)
+    eval.is_limited() || eval.requested_tier.is_some() && !needs_snapshots(eval)
 }
 
 impl Plan {
@@ -128,7 +128,7 @@ impl Plan {
         let asked = items.filter(|(place, item)| is_asked(item, *place));
         let ids: Vec<_> = asked.map(|(_, item)| &*item.id).collect();
         let baseline = if ids.len() == self.items.len() && !asks_part(&self.eval) {
-            committed.read(compares(&self.eval))?
+            committed.read(needs_snapshots(&self.eval))?
         } else {
             committed.of(&ids)?
         };

@@ -59,7 +59,7 @@ pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> 
     };
     let (order, tier) = order(eval, &items)?;
     let (mut items, order, excluded) = chosen(items, order);
-    let by_key = hashing.asked == Asked::Few && known.is_none();
+    let by_key = hashing.asked == Asked::PartOfLarge && known.is_none();
     let mut notices = Vec::new();
     if by_key {
         notices.extend(hashing.complete(&mut items)?);
@@ -124,14 +124,15 @@ fn order(eval: &Eval, items: &[Packed]) -> Result<(Vec<usize>, Option<PlanTier>)
     Ok((turns, tier))
 }
 
-/// How many of the samples are asked.
+/// Whether all samples are asked.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Asked {
     /// All: each is hashed while it is read, unless it has files that must be fetched.
     All,
-    Some,
-    /// Some of a large dataset: only ids and slices are read, until it is known which.
-    Few,
+    /// Not all.
+    Part,
+    /// Not all of a large dataset: only ids and slices are read, until it is known which.
+    PartOfLarge,
 }
 
 impl Asked {
@@ -139,10 +140,10 @@ impl Asked {
         if eval.limits.limit.is_none() && eval.requested_tier.is_none() {
             Self::All
         } else if eval.cluster.is_none() && is_large(eval) {
-            Self::Few
+            Self::PartOfLarge
         } else {
             // Reading all of a small dataset tells its faults at once.
-            Self::Some
+            Self::Part
         }
     }
 }
@@ -182,7 +183,7 @@ impl<'a> Hashing<'a> {
         let mut packer = Packer::default();
         let mut items = Vec::new();
         let mut cluster = ColumnCheck::default();
-        let by_key = self.asked == Asked::Few;
+        let by_key = self.asked == Asked::PartOfLarge;
         let mut take = |sample: Sample, place| {
             cluster.see(eval, &sample);
             let hashes = if self.is_ready(!sample.files.is_empty()) {

@@ -313,7 +313,7 @@ fn a_limit_reads_no_more_than_ids_and_slices_of_other_rows() {
 }
 
 #[test]
-fn a_limit_reads_a_row_of_csv_that_looks_like_json_as_csv() {
+fn a_limit_parses_rows_of_csv_as_csv() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.csv");
     let long = "x".repeat(1 << 20);
