@@ -28,7 +28,7 @@ pub(crate) fn folder(project: &Project) -> PathBuf {
 /// The files of a flow that it wrote for people, with what differs from one flow to the next left out.
 pub(crate) fn contents(folder: &Path) -> BTreeMap<String, String> {
     let time =
-        regex::Regex::new(r"20\d{6}[T_]\d{6}Z?|20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?")
+        regex::Regex::new(r"20\d{6}[T_]\d{6}Z?|20\d\d-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?")
             .unwrap();
     let id = regex::Regex::new(r"flow-[a-z]+-[0-9a-f]{6}").unwrap();
     let seconds = regex::Regex::new(r"(?m)\d+(\.\d+)? (ms|s)\b").unwrap();
