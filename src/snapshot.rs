@@ -116,8 +116,9 @@ fn json(text: &str) -> String {
 /// The file name of [`ATTRIBUTES`].
 pub const ATTRIBUTES_FILE: &str = ".gitattributes";
 
-/// Makes git keep the line ends of snapshots on every machine, and keep all history lines of both branches in a merge.
-pub const ATTRIBUTES: &str = "*.snap text eol=lf\n_baseline.json text eol=lf\n_index.jsonl text eol=lf\nhistory.jsonl text eol=lf merge=union\n";
+/// Makes git keep the line ends of snapshots on every machine, show no differences of the index, and keep all history
+/// lines of both branches in a merge.
+pub const ATTRIBUTES: &str = "*.snap text eol=lf\n_baseline.json text eol=lf\n_index.jsonl text eol=lf -diff\nhistory.jsonl text eol=lf merge=union\n";
 
 /// Writes the file, or adds the missing attributes of newer files to an existing one.
 ///

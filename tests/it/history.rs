@@ -311,7 +311,7 @@ fn what_is_no_line_is_named_and_nobody_writes_over_it() {
     point(&project, "");
     assert_eq!(
         project.read("snapshots/e/.gitattributes"),
-        "*.txt text\n_index.jsonl text eol=lf\nhistory.jsonl text eol=lf merge=union\n"
+        "*.txt text\n_index.jsonl text eol=lf -diff\nhistory.jsonl text eol=lf merge=union\n"
     );
 }
 

@@ -139,7 +139,7 @@ fn a_snapshot_holds_what_was_said_and_tells_people_what_was_asked() {
     assert!(of(&project, "_baseline.json").contains("\"prompt\": \"concise "));
     assert_eq!(
         of(&project, ".gitattributes"),
-        "*.snap text eol=lf\n_baseline.json text eol=lf\n_index.jsonl text eol=lf\nhistory.jsonl text eol=lf merge=union\n"
+        "*.snap text eol=lf\n_baseline.json text eol=lf\n_index.jsonl text eol=lf -diff\nhistory.jsonl text eol=lf merge=union\n"
     );
     project
         .run("run e.yaml")
