@@ -52,12 +52,17 @@ impl Figures<'_> {
                 counted(figures.missing, "answer")
             );
         }
+        // Each epoch counts.
+        let noun = match self.group.epochs {
+            Some(_) => "answer",
+            None => "sample",
+        };
         let unreported = self.unreported(gate.metric().name);
         if unreported > 0 {
             let answers = counted(unreported, "answer");
             let skipped = match self.group.skipped {
                 0 => String::new(),
-                skipped => format!(" and {} skipped", counted(skipped, "sample")),
+                skipped => format!(" and {}", counted(skipped, &format!("skipped {noun}"))),
             };
             return format!("{answers} without this figure{skipped}, so it is {range}");
         }
@@ -68,11 +73,11 @@ impl Figures<'_> {
         let is_secondary = scorer.is_some() && scorer != self.decides();
         let (unjudged, name) = (self.unjudged_by(scorer), self.name_of(scorer));
         let samples = match (errored, skipped) {
-            (_, 0) => counted(errored, "errored sample"),
-            (0, _) => counted(skipped, "skipped sample"),
+            (_, 0) => counted(errored, &format!("errored {noun}")),
+            (0, _) => counted(skipped, &format!("skipped {noun}")),
             _ => format!(
                 "{errored} errored and {}",
-                counted(skipped, "skipped sample")
+                counted(skipped, &format!("skipped {noun}"))
             ),
         };
         let resume = "`cargo evaltest run --resume RUN_DIR`";

@@ -251,4 +251,21 @@ fn a_sum_that_not_every_answer_reports_is_a_lower_bound() {
     cached.result.cached = true;
     let records = [known("a", Some(some)), cached];
     self::check("tokens <= 10", &records, None, Passed, "tokens 10");
+    // Each epoch that was not asked lacks it.
+    let skipped = |epoch| Record {
+        epoch,
+        ..record("c", Status::Skipped, false, "1")
+    };
+    let open = |second: u32| {
+        let records = [
+            known("a", Some(some)),
+            known("b", None),
+            skipped(0),
+            skipped(second),
+        ];
+        let says = ["2 skipped samples", "2 skipped answers"][second as usize];
+        self::check("tokens <= 99", &records, None, Inconclusive, says);
+    };
+    open(0);
+    open(1);
 }

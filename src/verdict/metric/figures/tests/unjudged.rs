@@ -175,13 +175,15 @@ fn several_epochs_too() {
         let check = |gate: &str, verdict: Verdict| {
             let result = result(gate, is_first, &records);
             assert_eq!(result.verdict, verdict, "{is_first}: {}", result.message);
+            result.message
         };
         check("pass^2(judge) >= 0.5", Passed);
         check("pass^2(judge) >= 0.9", Inconclusive);
         check("pass@1(judge) >= 0.75", Passed);
         check("pass@1(judge) >= 0.8", Inconclusive);
         check("mean(judge.total) >= 4.0", Passed);
-        check("mean(judge.total) >= 4.5", Inconclusive);
+        let message = check("mean(judge.total) >= 4.5", Inconclusive);
+        assert_eq!(message.contains("1 errored answer (1 that"), is_first);
     }
 }
 
