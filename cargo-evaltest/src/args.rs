@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use evaltest::engine::text::clean;
 
@@ -141,8 +141,11 @@ pub(crate) const WIDTH: usize = 100;
 
 /// The command with its groups and examples.
 pub(crate) fn command() -> Command {
-    let command = groups::grouped(Arguments::command());
-    examples::with_examples(command).max_term_width(WIDTH)
+    examples::with_examples(without_examples())
+}
+
+fn without_examples() -> Command {
+    groups::grouped(Arguments::command()).max_term_width(WIDTH)
 }
 
 /// The commands for the reference, in the order of their groups.
@@ -195,8 +198,17 @@ fn printable(error: clap::Error, words: &[OsString]) -> clap::Error {
     parse(rendered).err().unwrap_or_else(message)
 }
 
+/// Adds the examples only if help is asked for: at each start they would take longer than parsing.
 fn parse(words: Vec<OsString>) -> clap::error::Result<Arguments> {
-    let mut command = command();
+    parse_by(without_examples(), words.clone()).or_else(|error| match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            parse_by(command(), words)
+        }
+        _ => Err(error),
+    })
+}
+
+fn parse_by(mut command: Command, words: Vec<OsString>) -> clap::error::Result<Arguments> {
     called::has_commands(command.get_subcommands().map(Command::get_name));
     let mut matches = command
         .try_get_matches_from_mut(words)

@@ -53,6 +53,10 @@ struct PartName<'a> {
 impl<'a> PartName<'a> {
     fn of(path: &'a str) -> Option<Self> {
         let (folder, name) = path.split_at(path.rfind('/').map_or(0, |slash| slash + 1));
+        // Compiling the patterns would take longer than all else that most names need.
+        if !name.contains(|c: char| c.is_ascii_digit()) {
+            return None;
+        }
         let found = COUNTED.captures(name).or_else(|| NUMBERED.captures(name))?;
         let part = |group: &str| found.name(group).map_or("", |part| part.as_str());
         let of = part("of");
