@@ -198,17 +198,17 @@ fn printable(error: clap::Error, words: &[OsString]) -> clap::Error {
     parse(rendered).err().unwrap_or_else(message)
 }
 
-/// Adds the examples only if help is asked for: at each start they would take longer than parsing.
+/// Lays out the examples only for help: that takes longer than parsing.
 fn parse(words: Vec<OsString>) -> clap::error::Result<Arguments> {
-    parse_by(without_examples(), words.clone()).or_else(|error| match error.kind() {
+    parse_with(without_examples(), words.clone()).or_else(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            parse_by(command(), words)
+            parse_with(command(), words)
         }
         _ => Err(error),
     })
 }
 
-fn parse_by(mut command: Command, words: Vec<OsString>) -> clap::error::Result<Arguments> {
+fn parse_with(mut command: Command, words: Vec<OsString>) -> clap::error::Result<Arguments> {
     called::has_commands(command.get_subcommands().map(Command::get_name));
     let mut matches = command
         .try_get_matches_from_mut(words)

@@ -76,6 +76,21 @@ fn every(command: &mut Command, path: &str, seen: &mut usize) {
 }
 
 #[test]
+fn help_that_is_asked_for_has_examples() {
+    for line in [
+        "--help",
+        "gate -h",
+        "gate --help",
+        "help gate",
+        "judge --help",
+    ] {
+        let words = ["cargo-evaltest"].into_iter().chain(line.split(' '));
+        let error = super::parse(words.map(Into::into).collect()).unwrap_err();
+        assert!(error.to_string().contains("\nExamples:\n"), "{line}");
+    }
+}
+
+#[test]
 fn every_command_has_examples_that_it_takes() {
     EXAMPLES.values().for_each(|lines| check(lines));
     let mut seen = 0;

@@ -53,7 +53,7 @@ struct PartName<'a> {
 impl<'a> PartName<'a> {
     fn of(path: &'a str) -> Option<Self> {
         let (folder, name) = path.split_at(path.rfind('/').map_or(0, |slash| slash + 1));
-        // Compiling the patterns would take longer than all else that most names need.
+        // Most names have none, and compiling the patterns takes longer than the rest.
         if !name.contains(|c: char| c.is_ascii_digit()) {
             return None;
         }

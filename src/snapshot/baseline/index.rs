@@ -1,11 +1,11 @@
 //! The index of a baseline: what its snapshots say of all samples, without the answers, in one file.
 //!
-//! Opening a file for each sample takes several times as long as reading this one. Where no gate compares a run with its
-//! baseline, the index is enough to tell what flipped. A gate reads the snapshots, so that it notices edited ones.
+//! Reading the snapshots takes four times as long. Where no gate compares a run with its baseline, the index is enough
+//! to tell what flipped. A gate reads the snapshots, so that it notices edited ones.
 //!
-//! There are three forms of lines. An object with `shared` and `own` is a [`Kind`] of sample. An array is a sample, with
-//! the number of its kind among the kinds before; samples are in the order of the ids in `_baseline.json`. The last line
-//! is the [`IndexEnd`]. A sample has about 50 bytes, and 6 more for each figure.
+//! There are three forms of lines. An object with `shared` and `own` is a [`Template`]. An array is a sample, with the
+//! number of its template; samples are in the order of the ids in `_baseline.json`. The last line is the [`IndexEnd`]. A
+//! sample has about 50 bytes, and 6 more for each figure.
 //!
 //! An index that is missing, damaged or of another baseline is ignored: nothing depends on it. There is none of more
 //! than [`LARGEST`] bytes, for it is committed. A snapshot that is written alone removes it.
@@ -27,25 +27,25 @@ use crate::verdict::baseline::BaselineSamples;
 
 pub(crate) const FILE: &str = "_index.jsonl";
 
-/// Hosts of repositories refuse files of 100 MiB, and some warn of 50.
+/// Hosts of repositories refuse files above 100 MiB.
 const LARGEST: usize = 95 << 20;
 
 /// The lines that a snapshot often has in common with others.
 const SHARED: [&str; 4] = ["verdict", "answers", "found_by", "slices"];
 
-/// After so many kinds all are forgotten, and the next has the number 0.
-const KINDS: usize = 4096;
+/// After so many templates, the numbers start again at 0.
+const TEMPLATES: usize = 4096;
 
-/// What samples have in common.
+/// What samples have in common. Templates are numbered in the order of their lines.
 #[derive(Serialize, Deserialize)]
-struct Kind<T: Ord> {
+struct Template<T: Ord> {
     /// Lines of the snapshot by their names.
     shared: BTreeMap<T, T>,
     /// The names of the other lines.
     own: Vec<T>,
 }
 
-/// The number of the kind, and the other lines without their names.
+/// The number of the template, and the texts of its `own` lines.
 type SampleLine = (usize, Vec<String>);
 
 /// The last line.
@@ -68,7 +68,7 @@ impl IndexEnd {
 
 /// Collects the samples of a new index.
 pub(in crate::snapshot) struct NewIndex {
-    /// By id, the kind and the texts, a line each; or why there is no index.
+    /// By id, the template and the texts, a line each; or why there is no index.
     samples: Result<SortedRows>,
 }
 
@@ -90,7 +90,7 @@ impl NewIndex {
         let mut row = Vec::new();
         let mut lines = EscapedLineEnds(&mut row);
         // Texts can be written as JSON.
-        let _ = serde_json::to_writer(&mut lines, &Kind { shared, own });
+        let _ = serde_json::to_writer(&mut lines, &Template { shared, own });
         let _ = lines.write_all(b"\n");
         let _ = serde_json::to_writer(&mut lines, &texts);
         if let Err(error) = rows.push(id.as_bytes(), &[&row]) {
@@ -98,7 +98,7 @@ impl NewIndex {
         }
     }
 
-    /// Writes the index of a baseline into its folder. If that fails, the one of an earlier baseline may be there still.
+    /// Writes the index of a baseline into its folder. On an error, an earlier index may remain.
     pub(in crate::snapshot) fn write(self, folder: &Path, baseline: &BaselineFile) -> Result<()> {
         self.write_up_to(LARGEST, folder, baseline)
     }
@@ -111,19 +111,19 @@ impl NewIndex {
             sum: crc32fast::Hasher::new(),
             left: largest,
         };
-        let mut kinds = HashMap::new();
+        let mut templates = HashMap::new();
         self.samples?.each(|id, row| {
-            let end_of_kind = row.iter().position(|byte| *byte == b'\n');
-            let (kind, texts) = row.split_at(end_of_kind.unwrap_or_default());
-            let number = if let Some(number) = kinds.get(kind) {
+            let end_of_template = row.iter().position(|byte| *byte == b'\n');
+            let (template, texts) = row.split_at(end_of_template.unwrap_or_default());
+            let number = if let Some(number) = templates.get(template) {
                 *number
             } else {
-                if kinds.len() == KINDS {
-                    kinds.clear();
+                if templates.len() == TEMPLATES {
+                    templates.clear();
                 }
-                let number = kinds.len();
-                kinds.insert(kind.to_vec(), number);
-                lines.write(kind, failed)?;
+                let number = templates.len();
+                templates.insert(template.to_vec(), number);
+                lines.write(template, failed)?;
                 number
             };
             let number = number.to_string();
@@ -174,7 +174,7 @@ pub(super) fn samples(folder: &Path, baseline: &BaselineFile) -> Option<Baseline
     let mut file = BufReader::with_capacity(1 << 16, open_plain(&folder.join(FILE)).ok()?);
     let mut samples = room_for(baseline);
     let mut ids = baseline.digests.ids();
-    let mut kinds: Vec<Kind<String>> = Vec::new();
+    let mut templates: Vec<Template<String>> = Vec::new();
     let mut sum = crc32fast::Hasher::new();
     let mut line = Vec::new();
     loop {
@@ -184,8 +184,8 @@ pub(super) fn samples(folder: &Path, baseline: &BaselineFile) -> Option<Baseline
         let text = line.trim_ascii_end();
         if text.starts_with(b"[") {
             let id = ids.next()?;
-            let (kind, texts): SampleLine = serde_json::from_slice(text).ok()?;
-            let Kind { shared, own } = kinds.get(kind)?;
+            let (template, texts): SampleLine = serde_json::from_slice(text).ok()?;
+            let Template { shared, own } = templates.get(template)?;
             if own.len() != texts.len() {
                 return None;
             }
@@ -198,11 +198,11 @@ pub(super) fn samples(folder: &Path, baseline: &BaselineFile) -> Option<Baseline
             let content = read::content(&lines.collect::<Vec<_>>()).ok()?;
             samples.push(id, content.read_by(reader).into_sample());
             sum.update(id.as_bytes());
-        } else if let Ok(kind) = serde_json::from_slice(text) {
-            if kinds.len() == KINDS {
-                kinds.clear();
+        } else if let Ok(template) = serde_json::from_slice(text) {
+            if templates.len() == TEMPLATES {
+                templates.clear();
             }
-            kinds.push(kind);
+            templates.push(template);
         } else {
             break;
         }
@@ -250,9 +250,9 @@ mod tests {
         }
         index.write(folder, &baseline).unwrap();
         let text = fs::read_to_string(folder.join(FILE)).unwrap();
-        let kind =
+        let template =
             r#"{"shared":{"answers":"\"11\"","verdict":"correct"},"own":["question","target"]}"#;
-        assert!(text.starts_with(kind), "{text}");
+        assert!(text.starts_with(template), "{text}");
         assert!(!text.contains("17"), "{text}");
         // Whatever happens to the snapshots, it is what was accepted.
         let path = crate::snapshot::path(folder, "a");
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_has_any_number_of_kinds_and_few_bytes_a_sample() {
+    fn an_index_has_any_number_of_templates_and_few_bytes_a_sample() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
         let indexed = |slices: usize, largest: usize| {
@@ -309,7 +309,7 @@ mod tests {
             baseline.digests = Digests::default();
             let mut index = NewIndex::new();
             let mut expect = Vec::new();
-            for number in 0..2 * KINDS {
+            for number in 0..2 * TEMPLATES {
                 let id = format!("{number:05}");
                 let slice = Slice::new("topic", (number % slices).to_string());
                 let content = Content {
@@ -329,8 +329,8 @@ mod tests {
             Ok::<_, Error>(fs::metadata(folder.join(FILE)).unwrap().len())
         };
         let of_few = indexed(3, LARGEST).unwrap();
-        assert!(of_few < 46 * 2 * KINDS as u64, "{of_few}");
-        let of_many = indexed(KINDS + 10, LARGEST).unwrap();
+        assert!(of_few < 46 * 2 * TEMPLATES as u64, "{of_few}");
+        let of_many = indexed(TEMPLATES + 10, LARGEST).unwrap();
         assert!(of_many > of_few);
         let error = indexed(3, 100 << 10).unwrap_err();
         assert_eq!(error.message(), "it would have more than 95 MiB");

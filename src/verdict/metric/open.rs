@@ -52,17 +52,18 @@ impl Figures<'_> {
                 counted(figures.missing, "answer")
             );
         }
-        // Each epoch counts.
+        // With several epochs, the counts are of answers.
         let noun = match self.group.epochs {
             Some(_) => "answer",
             None => "sample",
         };
+        let skipped_text = |skipped| counted(skipped, &format!("skipped {noun}"));
         let unreported = self.unreported(gate.metric().name);
         if unreported > 0 {
             let answers = counted(unreported, "answer");
             let skipped = match self.group.skipped {
                 0 => String::new(),
-                skipped => format!(" and {}", counted(skipped, &format!("skipped {noun}"))),
+                skipped => format!(" and {}", skipped_text(skipped)),
             };
             return format!("{answers} without this figure{skipped}, so it is {range}");
         }
@@ -74,11 +75,8 @@ impl Figures<'_> {
         let (unjudged, name) = (self.unjudged_by(scorer), self.name_of(scorer));
         let samples = match (errored, skipped) {
             (_, 0) => counted(errored, &format!("errored {noun}")),
-            (0, _) => counted(skipped, &format!("skipped {noun}")),
-            _ => format!(
-                "{errored} errored and {}",
-                counted(skipped, &format!("skipped {noun}"))
-            ),
+            (0, _) => skipped_text(skipped),
+            _ => format!("{errored} errored and {}", skipped_text(skipped)),
         };
         let resume = "`cargo evaltest run --resume RUN_DIR`";
         let ask_again = match self.cure(scorer).filter(|_| self.unknown() == unjudged) {
