@@ -510,6 +510,14 @@ const NO_HISTORY: &str = ":(top,exclude,glob)**/history.jsonl";
 
 /// The commit that is checked out in `folder`, and whether files differ from it.
 pub(crate) fn git_state(folder: &Path) -> (Option<String>, Option<bool>) {
+    // Starting git takes longer than all else that ends a small run. A bare repository has a `HEAD` itself.
+    let place = folder.canonicalize();
+    let place = place.as_deref().unwrap_or(folder);
+    let mut folders = place.ancestors();
+    let is_repository = folders.any(|at| at.join(".git").exists() || at.join("HEAD").exists());
+    if !is_repository && std::env::var_os("GIT_DIR").is_none() {
+        return (None, None);
+    }
     let git = |arguments: &[&str]| {
         let output = Command::new("git")
             .arg("-C")
