@@ -336,7 +336,8 @@ fn what_was_recorded_before_tells_no_outages_and_no_times() {
 #[test]
 fn repeats_and_several_runs_are_told() {
     // It is wrong when it is asked for the second time.
-    let then = "test $(grep -c $EVALTEST_SAMPLE_ID \"$(dirname \"$0\")/asked.log\") -ne 2 || { echo no; exit; }";
+    let then =
+        "test $(grep -c $EVALTEST_SAMPLE_ID \"${0%/*}/asked.log\") -ne 2 || { echo no; exit; }";
     let project = requested::project(12, then, "limits: { concurrency: 1 }\n");
     project.run("run eval.yaml --epochs 3 --run-id one");
     let out = report(&project, "one");

@@ -16,7 +16,7 @@ fn twenty() -> Project {
     project.write("rows.jsonl", rows.collect::<String>());
     project.script(
         "agent.sh",
-        "#!/bin/sh\ncat > /dev/null\nsed \"s/@/${EVALTEST_SAMPLE_ID#q}/\" form\n",
+        "#!/bin/sh\nwhile read -r _; do :; done\nsed \"s/@/${EVALTEST_SAMPLE_ID#q}/\" form\n",
     );
     project.write(
         "eval.yaml",

@@ -14,7 +14,7 @@ const QUESTIONS: [(&str, u32, &str, &str); 3] = [
 ];
 
 /// An agent that notes each question in `asked.log`, and is right but for `q3`.
-const AGENT: &str = "#!/bin/sh\ncat > /dev/null\necho \"$EVALTEST_SAMPLE_ID.$EVALTEST_EPOCH\" >> asked.log\n\
+const AGENT: &str = "#!/bin/sh\nwhile read -r _; do :; done\necho \"$EVALTEST_SAMPLE_ID.$EVALTEST_EPOCH\" >> asked.log\n\
     case $EVALTEST_SAMPLE_ID in q3) test -f broken && exit 3;; esac\n\
     case $EVALTEST_SAMPLE_ID in q3) answer=9;; *) answer=${EVALTEST_SAMPLE_ID#q};; esac\n\
     echo \"{\\\"answer\\\": \\\"$answer\\\", \\\"usage\\\": {\\\"input_tokens\\\": 10, \\\"cost_usd\\\": 0.5}}\"\n";
@@ -443,7 +443,7 @@ fn it_can_be_looked_at_and_cleared() {
 fn under_cargo_test_hits_are_taken_and_confirmations_are_not() {
     use crate::trials;
     // What is wrong now the key cannot know.
-    let then = "wrong=$(cat \"$(dirname \"$0\")/wrong\" 2> /dev/null || echo none)\n\
+    let then = "wrong=$(cat \"${0%/*}/wrong\" 2> /dev/null || echo none)\n\
                 case $EVALTEST_SAMPLE_ID in $wrong) echo 99; exit;; esac";
     let project = trials::accepted(3, then, "cache: true\ngates: [accuracy >= 0]\n");
     let run = |wrong: &str| {

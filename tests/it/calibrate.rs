@@ -8,7 +8,8 @@ use crate::project::Project;
 
 /// Gives question n the points 1 + 7 n mod 5.
 const JUDGE: &str = r#"#!/bin/sh
-n=$(sed -n 's/.*What is \([0-9]*\)?.*/\1/p' | head -n 1)
+while read -r line; do case $line in *"What is "[0-9]*) n=${line#*What is }; break;; esac; done
+n=${n%%\?*}
 echo "{\"reason\": \"r\", \"merit\": $((1 + n * 7 % 5)), \"comments\": \"c\"}"
 "#;
 
@@ -102,7 +103,10 @@ fn a_run_is_labelled_calibrated_and_then_its_gate_decides() {
     let ran = project.run("run -v eval.yaml").exits(0);
     ran.says("corrected(judge.total) >= 2.5: passed")
         .says("judge `judge` is calibrated on only 60 labels");
-    project.script("agent.sh", "#!/bin/sh\ncat > /dev/null\necho other\n");
+    project.script(
+        "agent.sh",
+        "#!/bin/sh\nwhile read -r _; do :; done\necho other\n",
+    );
     let ran = project.run("run -v eval.yaml").exits(3);
     ran.says("corrected, if the judge errs on this agent as on the labelled one")
         .says("INCONCLUSIVE: no labels of this run, the calibration has those of run");

@@ -9,7 +9,8 @@ use crate::requested;
 
 /// `correct` for numbers whose last digit is at most 4, nothing that can be read for 9, else `wrong`.
 const JUDGE: &str = r#"#!/bin/sh
-n=$(sed -n 's/.*What is \([0-9]*\)?.*/\1/p' | head -n 1)
+while read -r line; do case $line in *"What is "[0-9]*) n=${line#*What is }; break;; esac; done
+n=${n%%\?*}
 case $((n % 10)) in
 9) echo "no idea" ;;
 [0-4]) echo '{"reason": "r", "verdict": "correct"}' ;;
@@ -25,7 +26,7 @@ fn project() -> Project {
         "epochs: 2\nscorers:\n  - gaia\n  \
          - { type: judge, choices: { correct: 1, partial: 0.5, wrong: 0 }, agent: { type: command, command: [./judge.sh] } }\n  \
          - { type: judge, name: other, rubric: { dimensions: [{ name: merit, weight: 3 }, { name: tone }] }, \
-         agent: { type: command, command: [sh, -c, 'cat > /dev/null; echo \"{\\\"merit\\\": 4, \\\"tone\\\": 2}\"'] } }\n",
+         agent: { type: command, command: [sh, -c, 'while read -r _; do :; done; echo \"{\\\"merit\\\": 4, \\\"tone\\\": 2}\"'] } }\n",
     );
     project.script("judge.sh", JUDGE);
     project.run("run eval.yaml");

@@ -8,7 +8,8 @@ use crate::project::{Project, Ran};
 
 /// Gives question n the points 1 + 7 n mod 5.
 const JUDGE: &str = r#"#!/bin/sh
-n=$(sed -n 's/.*What is \([0-9]*\)?.*/\1/p' | head -n 1)
+while read -r line; do case $line in *"What is "[0-9]*) n=${line#*What is }; break;; esac; done
+n=${n%%\?*}
 echo "{\"reason\": \"r\", \"merit\": $((1 + n * 7 % 5)), \"comments\": \"c\"}"
 "#;
 

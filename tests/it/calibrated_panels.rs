@@ -8,7 +8,8 @@ use crate::project::Project;
 
 /// Gives question n the points 1 + 7 n mod 5, and the same less one where its argument says so.
 const JUROR: &str = r#"#!/bin/sh
-n=$(sed -n 's/.*What is \([0-9]*\)?.*/\1/p' | head -n 1)
+while read -r line; do case $line in *"What is "[0-9]*) n=${line#*What is }; break;; esac; done
+n=${n%%\?*}
 points=$((1 + n * 7 % 5 - ${1:-0}))
 test $points -lt 1 && points=1
 echo "{\"reason\": \"r\", \"merit\": $points, \"comments\": \"c\"}"
@@ -17,7 +18,8 @@ echo "{\"reason\": \"r\", \"merit\": $points, \"comments\": \"c\"}"
 /// Finds the answer of the even questions better than `other`, in whatever order they are shown.
 const COMPARER: &str = r#"#!/bin/sh
 text=$(cat)
-n=$(printf '%s\n' "$text" | sed -n 's/.*What is \([0-9]*\)?.*/\1/p' | head -n 1)
+n=${text#*What is }
+n=${n%%\?*}
 first=$(printf '%s\n' "$text" | sed -n '/^<<<BEGIN first/,/^<<<END first/p' | grep -c other)
 test $((n % 2)) = 0 && own=1 || own=0
 test $((own + first)) = 1 && verdict=first || verdict=second

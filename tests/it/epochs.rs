@@ -23,7 +23,7 @@ fn project(more: &str) -> Project {
     let project = Project::with_eval(&questions, agent, &format!("epochs: 3\n{more}"));
     project.script(
         "agent.sh",
-        "#!/bin/sh\ncat > /dev/null\necho \"$EVALTEST_SAMPLE_ID.$EVALTEST_EPOCH\" >> asked.log\n\
+        "#!/bin/sh\nwhile read -r _; do :; done\necho \"$EVALTEST_SAMPLE_ID.$EVALTEST_EPOCH\" >> asked.log\n\
          test -f slow && sleep 0.05\n\
          case $EVALTEST_SAMPLE_ID.$EVALTEST_EPOCH in\n\
          q2.0) echo 9;; q3.1) echo 3;; q3.*) echo 7;;\n\
@@ -330,7 +330,7 @@ fn recordings_have_epochs_too() {
 fn under_cargo_test_a_sample_stays_one_test_and_its_epochs_confirm_one_another() {
     use crate::trials;
     // The agent answers with the number in the id, which is right for the even ones, unless told otherwise.
-    let then = "wrong=$(cat \"$(dirname \"$0\")/wrong\" 2> /dev/null || echo none)\n\
+    let then = "wrong=$(cat \"${0%/*}/wrong\" 2> /dev/null || echo none)\n\
                 case $EVALTEST_SAMPLE_ID.$EVALTEST_EPOCH in $wrong) echo 99; exit;; esac";
     let more = "epochs: 3\nlimits: { concurrency: 2 }\ngates: [majority >= 0.4, no_regression(max_drop=0.4)]\n";
     let project = trials::accepted(4, then, more);

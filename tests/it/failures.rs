@@ -58,7 +58,7 @@ fn a_run_without_failures_says_so_and_epochs_name_a_sample_once() {
     assert_eq!(output, "nothing failed\n");
     assert!(!project.run("show").exits(0).out.contains(':'));
     let flips = r#"
-if mkdir "$(dirname "$0")/first" 2> /dev/null; then echo no; exit 0; fi"#;
+if mkdir "${0%/*}/first" 2> /dev/null; then echo no; exit 0; fi"#;
     let project = requested::project(1, flips, "epochs: 3\n");
     project.run("run -v eval.yaml --concurrency 1").exits(0);
     let output = project.run("show --failures").exits(0).out;

@@ -230,7 +230,7 @@ fn every_line_of_json_is_one_line_to_its_reader() {
 #[test]
 fn no_attachment_is_where_the_answers_stand() {
     let project = Project::new();
-    project.script("agent.sh", "#!/bin/sh\ncat > /dev/null; cat seen.* *.txt 2>/dev/null; ls >> ../../../../listed.txt; echo 1\n");
+    project.script("agent.sh", "#!/bin/sh\nwhile read -r _; do :; done; cat seen.* *.txt 2>/dev/null; ls >> ../../../../listed.txt; echo 1\n");
     let row = |id: &str, file: &str| {
         serde_json::json!({
             "task_id": id, "Question": "One?", "Level": 1, "Final answer": "1", "file_name": file,
@@ -443,7 +443,7 @@ fn a_run_directory_that_vanishes_is_the_surroundings_fault() {
         "rm -rf evaltest-runs/*",
         "mv evaltest-runs elsewhere",
     ] {
-        let agent = format!("#!/bin/sh\ncat > /dev/null\n{gone}\necho 1\n");
+        let agent = format!("#!/bin/sh\nwhile read -r _; do :; done\n{gone}\necho 1\n");
         let project = Project::with_eval(
             &[("a", 1, "One?", "1"), ("b", 1, "Two?", "1")],
             "{ type: command, command: [./agent.sh] }",

@@ -467,7 +467,7 @@ fn tests_are_listed_and_run_from_the_cache() {
 #[test]
 fn a_sandboxed_agent_sees_nothing_of_the_cache() {
     let (hub, project) = (toy(), Project::new());
-    let script = "#!/bin/sh\ncd \"$(dirname \"$0\")\"\nls hf\ngrep -rsl 'Final answer' hf\ncat hf/hub/*/*/*/*/*/*\necho done\n";
+    let script = "#!/bin/sh\ncd \"${0%/*}\"\nls hf\ngrep -rsl 'Final answer' hf\ncat hf/hub/*/*/*/*/*/*\necho done\n";
     project.script("agent.sh", script);
     let agent = "{ type: command, command: [./agent.sh], sandbox: { type: bwrap, read: [hf] } }";
     project.write("eval.yaml", SPEC.replace("{ type: demo }", agent));

@@ -154,7 +154,7 @@ fn an_agent_of_ones_own_is_found_from_the_specs_folder() {
     let project = Project::new();
     project.script(
         "agent.sh",
-        "#!/bin/sh\ncat > /dev/null\necho FINAL ANSWER: 50\n",
+        "#!/bin/sh\nwhile read -r _; do :; done\necho FINAL ANSWER: 50\n",
     );
     project
         .run("init -- sh agent.sh")
@@ -178,7 +178,7 @@ fn an_agent_that_is_written_later_is_found_from_the_specs_folder() {
     assert!(spec.contains("command: [\"sh\",\"../agent.sh\"]"), "{spec}");
     project.script(
         "agent.sh",
-        "#!/bin/sh\ncat > /dev/null\necho FINAL ANSWER: 50\n",
+        "#!/bin/sh\nwhile read -r _; do :; done\necho FINAL ANSWER: 50\n",
     );
     project.run("run -v --ignore-baseline").says("0 errors");
 }

@@ -94,7 +94,7 @@ fn samples_and_gates_are_cases_with_the_names_of_their_tests() {
 fn epochs_are_in_one_case_and_what_flickers_is_flaky() {
     let project = requested::project(
         4,
-        "n=$(grep -c \"^$EVALTEST_SAMPLE_ID\\$\" \"$(dirname \"$0\")/asked.log\")\n\
+        "n=$(grep -c \"^$EVALTEST_SAMPLE_ID\\$\" \"${0%/*}/asked.log\")\n\
          [ $EVALTEST_SAMPLE_ID = q000 ] && [ $n = 2 ] && { echo no; exit; }\n\
          [ $EVALTEST_SAMPLE_ID = q002 ] && [ $n != 2 ] && exit 3",
         "",
@@ -127,7 +127,7 @@ fn epochs_are_in_one_case_and_what_flickers_is_flaky() {
 fn the_verdict_of_masked_epochs_is_that_of_their_answers() {
     let project = requested::project(
         2,
-        "n=$(grep -c \"^$EVALTEST_SAMPLE_ID\\$\" \"$(dirname \"$0\")/asked.log\")\n\
+        "n=$(grep -c \"^$EVALTEST_SAMPLE_ID\\$\" \"${0%/*}/asked.log\")\n\
          [ $n != 1 ] && { echo 7716305$n; exit; }",
         "",
     );

@@ -82,7 +82,7 @@ impl Court {
     /// Writes a judge, which logs that it was asked.
     fn judge(&self, name: &str, does: &str) {
         let script = format!(
-            "#!/bin/sh\ncat > /dev/null\necho {name} >> \"$(dirname \"$0\")/judged.log\"\n{does}\n"
+            "#!/bin/sh\nwhile read -r _; do :; done\necho {name} >> \"${{0%/*}}/judged.log\"\n{does}\n"
         );
         self.project.script(&format!("{name}.sh"), &script);
     }

@@ -30,8 +30,8 @@ fn what_is_adopted_and_dead_does_not_pile_up() {
     // The group of an agent is killed with it, and what stood in it is then the run's.
     project.script(
         "agent.sh",
-        "#!/bin/sh\ncat > /dev/null\nsleep 100 >/dev/null 2>&1 &\n\
-         cat /proc/[0-9]*/stat 2>/dev/null | grep -c \") Z $PPID \" >> \"$(dirname \"$0\")/dead.log\"\n\
+        "#!/bin/sh\nwhile read -r _; do :; done\nsleep 100 >/dev/null 2>&1 &\n\
+         cat /proc/[0-9]*/stat 2>/dev/null | grep -c \") Z $PPID \" >> \"${0%/*}/dead.log\"\n\
          echo 1\n",
     );
     project.run("run eval.yaml").exits(0);

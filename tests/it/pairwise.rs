@@ -16,7 +16,7 @@ mod material;
 /// A judge that always says this.
 pub(crate) fn always(verdict: &str) -> String {
     format!(
-        "echo x >> judged.log; cat > /dev/null; echo '{{\"reason\": \"so\", \"verdict\": \"{verdict}\"}}'"
+        "echo x >> judged.log; while read -r _; do :; done; echo '{{\"reason\": \"so\", \"verdict\": \"{verdict}\"}}'"
     )
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn eval(name: &str, questions: u32, says: &str, more: &str) -> String
     let questions = (0..questions)
         .map(|number| format!("{{ id: secret-id-{number:03}, prompt: \"What is {number}?\" }}"));
     let questions: Vec<_> = questions.collect();
-    let says = json!(["sh", "-c", format!("cat > /dev/null; {says}")]);
+    let says = json!(["sh", "-c", format!("while read -r _; do :; done; {says}")]);
     format!(
         "name: {name}\nbenchmark: {{ type: custom, samples: [{}] }}\n\
          agent: {{ type: command, command: {says} }}\nextract: none\n{}",

@@ -170,7 +170,7 @@ fn a_gate_that_cannot_hold_any_more_ends_the_run() {
 #[test]
 fn an_outage_promotes_nobody_and_the_run_goes_on_when_it_is_over() {
     let project = project("gates: [error_rate <= 1]\n");
-    requested::agent(&project, "[ -f \"$(dirname \"$0\")/down\" ] && exit 1");
+    requested::agent(&project, "[ -f \"${0%/*}/down\" ] && exit 1");
     project.write("down", "");
     let promote = [
         "run",

@@ -47,7 +47,7 @@ pub(crate) fn agent(project: &Project, then: &str) {
     project.script(
         "agent.sh",
         &format!(
-            "#!/bin/sh\necho \"$EVALTEST_SAMPLE_ID\" >> \"$(dirname \"$0\")/asked.log\"\ncat > /dev/null\n{then}\n\
+            "#!/bin/sh\necho \"$EVALTEST_SAMPLE_ID\" >> \"${{0%/*}}/asked.log\"\nwhile read -r _; do :; done\n{then}\n\
              echo \"${{EVALTEST_SAMPLE_ID#q}}\"\n"
         ),
     );

@@ -28,9 +28,9 @@ fn project() -> Project {
     project.write("data.jsonl", lines.collect::<Vec<_>>().join("\n"));
     project.script(
         "agent.sh",
-        "#!/bin/sh\ncat > /dev/null\nn=${EVALTEST_SAMPLE_ID#sum-}\nn=$((${n#0} * 2))\nhow=\"I add both numbers\"\n\
-         if test -f \"$(dirname \"$0\")/worse\"; then case $n in 8|14|22|36|40) n=$((n + 1)); how=\"I add, and then one more\";; esac; fi\n\
-         if test -f \"$(dirname \"$0\")/other\"; then case $n in 14|16) n=7;; *) how=\"I double it\";; esac; fi\n\
+        "#!/bin/sh\nwhile read -r _; do :; done\nn=${EVALTEST_SAMPLE_ID#sum-}\nn=$((${n#0} * 2))\nhow=\"I add both numbers\"\n\
+         if test -f \"${0%/*}/worse\"; then case $n in 8|14|22|36|40) n=$((n + 1)); how=\"I add, and then one more\";; esac; fi\n\
+         if test -f \"${0%/*}/other\"; then case $n in 14|16) n=7;; *) how=\"I double it\";; esac; fi\n\
          echo \"{\\\"answer\\\": \\\"$how, so it is $n.\\\", \\\"usage\\\": {\\\"input_tokens\\\": 60, \\\"output_tokens\\\": 20, \\\"cost_usd\\\": 0.0013}}\"\n",
     );
     let agent = "{ type: command, command: [../agent.sh], output: json }";

@@ -9,7 +9,7 @@ use crate::project::{Project, Ran, json_lines, sign, unsealed};
 
 /// An agent that tells all that agents can tell; of one sample it knows nothing.
 const AGENT: &str = r#"#!/bin/sh
-cat > /dev/null
+while read -r _; do :; done
 case $EVALTEST_SAMPLE_ID in fails) echo 'out of "order"' >&2; exit 4;; esac
 printf '{"answer":"So: FINAL ANSWER: 17","messages":[{"role":"assistant","content":"{"}],'
 printf '"tool_calls":[{"name":"f","arguments":{}}],"usage":{"input_tokens":10},"cost_usd":0.50}'

@@ -349,7 +349,7 @@ fn runs_of_an_eval_are_filtered_and_any_two_are_compared() {
 #[test]
 fn a_run_is_watched_while_it_goes_on() {
     // The last question waits.
-    let wait = "while test \"$EVALTEST_SAMPLE_ID\" = q005 && ! test -e \"$(dirname \"$0\")/go\"; do sleep 0.05; done";
+    let wait = "while test \"$EVALTEST_SAMPLE_ID\" = q005 && ! test -e \"${0%/*}/go\"; do sleep 0.05; done";
     let project = requested::project(6, wait, "");
     let mut run = project
         .command("run eval.yaml --run-id live")

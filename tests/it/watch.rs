@@ -10,10 +10,10 @@ use crate::signals::{is_alive, send};
 use crate::wait::{LONG, until};
 
 /// The agent, which has a module beside it.
-const AGENT: &str = "#!/bin/sh\ncat > /dev/null\nfolder=$(dirname \"$0\")\n. \"$folder/answers.sh\"\n\
+const AGENT: &str = "#!/bin/sh\nwhile read -r _; do :; done\nfolder=${0%/*}\n. \"$folder/answers.sh\"\n\
      echo \"$EVALTEST_SAMPLE_ID\" >> \"$folder/asked.log\"\nanswer \"$EVALTEST_SAMPLE_ID\"\n";
 const HANGS: &str =
-    "#!/bin/sh\nfolder=$(dirname \"$0\")\nsleep 600 & echo $! >> \"$folder/children\"\nwait\n";
+    "#!/bin/sh\nfolder=${0%/*}\nsleep 600 & echo $! >> \"$folder/children\"\nwait\n";
 
 struct Watched {
     project: Project,
