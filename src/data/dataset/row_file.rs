@@ -19,7 +19,6 @@ use super::{Field, jsonl};
 use crate::data::Sample;
 use crate::error::{Error, Result};
 use crate::system::file::spill::{RowSpan, SharedFile};
-use crate::text::hash::mark;
 
 /// A file whose rows are read on demand.
 pub(crate) struct RowFile {
@@ -52,8 +51,8 @@ pub(crate) struct FileRow {
     pub(crate) length: usize,
     /// From 1; 0 in a file without lines.
     pub(crate) line: u64,
-    /// [`mark`] of its text; 0 while that is in memory.
-    pub(crate) hash: u64,
+    /// CRC-32 of its text, against changes by accident; 0 while that is in memory.
+    pub(crate) hash: u32,
 }
 
 /// What is known of the rows of a file without reading them.
@@ -131,7 +130,7 @@ impl RowFile {
             start,
             length: text.len(),
             line: line.unwrap_or(0),
-            hash: mark(text),
+            hash: crc32fast::hash(text),
         });
     }
 
@@ -160,7 +159,7 @@ impl RowFile {
         let known = self.rows[row];
         let hash = match &self.content {
             Content::File(_) => known.hash,
-            Content::Text(_) => mark(self.text(row)?.as_bytes()),
+            Content::Text(_) => crc32fast::hash(self.text(row)?.as_bytes()),
         };
         Ok(FileRow { hash, ..known })
     }
@@ -197,7 +196,7 @@ impl RowFile {
 
     /// Checks that these are the bytes that the row had when it was read first.
     fn check_hash(&self, row: usize, bytes: &[u8]) -> Result<()> {
-        if mark(bytes) == self.rows[row].hash {
+        if crc32fast::hash(bytes) == self.rows[row].hash {
             Ok(())
         } else {
             Err(self.changed(row))

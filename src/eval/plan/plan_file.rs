@@ -33,7 +33,7 @@ use crate::text::hash::Hasher;
 pub(super) const SMALL: u64 = 1 << 20;
 
 /// The first part of each key; another one for each change of the format, or of a hash.
-const FORMAT: &str = "evaltest plan 2";
+const FORMAT: &str = "evaltest plan 3";
 
 /// Bytes of the checksum.
 const SUM: usize = 4;
@@ -247,7 +247,7 @@ fn write_item(out: &mut Vec<u8>, row: FileRow, item: &Packed, lists: [usize; 2])
         row.start.to_le_bytes(),
         (row.length as u64).to_le_bytes(),
         row.line.to_le_bytes(),
-        row.hash.to_le_bytes(),
+        u64::from(row.hash).to_le_bytes(),
         input,
         target,
         older_target,
@@ -273,7 +273,7 @@ fn known_items(mut bytes: &[u8]) -> impl Iterator<Item = KnownItem<'_>> {
             start: number(0),
             length: size(1)?,
             line: number(2),
-            hash: number(3),
+            hash: u32::try_from(number(3)).ok()?,
         };
         let hashes = Hashes {
             input: numbers[4],
