@@ -114,13 +114,21 @@ pub(crate) fn without_surroundings(command: &mut Command) {
     }
 }
 
-/// Nothing is fetched, and what cargo builds for one project serves all others: in the target folder of this build, and as
-/// its dependencies are.
+/// Nothing is fetched, and what cargo builds for one project serves all others: in the target folder of this build, and
+/// with the profile of its dependencies.
 pub(crate) fn build_once(command: &mut Command) {
+    let folder = command.get_current_dir().unwrap();
+    let config = folder.join(".cargo/config.toml");
+    if folder.join("Cargo.toml").exists() && !config.exists() {
+        let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+        let (_, profiles) = manifest.split_once("\n[profile.dev]\n").unwrap();
+        let (profile, _) = profiles.split_once("\n[profile.release]\n").unwrap();
+        fs::create_dir_all(config.parent().unwrap()).unwrap();
+        fs::write(config, format!("[profile.dev]\n{profile}")).unwrap();
+    }
     command
         .env("CARGO_NET_OFFLINE", "true")
         .env("CARGO_TARGET_DIR", target())
-        .env("CARGO_PROFILE_DEV_DEBUG", "0")
         .env("CARGO_INCREMENTAL", "0");
 }
 
