@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 
 use hmac_sha256::HMAC;
+use memchr::memchr_iter;
 use sha2::{Digest, Sha256};
 
 /// Incremental SHA-256.
@@ -84,8 +85,8 @@ impl LineHasher {
         self.waits = *last == b'\r';
         let body = &bytes[..bytes.len() - usize::from(self.waits)];
         let mut start = 0;
-        for (place, pair) in body.windows(2).enumerate() {
-            if pair == b"\r\n" {
+        for place in memchr_iter(b'\r', body) {
+            if body.get(place + 1) == Some(&b'\n') {
                 self.hasher.bytes(&body[start..place]);
                 start = place + 1;
             }
