@@ -127,7 +127,9 @@ fn order(eval: &Eval, items: &[Packed]) -> Result<(Vec<usize>, Option<PlanTier>)
 /// Whether all samples are asked.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Asked {
-    /// All: each is hashed while it is read, unless it has files that must be fetched.
+    /// All: each is hashed while it is read, unless it has files that must be fetched. So are those of a shard and of a
+    /// filter, whose dataset hash is that of a whole run. A hash of the file's lines in its place was tried: it misses a
+    /// changed attachment and sees a blank line, and a wrong row is reported when other shards were paid for.
     All,
     /// Not all.
     Part,
