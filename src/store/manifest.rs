@@ -510,7 +510,7 @@ const NO_HISTORY: &str = ":(top,exclude,glob)**/history.jsonl";
 
 /// The commit that is checked out in `folder`, and whether files differ from it.
 pub(crate) fn git_state(folder: &Path) -> (Option<String>, Option<bool>) {
-    // Starting git takes longer than all else that ends a small run. A bare repository has a `HEAD` itself.
+    // Do not start git outside a repository. A bare repository has a `HEAD` and no `.git`.
     let place = folder.canonicalize();
     let place = place.as_deref().unwrap_or(folder);
     let mut folders = place.ancestors();

@@ -127,9 +127,11 @@ fn order(eval: &Eval, items: &[Packed]) -> Result<(Vec<usize>, Option<PlanTier>)
 /// Whether all samples are asked.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Asked {
-    /// All: each is hashed while it is read, unless it has files that must be fetched. So are those of a shard and of a
-    /// filter, whose dataset hash is that of a whole run. A hash of the file's lines in its place was tried: it misses a
-    /// changed attachment and sees a blank line, and a wrong row is reported when other shards were paid for.
+    /// All: each is hashed while it is read, unless it has files that must be fetched.
+    ///
+    /// Also with `--shard` and `--filter`: the dataset hash of a part is that of the whole run. A hash of the file's
+    /// lines would be faster, but would miss changed attachments and change with a blank line. And a broken row would be
+    /// found only by its own shard, after others were paid for.
     All,
     /// Not all.
     Part,

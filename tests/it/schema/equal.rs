@@ -320,7 +320,7 @@ fn changed(value: &Value, change: &mut dyn FnMut(Value, String)) {
     }
 }
 
-/// The same for one key.
+/// All specs that have a value of some shape in this key.
 fn changed_at(map: &Map<String, Value>, key: &str, change: &mut dyn FnMut(Value, String)) {
     for shape in shapes() {
         let mut map = map.clone();
@@ -334,7 +334,7 @@ fn changed_at(map: &Map<String, Value>, key: &str, change: &mut dyn FnMut(Value,
     });
 }
 
-/// The spec with this key and what each spec needs, if that is a spec: reading all of it thousands of times takes long.
+/// The spec reduced to this key and those that every spec needs, which is read faster; all of it if that is not valid.
 fn with_key(folder: &Folder, spec: &Value, key: &str) -> Map<String, Value> {
     let all = spec.as_object().unwrap();
     let mut few = all.clone();
