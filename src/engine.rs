@@ -65,7 +65,9 @@ pub mod system {
     }
     /// The project's folder, and detection of CI.
     pub mod project {
-        pub use crate::system::project::{current_root, display, is_ci, root, root_of, workspace};
+        pub use crate::system::project::{
+            commit_step, current_root, display, is_ci, repository, root, root_of, workspace,
+        };
     }
     /// Sandboxes for agents.
     pub mod sandbox {

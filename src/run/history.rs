@@ -18,7 +18,7 @@ use crate::report::reported::{MaskedTexts, ReportedRun};
 use crate::snapshot::{HistoryFile, run_line};
 use crate::store::{Manifest, RunDir, RunStatus};
 use crate::system::clock;
-use crate::system::project::display;
+use crate::system::project::{commit_step, display};
 use crate::text::shell_word;
 use crate::verdict::alert::{AlertJudge, AlertResult, Alerts, check_interim};
 use crate::verdict::conclude::Run;
@@ -94,8 +94,8 @@ impl RunHistory {
         });
         match added {
             Ok(()) => notice(&format!(
-                "this run is added to the history: git add {}",
-                shell_word(&display(self.file.path()))
+                "this run is added to the history: {}",
+                commit_step(self.file.path())
             )),
             Err(error) => {
                 notice(&format!(

@@ -13,7 +13,7 @@ use crate::data::record::perturb::{Perturb, trials};
 use crate::data::{DetailBounds, JudgeRule, Shard, Variant};
 use crate::error::{Error, Result};
 use crate::system::file::read_plain;
-use crate::system::project::display;
+use crate::system::project::{display, repository};
 use crate::text;
 use crate::text::checksum::{self, Checksum, Coverage};
 use crate::text::setting::Override;
@@ -514,7 +514,7 @@ pub(crate) fn git_state(folder: &Path) -> (Option<String>, Option<bool>) {
     let place = folder.canonicalize();
     let place = place.as_deref().unwrap_or(folder);
     let mut folders = place.ancestors();
-    let is_repository = folders.any(|at| at.join(".git").exists() || at.join("HEAD").exists());
+    let is_repository = repository(place).is_some() || folders.any(|at| at.join("HEAD").exists());
     if !is_repository && std::env::var_os("GIT_DIR").is_none() {
         return (None, None);
     }

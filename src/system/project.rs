@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::text::shell_word;
+
 /// The package of the running test (`CARGO_MANIFEST_DIR` at run time), or else the current folder.
 pub(crate) fn package_root() -> PathBuf {
     let manifest = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
@@ -85,13 +87,22 @@ pub fn workspace() -> PathBuf {
     let start = current();
     // Ignore variables that point to a checkout elsewhere.
     let mut around = named.filter(|folder| start.starts_with(folder));
-    let repository = || {
-        start
-            .ancestors()
-            .find(|folder| folder.join(".git").exists())
-    };
-    let found = around.next().or_else(|| repository().map(Path::to_owned));
+    let found = around.next();
+    let found = found.or_else(|| repository(&start).map(Path::to_owned));
     found.unwrap_or_else(root)
+}
+
+/// The root of the git repository that contains `folder`, which must be absolute.
+pub fn repository(folder: &Path) -> Option<&Path> {
+    folder.ancestors().find(|at| at.join(".git").exists())
+}
+
+/// The next step for a file or folder that is to be committed: `git add PATH`, or `commit PATH` outside a repository.
+pub fn commit_step(path: &Path) -> String {
+    let place = path.canonicalize();
+    let is_tracked = place.is_ok_and(|place| repository(&place).is_some());
+    let verb = if is_tracked { "git add" } else { "commit" };
+    format!("{verb} {}", shell_word(&display(path)))
 }
 
 /// A path for display: relative to the current folder if it is inside.
@@ -148,5 +159,18 @@ mod tests {
         check("home/plain/deep", None);
         check("home", Some("home"));
         check("repository/deep", None);
+    }
+
+    #[test]
+    fn git_is_named_inside_a_repository_only() {
+        let top = tempfile::tempdir().unwrap();
+        let top = top.path();
+        fs::create_dir_all(top.join("repository/.git")).unwrap();
+        for (folder, verb) in [("plain", "commit "), ("repository", "git add ")] {
+            let deep = top.join(folder).join("deep");
+            fs::create_dir_all(&deep).unwrap();
+            let step = commit_step(&deep);
+            assert!(step.starts_with(verb) && step.ends_with("deep"), "{step}");
+        }
     }
 }

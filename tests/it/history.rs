@@ -53,7 +53,7 @@ fn a_run_that_is_to_has_a_line_and_an_acceptance_always() {
     project
         .run("run eval.yaml --history")
         .exits(0)
-        .says("this run is added to the history: git add snapshots/e/history.jsonl");
+        .says("this run is added to the history: commit snapshots/e/history.jsonl");
     let first = lines(&project).remove(0);
     let manifest = project.last_json("manifest.json");
     for (name, of) in [

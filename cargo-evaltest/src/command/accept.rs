@@ -7,7 +7,7 @@ use evaltest::engine::report::document::Document;
 use evaltest::engine::report::terminal;
 use evaltest::engine::snapshot::{Acceptance, Accepted, accept};
 use evaltest::engine::store::{Manifest, RunDir};
-use evaltest::engine::system::project::display;
+use evaltest::engine::system::project::{commit_step, display};
 use evaltest::engine::text::{Override, clean};
 use evaltest::{Error, Exit, Result};
 use serde_json::Value;
@@ -151,7 +151,7 @@ fn text(accepted: &Accepted, dirs: &[RunDir]) -> Document {
     if let Some(dir) = dirs.last() {
         notes(dir, &mut text);
     }
-    text.paragraph(format!("next: git add {folder}"));
+    text.paragraph(format!("next: {}", commit_step(&accepted.folder)));
     text
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::ValueEnum;
 use evaltest::Result;
-use evaltest::engine::system::project::root_of;
+use evaltest::engine::system::project::{repository, root_of};
 use evaltest::engine::text::clean;
 
 use super::provenance::Provenance;
@@ -33,9 +33,7 @@ struct WorkflowPlace {
 
 impl WorkflowPlace {
     fn of(current: &Path) -> Self {
-        let repository = current
-            .ancestors()
-            .find(|folder| folder.join(".git").exists());
+        let repository = repository(current);
         let top = repository.unwrap_or(current);
         let project = root_of(current).unwrap_or_else(|| current.to_owned());
         let below = |folder: &Path| {
