@@ -12,7 +12,7 @@
 //! each part covers all interim analyses of an era (`stats::watch` explains how, and what can be detected). Data from
 //! before an era is not used again, except for the five runs of `median(5)`, which may reach back to the last baseline.
 //!
-//! The percentage of 300 simulated histories of 30 runs of an unchanged agent (`tests/alerts_honest.rs`), each with a
+//! The percentage of 300 simulated histories of 30 runs of an unchanged agent (`tests/simulations/alerts.rs`), each with a
 //! baseline of one run, that raise an alarm with `drop(accuracy)` alone, with `against=median(5)` alone, and with both
 //! and `trend(accuracy, runs=8)`:
 //!

@@ -3,13 +3,12 @@
 //! The agents are those of the pages: questions differ (standard deviation of the logarithm 0.8), and so do the answers to
 //! one question, by 0.5, or by 0.3 with 8 % that take 3 to 8 times as much.
 
-mod simulated;
-
 use evaltest::engine::verdict::{
     AnswerFigures, Baseline, BaselineRun, BaselineSample, CurrentSample, CurrentSamples, Facts,
 };
 use evaltest::{Gate, Record, Score, Summary, Verdict};
-use simulated::{Random, on_all};
+
+use crate::random::{Random, on_all};
 
 const ALPHA: f64 = 0.05;
 

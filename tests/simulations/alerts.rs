@@ -2,7 +2,7 @@
 //! histories, and one that got worse is seen. Simulated with fixed seeds, by what judges real histories.
 //!
 //! Most runs are far from any alarm: those of which no window is lower than its reference are not asked about, but every
-//! tenth is all the same. `EVALTEST_FUZZ_CASES=2000 cargo test --release --test alerts_honest -- --nocapture` makes the
+//! tenth is all the same. `EVALTEST_FUZZ_CASES=2000 cargo test --release --test simulations alerts:: -- --nocapture` makes the
 //! tables of the guide.
 
 #![expect(
@@ -14,21 +14,9 @@
 use evaltest::engine::history::{AnswerRow, HistoryAnswers, HistoryKind, HistoryLine};
 use evaltest::engine::verdict::{AlertJudge, AlertResult, Alerts};
 
+use crate::random::Random;
+
 const ANALYSES: usize = 30;
-
-/// `SplitMix64` (G. Steele, D. Lea, C. Flood, 2014).
-struct Random(u64);
-
-impl Random {
-    fn share(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^= z >> 31;
-        f64::from(u32::try_from(z >> 32).unwrap()) / (f64::from(u32::MAX) + 1.0)
-    }
-}
 
 #[derive(Clone, Copy, Debug)]
 enum Agent {
@@ -42,21 +30,22 @@ impl Agent {
     /// How often each sample is right after accuracy fell by so much: of those that are always right some never are, or
     /// where none is, all are less often.
     fn rates(self, samples: usize, fall: f64) -> Vec<f64> {
-        let size =
-            |share: f64| (0..samples).filter(move |i| (*i as f64 + 0.5) < share * samples as f64);
-        let rate = |i: usize| match self {
-            Self::Even => (0.62 - fall).max(0.0),
-            Self::Flaky(percent) => {
-                let flaky = size(percent as f64 / 100.0).count();
-                let right = flaky + size((1.0 - percent as f64 / 100.0) * 0.6).count();
-                let broken = flaky + size(fall).count();
-                match i {
-                    _ if i < flaky => 0.5,
-                    _ if i < broken && i < right => 0.0,
-                    _ if i < right => 1.0,
-                    _ => 0.0,
-                }
-            }
+        let size = |share: f64| {
+            let below = |i: &usize| (*i as f64 + 0.5) < share * samples as f64;
+            (0..samples).filter(below).count()
+        };
+        let percent = match self {
+            Self::Even => return vec![(0.62 - fall).max(0.0); samples],
+            Self::Flaky(percent) => percent as f64 / 100.0,
+        };
+        let flaky = size(percent);
+        let right = flaky + size((1.0 - percent) * 0.6);
+        let broken = flaky + size(fall);
+        let rate = |i: usize| match i {
+            _ if i < flaky => 0.5,
+            _ if i < broken && i < right => 0.0,
+            _ if i < right => 1.0,
+            _ => 0.0,
         };
         (0..samples).map(rate).collect()
     }
