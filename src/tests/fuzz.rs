@@ -21,9 +21,9 @@ pub(crate) fn fuzz(mut property: impl FnMut(&mut Dice)) {
     }
 }
 
-/// What stands for a megabyte: one when optimised, a thirty-second of it when not.
+/// What stands for a megabyte: one when optimised, a sixty-fourth of it when not.
 pub(crate) const MEGABYTE: usize = if cfg!(debug_assertions) {
-    1 << 15
+    1 << 14
 } else {
     1 << 20
 };
@@ -36,7 +36,7 @@ pub(crate) fn megabyte(piece: &str) -> String {
 /// Does what takes milliseconds when its time is linear in a [`megabyte`], and minutes when it is quadratic
 /// (seconds when unoptimised). What else the machine does does not count.
 pub(crate) fn in_time<T>(what: impl Display, work: impl FnOnce() -> T) -> T {
-    let limit = Duration::from_secs(if cfg!(debug_assertions) { 3 } else { 10 });
+    let limit = Duration::from_secs(if cfg!(debug_assertions) { 2 } else { 10 });
     let start = cpu();
     let result = work();
     let took = cpu().saturating_sub(start);
