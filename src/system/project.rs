@@ -100,8 +100,8 @@ pub fn repository(folder: &Path) -> Option<&Path> {
 /// The next step for a file or folder that is to be committed: `git add PATH`, or `commit PATH` outside a repository.
 pub fn commit_step(path: &Path) -> String {
     let place = path.canonicalize();
-    let is_tracked = place.is_ok_and(|place| repository(&place).is_some());
-    let verb = if is_tracked { "git add" } else { "commit" };
+    let is_inside = place.is_ok_and(|place| repository(&place).is_some());
+    let verb = if is_inside { "git add" } else { "commit" };
     format!("{verb} {}", shell_word(&display(path)))
 }
 

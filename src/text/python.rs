@@ -136,7 +136,7 @@ pub(crate) fn py_repr_float(number: f64) -> String {
             reason = "whole, and from 0 to 1e15"
         )]
         let whole = number as u64;
-        // An integer takes a fraction of the time of a float to write.
+        // Integers are formatted faster than floats.
         return format!("{whole}.0");
     }
     // Rust's `Debug` gives the same number of digits and switches to exponents at the same sizes, but writes them bare:

@@ -1,9 +1,9 @@
 //! The gates are honest: an unchanged agent fails `no_regression` no more often than alpha, and a worse one
 //! is caught as often as measured elsewhere. Simulated with fixed seeds, by the gate itself.
 //!
-//! A gate takes a millisecond without optimisation, and there are hundreds of thousands of draws. Most are far from
-//! the threshold, some 1.65 standard deviations below the expected sum of right answers: those at most 1.5 below are
-//! taken for green without asking, those far below for red, and every sixtieth of them is asked all the same.
+//! A gate takes a millisecond without optimisation, and there are hundreds of thousands of draws. A gate becomes red
+//! some 1.65 standard deviations below the expected sum of right answers. So draws above -1.5 count as green without
+//! asking the gate, and in larger samples those below -2.5 as red. Every sixtieth of them is asked, as a check.
 
 use evaltest::engine::verdict::{
     Baseline, BaselineRun, BaselineSample, BaselineSamples, CurrentSample, Facts,

@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn a_megabyte_takes_linear_time() {
-        // With a short pattern: a long one takes the product of its length and that of the answer.
+        // The pattern is short: time grows with the product of both lengths.
         for spec in [
             "regex",
             "{ type: regex, pattern: '(a+)+$' }",
